@@ -371,6 +371,7 @@ export const parsers: readonly Parser[] = [
   row('service/http/request-target.ts originForm routingPath', (text) => [
     routingPath(originForm(text)),
     routingPath(`/v1/workspaces/a/locks/${text}`),
+    routingPath(`/workspaces/a/paths/${text}`),
   ]),
   row(
     'service/http/client-address.ts createClientAddress',
@@ -442,6 +443,7 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
   'src/action/context.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
+  'src/service/locks/read-history.ts readLockHistory': 'It reads the database.',
   'src/action/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readOptionalJsonBody': 'It is readJsonBody where there is a body.',

@@ -76,12 +76,7 @@ const upsertRequests = batchQuery((db, members, now) =>
     .onConflict((conflict) =>
       conflict
         .column('key')
-        .doUpdateSet({
-          // What was refused long ago began anew.
-          first_at: sql<number>`case when refused_lock_requests.last_at < excluded.first_at - ${sql.lit(shownForMs)}
-            then excluded.first_at else refused_lock_requests.first_at end`,
-          last_at: sql<number>`excluded.last_at`,
-        })
+        .doUpdateSet({ last_at: sql<number>`excluded.last_at` })
         // Another instance may have refused it later.
         .where(sql<boolean>`refused_lock_requests.last_at < excluded.last_at`),
     ),
@@ -100,8 +95,11 @@ export function createRefusedRequests({
     const { workspace, path, owner, origin } = request;
     const key = JSON.stringify([workspace, path, owner, origin]);
     const known = noted.get(key);
-    if (known !== undefined) known.last = clock();
-    else if (noted.size < maxNoted) noted.set(key, { request, first: clock(), last: clock(), written: undefined });
+    const isKnown = known !== undefined && clock() - known.last <= shownForMs;
+    if (isKnown) known.last = clock();
+    else if (known !== undefined || noted.size < maxNoted) {
+      noted.set(key, { request, first: clock(), last: clock(), written: undefined });
+    }
   }
 
   function row(key: string, { request: { workspace: workspace_id, path, owner, origin }, first, last }: Noted) {
@@ -123,6 +121,7 @@ export function createRefusedRequests({
         const writtenAt = clock();
         const rows = some.map(([key, each]) => row(key, each));
         await commit({ workspace }, async (db) => {
+          // Also for what is refused again after a pause: it begins anew.
           await db
             .deleteFrom('refused_lock_requests')
             .where('workspace_id', '=', workspace)

@@ -7,8 +7,6 @@ const onlyGrows = 'The audit only grows.';
 interface Spelling {
   readonly byteOrder: string;
   readonly sequence: string;
-  /** Keeps the rows of a table in the order of its primary key. */
-  readonly clustered: string;
   /** The workspace that the first address `…/workspaces/ID/…` in a text names; null where there is none. */
   readonly addressedWorkspace: (text: string) => string;
   /** Refuses every change of what a table has. */
@@ -22,7 +20,6 @@ const spelling: Readonly<Record<Dialect, Spelling>> = {
   sqlite: {
     byteOrder: '',
     sequence: 'integer primary key autoincrement',
-    clustered: ' without rowid',
     addressedWorkspace(text) {
       const prefix = '/workspaces/';
       const rest = `substr(${text}, instr(${text}, '${prefix}') + ${prefix.length})`;
@@ -42,7 +39,6 @@ const spelling: Readonly<Record<Dialect, Spelling>> = {
   postgres: {
     byteOrder: 'collate "C"',
     sequence: 'bigint generated always as identity primary key',
-    clustered: '',
     addressedWorkspace: (text) => `substring(${text} from '/workspaces/([^/]+)/')`,
     appendOnly: (table) => [
       `create function ${table}_refuses() returns trigger language plpgsql as $$ begin raise exception '${onlyGrows}'; end $$`,
@@ -182,13 +178,13 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ],
   // What an instance of an earlier version does to locks has no history. The key of a request is a hash: PostgreSQL has no
   // index entries as long as a path and the address of a run can be together.
-  ({ byteOrder, clustered }) => [
+  ({ byteOrder }) => [
     `create table lock_history (
       workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, at bigint not null,
       fence bigint not null, kind text not null, path text ${byteOrder} not null, lock_id text not null,
       owner text not null, origin text, note text, ended_by text,
-      primary key (workspace_id, at, fence, kind))${clustered}`,
-    'create index lock_history_of_path on lock_history (workspace_id, path, at)',
+      primary key (workspace_id, at, fence, kind))`,
+    'create index lock_history_of_path on lock_history (workspace_id, path, at, fence, kind)',
     `create table refused_lock_requests (
       key text primary key, workspace_id text ${byteOrder} not null, path text ${byteOrder} not null, owner text not null,
       origin text, first_at bigint not null, last_at bigint not null)`,

@@ -35,7 +35,7 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
 export const changeNames: Readonly<Record<LockChangeKind, string>> = {
   acquired: 'taken',
   released: 'released',
-  'force-released': 'released by force',
+  'force-released': 'force-released',
   expired: 'expired',
 };
 

@@ -159,7 +159,7 @@ export function addLockHistoryPages(app: App, parts: DashboardParts): void {
         isLater ? link(historyAddress(id, filter), 'Newest') : '',
         next === undefined ? '' : link(historyAddress(id, { ...filter, before: positionText(next) }), 'Older', 'next'),
       )}
-      <p class="actions">
+      <p class="pages">
         <a class="button" href="${csvAddress(id, filter)}" download>Download as CSV</a>
         ${link(listAddress(id), 'Locks held now')}
       </p>`;

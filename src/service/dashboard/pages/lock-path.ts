@@ -58,7 +58,8 @@ function waitingTable({ now }: PageCall, waiting: readonly WaitingRequest[]): Ma
       <td data-label="Last refused">${time(last, now)}</td>
     </tr>`,
   );
-  return table('cards', ['Who', 'From run', 'Since', 'Last refused'], rows);
+  return html`<p class="hint">They were refused this lock in the last minute, or wait for it. It takes up to 20 seconds until they show.</p>
+    ${table('cards', ['Who', 'From run', 'Since', 'Last refused'], rows)}`;
 }
 
 function pastTable({ now }: PageCall, { workspace, path, history }: PathState, isLater: boolean): Markup {
@@ -66,7 +67,7 @@ function pastTable({ now }: PageCall, { workspace, path, history }: PathState, i
   const { changes, next } = history;
   return html`${
     changes.length === 0
-      ? html`<p>${faint(isLater ? 'There are no older entries.' : 'No lock on this path in the last 90 days.')}</p>`
+      ? html`<p>${faint(isLater ? 'There are no older entries.' : 'Nothing is recorded of this path. Entries are kept for 90 days.')}</p>`
       : changeTable(changes, now)
   }
     ${pageLinks(
@@ -85,7 +86,7 @@ function show(call: PageCall, state: PathState, isLater: boolean): Markup {
     <section data-part="waiting">${waitingTable(call, state.waiting)}</section>
     <h2>History</h2>
     <section data-part="history">${pastTable(call, state, isLater)}</section>
-    <p>${link(historyAddress(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) }), 'History of its folder')}</p>
+    <p class="pages">${link(historyAddress(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) }), 'History of its folder')}</p>
   </div>`;
 }
 

@@ -124,7 +124,7 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
     ${lockTable(context, query, rows)}
     ${emptyDivisions(workspace, query, locks.length, found.length)}
     ${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], (page) => listAddress(workspace, { ...query, page }))}
-    <p>${link(historyAddress(workspace), 'History of locks')}</p>
+    <p class="pages">${link(historyAddress(workspace), 'History of locks')}</p>
   </div>`;
 }
 
