@@ -121,7 +121,7 @@ const rowsPerRead = 1_000;
 const maxReads = 100;
 
 /** The byte order mark tells Excel that it is UTF-8. A reader that is slow is waited for: nothing is read ahead. */
-async function* csvOf(
+export async function* historyFile(
   readPage: (before: HistoryPosition | undefined) => ReturnType<typeof readLockHistory>,
 ): AsyncGenerator<string, void, undefined> {
   yield `\uFEFF${csvLine(csvColumns)}`;
@@ -136,7 +136,7 @@ async function* csvOf(
 }
 
 export function addLockHistoryPages(app: App, parts: DashboardParts): void {
-  const { storage, turns } = parts;
+  const { storage, turns, log } = parts;
 
   const filterOf = (call: PageCall): Filter =>
     parseRequestPart(filterSchema, () => given(queryOf(call, ...filterNames)));
@@ -171,14 +171,23 @@ export function addLockHistoryPages(app: App, parts: DashboardParts): void {
     const { id } = await workspaceOf(call, storage);
     const query = queryFor(id, filterOf(call));
     const { secret } = c.get('session');
-    const lines = csvOf(async (before) => {
+    const lines = historyFile(async (before) => {
       // As on a live page: a token that is revoked meanwhile gets nothing more.
       if ((await authenticateSession(storage, secret)).kind === 'refused') throw new Error('The session has ended.');
       return measureCost(turns, [bearerOf(c).id], () =>
         readLockHistory(storage, { ...query, before, limit: rowsPerRead }),
       );
     });
-    return new Response(ReadableStream.from(lines).pipeThrough(new TextEncoderStream()), {
+    async function* encoded(): AsyncGenerator<Uint8Array, void, undefined> {
+      try {
+        for await (const text of lines) yield Buffer.from(text);
+      } catch (error) {
+        log.warn({ err: error }, 'the download of a history was broken off');
+        // Without an end, nobody takes what was sent for the whole file.
+        c.env.outgoing.destroy();
+      }
+    }
+    return new Response(ReadableStream.from(encoded()), {
       headers: {
         'content-type': 'text/csv; charset=utf-8; header=present',
         'content-disposition': `attachment; filename="locks-of-${id}.csv"`,
