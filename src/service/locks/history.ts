@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
-import { historyKeptForMs, removeOld } from '../storage/remove-old.ts';
+import { historyKeptForMs, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type OccurredEvent, recordEvents } from '../webhooks/outbox.ts';
 import { acquiredEvent, expiredEvent, releasedEvent } from './lock-events.ts';
@@ -76,21 +76,26 @@ export async function recordLockChanges(db: Database, now: Now, changes: readonl
   await recordEvents(db, now, changes.map(eventOf));
 }
 
-export async function removeOldLockHistory(storage: Storage): Promise<void> {
+/** Far more than jobs make in 90 days, and too few to fill a disk for who takes and releases a lock all day. */
+const maxRowsOfWorkspace = 5_000_000;
+
+export async function removeOldLockHistory(storage: Storage, maxRows = maxRowsOfWorkspace): Promise<void> {
   const { read, now } = storage;
+  const rows = { table: 'lock_history', time: 'at' } as const;
   const workspaces = await read
     .selectFrom('workspaces')
     .select('id')
-    .where(({ exists, selectFrom }) =>
+    .select(({ exists, selectFrom }) =>
       exists(
         selectFrom('lock_history')
           .select('at')
           .whereRef('workspace_id', '=', 'workspaces.id')
           .where('at', '<=', sql<number>`(select ${now}) - ${sql.lit(historyKeptForMs)}`),
-      ),
+      ).as('has_old'),
     )
     .execute();
-  for (const { id: workspace } of workspaces) {
-    await removeOld(storage, { table: 'lock_history', time: 'at', keptForMs: historyKeptForMs, workspace });
+  for (const { id: workspace, has_old } of workspaces) {
+    if (has_old) await removeOld(storage, { ...rows, workspace, keptForMs: historyKeptForMs });
+    await removeBeyond(storage, { ...rows, workspace }, maxRows);
   }
 }

@@ -42,6 +42,30 @@ export async function removeOld(storage: Pick<Storage, 'read' | 'now' | 'commit'
   await removeInPieces(storage, rows, within);
 }
 
+/**
+ * Removes the oldest rows of a workspace beyond so many, or a few less. They are counted from the youngest on in pieces, so
+ * that nobody waits for it.
+ */
+export async function removeBeyond(
+  storage: Pick<Storage, 'read' | 'commit'>,
+  rows: Omit<OldRows, 'keptForMs'> & { readonly workspace: string },
+  maxRows: number,
+  countedAtOnce = 50_000,
+): Promise<void> {
+  const at = sql.ref<number>(rows.time);
+  const ofWorkspace = sql`workspace_id = ${rows.workspace}`;
+  let before = Number.MAX_SAFE_INTEGER;
+  for (let counted = 0; counted < maxRows; counted += countedAtOnce) {
+    const { rows: found } = await sql<{ at: number }>`select ${at} as at from ${sql.table(rows.table)}
+      where ${ofWorkspace} and ${at} < ${before} order by ${at} desc
+      limit 1 offset ${sql.lit(countedAtOnce - 1)}`.execute(storage.read);
+    const [oldest] = found;
+    if (oldest === undefined) return;
+    before = oldest.at;
+  }
+  await removeInPieces(storage, rows, sql`${ofWorkspace} and ${at} < ${before}`);
+}
+
 /** Beside their texts rows have names, numbers, and an entry of each index. */
 const bytesPerRow = 300;
 

@@ -13,6 +13,7 @@ import {
 } from '../../../src/service/locks/read-history.ts';
 import { releaseLocks } from '../../../src/service/locks/release.ts';
 import { renewLock } from '../../../src/service/locks/renew.ts';
+import { removeBeyond } from '../../../src/service/storage/remove-old.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
@@ -167,7 +168,18 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     await age('young', 90 * day - 60_000);
     await removeOldLockHistory(storage);
     expect(await told()).toEqual(['acquired young']);
-    await storage.commit('global', (db) => db.deleteFrom('locks').execute());
+  });
+
+  test('keeps no more than so many rows of a workspace, the newest', async () => {
+    const paths = Array.from({ length: 7 }, (_, index) => `p/${index}`);
+    await take(...paths);
+    for (const [index, path] of paths.entries()) await changeRows(storage, 'lock_history', { at: index + 1 }, { path });
+    const rows = { table: 'lock_history', time: 'at', workspace: 'game' } as const;
+    await removeBeyond(storage, rows, 8, 2);
+    expect(await told()).toHaveLength(7);
+    await removeBeyond(storage, { ...rows, workspace: 'film' }, 1, 1);
+    await removeBeyond(storage, rows, 4, 2);
+    expect(await told()).toEqual(['acquired p/6', 'acquired p/5', 'acquired p/4', 'acquired p/3']);
   });
 
   test('is found by an index in its order, for a workspace and for a path', async () => {
