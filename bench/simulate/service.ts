@@ -206,7 +206,15 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
         }
         case 'wait': {
           const { path, seconds } = asked;
-          const waiting = waiters.wait({ workspace, path, seconds, tokenId, gone: neverGone });
+          const waiting = waiters.wait({
+            workspace,
+            path,
+            seconds,
+            tokenId,
+            owner: 'ci',
+            origin: null,
+            gone: neverGone,
+          });
           if (waiting === undefined) reply(page);
           else void waiting.then(() => reply(table.waited(path, seconds)));
           return ms;

@@ -20,7 +20,9 @@ import { createLfs } from './lfs/lfs.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
+import { removeOldLockHistory } from './locks/history.ts';
 import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
+import { createRefusedRequests } from './locks/refused-requests.ts';
 import { shareReleases } from './locks/share-releases.ts';
 import { createLockWaiters, type ReleasedLock } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
@@ -90,6 +92,7 @@ const pollMs = 500;
 const watchEveryMs = 300;
 const expiryEveryMs = 500;
 const lastUseEveryMs = 10_000;
+const refusedEveryMs = 5_000;
 const backlogsEveryMs = 5_000;
 const tidyEveryMs = 10 * 60_000;
 const forgetEveryMs = 1_000;
@@ -132,6 +135,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onCount: (waiters) => metrics.lockWaiters.set(waiters),
     onError,
   });
+  const refusedRequests = createRefusedRequests({
+    storage,
+    ...(windowsPaths && { keyOfPath: foldCase }),
+    waiting: lockWaiters.waiting,
+    clock: () => performance.now(),
+  });
   const fetchObjects = createFetchObjects(options);
   const syncRun = { ...options, fetchObjects, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
   const syncSlots = createSyncSlots(options.parallelSyncs);
@@ -160,11 +169,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       metrics.droppedAnswers.inc(await removeAnswersBeyond(storage, options.maxRememberedBytes));
     }),
     every(lastUseEveryMs, lastUse.write),
+    every(refusedEveryMs, refusedRequests.write),
     every(tidyEveryMs, async () => {
       await forgetOldAnswers(storage);
       await removeOldDeliveries(storage);
       await recountBacklogs(storage);
       await removeOldSyncs(storage);
+      await removeOldLockHistory(storage);
       await forgetEndedSessions(storage);
     }),
     every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
@@ -209,6 +220,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onRenewed: lockWaiters.renewed,
     lockWatch,
     lockWaiters,
+    refusedRequests,
     isStopping: () => stopping.signal.aborted,
     stopping: stopping.signal,
   };

@@ -394,6 +394,7 @@ export const parsers: readonly Parser[] = [
   row('service/http/request-target.ts originForm routingPath', (text) => [
     routingPath(originForm(text)),
     routingPath(`/v1/workspaces/a/locks/${text}`),
+    routingPath(`/workspaces/a/paths/${text}`),
   ]),
   row(
     'service/http/client-address.ts createClientAddress',
@@ -465,6 +466,7 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
   'src/action/context.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
+  'src/service/locks/read-history.ts readLockHistory': 'It reads the database.',
   'src/action/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/git/bare-repository.ts readHead': 'It reads a file that the service has written.',
   'src/service/mirror/read-request.ts readUploadPackRequest': 'It is readBytes, gunzip and parseUploadPackRequest.',

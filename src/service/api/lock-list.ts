@@ -13,6 +13,7 @@ import { type LockPage, type LockQuery, listLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
 import { type LockWaiters, maxWaitSeconds } from '../locks/waiters.ts';
 import { type Api, addOperation, jsonResponse, sometimes } from './operation.ts';
+import { originOf } from './origin.ts';
 import { workspaceParameter } from './parameters.ts';
 import { maxPreferLength, preferredWait } from './prefer.ts';
 
@@ -106,7 +107,9 @@ async function waitUntilFree(
   outgoing.once('close', () => left.abort());
   if (outgoing.destroyed) left.abort();
   const began = performance.now();
-  const waiting = lockWaiters.wait({ workspace, path, seconds, tokenId: bearerOf(c).id, gone: left.signal });
+  const { id: tokenId, owner } = bearerOf(c);
+  const origin = originOf(c.req.header('referer'));
+  const waiting = lockWaiters.wait({ workspace, path, seconds, tokenId, owner, origin, gone: left.signal });
   if (waiting === undefined) return undefined;
   const outcome = await waiting;
   c.set('waitedMs', performance.now() - began);

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import { foldCase, whyNotOnWindows } from '../../interface/windows-path.ts';
-import { emptyAnswer } from '../contract/answer.ts';
+import { type Answer, emptyAnswer } from '../contract/answer.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { lockRequestSchema, lockSchema } from '../contract/schemas.ts';
 import { type AccessControl, insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
@@ -11,11 +11,13 @@ import { actorOf, addressedWorkspace, bearerOf, type Environment } from '../http
 import { lastSegment } from '../http/request-target.ts';
 import { measureCost } from '../http/request-turns.ts';
 import type { Idempotent, IdempotentBatch } from '../idempotency/idempotency.ts';
+import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import { acquireLocks, type LockRequest } from '../locks/acquire.ts';
 import { findCommittedLock, type LockPlace } from '../locks/find.ts';
 import { parseIfMatch } from '../locks/id-match.ts';
 import type { LockQuota } from '../locks/lock-quota.ts';
 import { lockOf } from '../locks/lock-row.ts';
+import type { RefusedRequests } from '../locks/refused-requests.ts';
 import { isOwnLock, type ReleaseRequest, releaseLocks } from '../locks/release.ts';
 import { renewLock } from '../locks/renew.ts';
 import type { ReleasedLock } from '../locks/waiters.ts';
@@ -34,6 +36,8 @@ export interface LockRoutes extends AccessControl {
   /** Whether paths are those of Windows, where some are invalid and case does not count. */
   readonly windowsPaths: boolean;
   readonly metrics: Pick<Metrics, 'refusedLocks'>;
+  /** Somebody has the lock already. */
+  readonly refusedRequests: Pick<RefusedRequests, 'note'>;
   /** There may be events for webhooks. */
   readonly onLockEvent: () => void;
   /** Someone may be waiting for the path. */
@@ -41,8 +45,9 @@ export interface LockRoutes extends AccessControl {
   readonly onRenewed: (place: LockPlace) => void;
 }
 
-export const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPaths, metrics, turns }: LockRoutes) =>
-  idempotentBatch<LockRequest>({
+export function createAcquire(routes: LockRoutes) {
+  const { storage, idempotentBatch, lockQuota, windowsPaths, metrics, turns, refusedRequests } = routes;
+  const acquire = idempotentBatch<LockRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
       // Only here: what was granted before the setting was made is still answered under its key.
@@ -64,6 +69,20 @@ export const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPath
       });
     },
   });
+
+  return async (keyed: KeyedRequest | undefined, request: LockRequest): Promise<Answer> => {
+    try {
+      return await acquire(keyed, request);
+    } catch (error) {
+      // Only now is it known that what is in the way is not what the same request has taken before.
+      if (error instanceof Refusal && error.problem === 'locked') {
+        const { workspace, path, bearer, origin } = request;
+        refusedRequests.note({ workspace, path, owner: bearer.owner, origin });
+      }
+      throw error;
+    }
+  };
+}
 
 /** RFC 9110 section 8.8.3. */
 const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';

@@ -11,6 +11,8 @@ import { addBranchPages } from './pages/branches.ts';
 import { addDeliveryPages } from './pages/delivery.ts';
 import { addHookPages } from './pages/hook.ts';
 import { addHookListPage } from './pages/hooks.ts';
+import { addLockHistoryPages } from './pages/lock-history.ts';
+import { addLockPathPage } from './pages/lock-path.ts';
 import { addLockListPage } from './pages/locks.ts';
 import { addNewHookPages } from './pages/new-hook.ts';
 import { addNewTokenPages } from './pages/new-token.ts';
@@ -41,6 +43,8 @@ export function createDashboard(parts: DashboardParts): App {
   addOneSyncPage(app, live);
   addLockListPage(app, live);
   addReleasePages(app, parts);
+  addLockHistoryPages(app, parts);
+  addLockPathPage(app, live);
   addHookListPage(app, parts);
   addNewHookPages(app, parts);
   addHookPages(app, parts);

@@ -18,7 +18,8 @@ export function originForm(requestTarget: string): string {
  */
 export function routingPath(target: string): string {
   const path = target.replace(/[?#].*$/s, '');
-  const [, collection, lockPath] = /^(\/v1\/workspaces\/[^/]+\/locks\/)(.+)$/s.exec(path) ?? [];
+  const [, collection, lockPath] =
+    /^(\/v1\/workspaces\/[^/]+\/locks\/|\/workspaces\/[^/]+\/paths\/)(.+)$/s.exec(path) ?? [];
   if (collection === undefined || lockPath === undefined) return path;
   return collection + lockPath.replaceAll('/', '%2F');
 }

@@ -7,10 +7,9 @@ import type { Ttl } from '../../interface/ttl.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { type OccurredEvent, recordEvents } from '../webhooks/outbox.ts';
 import { nextFences } from './fence.ts';
 import { type FoundLock, findLocks } from './find.ts';
-import { acquiredEvent, expiredEvent } from './lock-events.ts';
+import { type LockChange, recordLockChanges } from './history.ts';
 import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
 import { lockOf } from './lock-row.ts';
 
@@ -137,16 +136,16 @@ export async function acquireLocks(
     );
     const rows = asked.map((place, index) => newLock(place, fences[index]));
     const taken = new Map((await upsertLocks(db, now, rows)).map((lock) => [lock.id, lock]));
-    const events: OccurredEvent[] = [];
+    const changes: LockChange[] = [];
     for (const { id, index } of asked) {
       const lock = taken.get(id);
       if (lock === undefined) continue;
       decided[index] = { kind: 'acquired', workspace: lock.workspace_id, lock: lockOf(lock) };
       const expired = before[index];
-      if (expired !== undefined) events.push(expiredEvent(expired));
-      events.push(acquiredEvent(lock));
+      if (expired !== undefined) changes.push({ kind: 'expired', lock: expired });
+      changes.push({ kind: 'acquired', lock });
     }
-    await recordEvents(db, now, events);
+    await recordLockChanges(db, now, changes);
   }
 
   const open = requests.filter((_, index) => decided[index] === undefined);

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Now, Storage } from '../storage/storage.ts';
-import { recordEvents } from '../webhooks/outbox.ts';
-import { expiredEvent } from './lock-events.ts';
+import { recordLockChanges } from './history.ts';
 
 /** Each of them may be told to many hooks, and whoever wants to change something waits for as long as that takes. */
 const maxDeliveriesAtOnce = 500;
@@ -54,7 +53,11 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
         .where(isOver(now))
         .returningAll()
         .execute();
-      await recordEvents(db, now, removed.map(expiredEvent));
+      await recordLockChanges(
+        db,
+        now,
+        removed.map((lock) => ({ kind: 'expired', lock })),
+      );
       return removed.length;
     });
   const removed = await Promise.all(workspaces.map(({ workspace_id }) => removedFrom(workspace_id)));

@@ -29,7 +29,7 @@ export interface LiveLockPage {
 }
 
 /** Sorts behind every character that a path can have, in UTF-8 and so in the order of both databases. */
-const beyond = '\u{10FFFF}';
+export const beyond = '\u{10FFFF}';
 
 export async function listLiveLocks({ read, now }: Storage, query: LockQuery): Promise<LiveLockPage> {
   const { workspace, path, prefix, after, limit } = query;

@@ -9,7 +9,7 @@ export type LockRow = Selectable<Tables['locks']>;
 const typeOf = (text: string): LockType => lockTypes.find((type) => type === text) ?? 'exclusive';
 
 /** What an earlier version took over is another lock, and still has the note of the one before. */
-const noteOf = ({ id, note, noted_lock_id }: LockRow): string | null => (noted_lock_id === id ? note : null);
+export const noteOf = ({ id, note, noted_lock_id }: LockRow): string | null => (noted_lock_id === id ? note : null);
 
 export const lockOf = (row: LockRow): Lock => ({
   id: row.id,

@@ -4,10 +4,9 @@ import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { recordEvents } from '../webhooks/outbox.ts';
 import { type FoundLock, findLocks } from './find.ts';
+import { type LockChange, recordLockChanges } from './history.ts';
 import type { IdMatch } from './id-match.ts';
-import { releasedEvent } from './lock-events.ts';
 import { lockOf } from './lock-row.ts';
 
 /** Who asks: a token, or the operator at the command line. */
@@ -73,12 +72,13 @@ async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Pr
     granted.map(({ workspace, path }) => ({ workspace, path })),
   );
   const times = new Map(deleted.map(({ id, at }) => [id, at]));
-  const events = granted.flatMap((release) => {
-    const at = times.get(release.found.id);
-    const by = release.releaser.owner ?? release.releaser.name;
-    return at === undefined ? [] : [releasedEvent(release.found, at, by, !isOwn(release))];
+  const changes = granted.flatMap((release): LockChange[] => {
+    const { found: lock, releaser } = release;
+    const at = times.get(lock.id);
+    const kind = isOwn(release) ? 'released' : 'force-released';
+    return at === undefined ? [] : [{ kind, lock, at, by: releaser.owner ?? releaser.name }];
   });
-  await recordEvents(db, now, events);
+  await recordLockChanges(db, now, changes);
   for (const release of granted) {
     if (!isOwn(release)) await recordAudit(db, now, auditOf(release));
   }

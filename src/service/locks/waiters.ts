@@ -5,6 +5,8 @@ import type { FoundLock, LockPlace } from './find.ts';
 
 export interface WaitRequest extends LockPlace {
   readonly tokenId: string;
+  readonly owner: string;
+  readonly origin: string | null;
   readonly seconds: number;
   /** Nobody is there any more to be answered. */
   readonly gone: AbortSignal;
@@ -24,6 +26,8 @@ export interface LockWaiters {
   released(lock: ReleasedLock): void;
   /** A lock was renewed: it may end sooner than before. */
   renewed(place: LockPlace): void;
+  /** Those that wait for a path of which somebody has the lock. */
+  waiting(): readonly WaitRequest[];
   stop(): void;
 }
 
@@ -57,7 +61,7 @@ export const graceMs = 250;
 const lookAgainAfterErrorMs = 1_000;
 
 interface Waiter {
-  readonly tokenId: string;
+  readonly request: WaitRequest;
   end(outcome: WaitOutcome): void;
 }
 
@@ -197,7 +201,7 @@ export function createLockWaiters({
     const leave = (): void => waiter.end('gone');
     const cancelTimeout = after(seconds * 1_000, () => waiter.end('time is over'));
     const waiter: Waiter = {
-      tokenId,
+      request,
       end(outcome) {
         if (!queue.waiters.delete(waiter)) return;
         cancelTimeout();
@@ -229,6 +233,10 @@ export function createLockWaiters({
       const queue = queues.get(keyOf(place));
       if (queue !== undefined) void look(queue);
     },
+    waiting: () =>
+      [...queues.values()].flatMap(({ heldId, waiters }) =>
+        heldId === undefined ? [] : [...waiters].map(({ request }) => request),
+      ),
     stop() {
       stopped = true;
       for (const queue of [...queues.values()]) for (const waiter of [...queue.waiters]) waiter.end('stopped');

@@ -184,6 +184,20 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table syncs add column missing_objects bigint not null default 0',
     'alter table syncs add column missing text',
   ],
+  // What an instance of an earlier version does to locks has no history. The key of a request is a hash: PostgreSQL has no
+  // index entries as long as a path and the address of a run can be together.
+  ({ byteOrder }) => [
+    `create table lock_history (
+      workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, at bigint not null,
+      fence bigint not null, kind text not null, path text ${byteOrder} not null, lock_id text not null,
+      owner text not null, origin text, note text, ended_by text,
+      primary key (workspace_id, at, fence, kind))`,
+    'create index lock_history_of_path on lock_history (workspace_id, path, at, fence, kind)',
+    `create table refused_lock_requests (
+      key text primary key, workspace_id text ${byteOrder} not null, path text ${byteOrder} not null, owner text not null,
+      origin text, first_at bigint not null, last_at bigint not null)`,
+    'create index refused_requests_of_path on refused_lock_requests (workspace_id, path)',
+  ],
 ];
 
 /** The message is a sentence for a person. */

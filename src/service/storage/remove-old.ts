@@ -1,11 +1,16 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Storage } from './storage.ts';
 
+/** For syncs after their end, and for what happened to locks: long after anyone still wants to know. */
+export const historyKeptForMs = 90 * 24 * 60 * 60_000;
+
 export interface OldRows {
-  readonly table: 'syncs' | 'deliveries' | 'remembered_answers';
-  /** An index has to begin with it. Rows for which it is null are never old. */
-  readonly time: 'finished_at' | 'created_at';
+  readonly table: 'syncs' | 'lock_history' | 'deliveries' | 'remembered_answers';
+  /** An index has to begin with it, or with the workspace and then it. Rows for which it is null are never old. */
+  readonly time: 'finished_at' | 'created_at' | 'at';
   readonly keptForMs: number;
+  /** Only rows of this one: nobody elsewhere waits while they are removed. */
+  readonly workspace?: string;
   /** How many rows one transaction removes: the changes of others wait for it. */
   readonly atOnce?: number;
 }
@@ -13,7 +18,7 @@ export interface OldRows {
 /** The oldest first. Gives how many there were. */
 async function removeInPieces(
   { read, commit }: Pick<Storage, 'read' | 'commit'>,
-  { table, time, atOnce = 1_000 }: Omit<OldRows, 'keptForMs'>,
+  { table, time, workspace, atOnce = 1_000 }: Omit<OldRows, 'keptForMs'>,
   old: RawBuilder<unknown>,
 ): Promise<number> {
   const at = sql.ref<number>(time);
@@ -22,7 +27,7 @@ async function removeInPieces(
     const oldest = sql`select ${at} as at from ${rows} where ${old} order by ${at}`;
     const [last] = (await sql<{ at: number }>`${oldest} limit 1 offset ${sql.lit(atOnce - 1)}`.execute(read)).rows;
     const piece = last === undefined ? old : sql`${old} and ${at} <= ${last.at}`;
-    const { numAffectedRows = 0n } = await commit('global', (db) =>
+    const { numAffectedRows = 0n } = await commit(workspace === undefined ? 'global' : { workspace }, (db) =>
       sql`delete from ${rows} where ${piece}`.execute(db),
     );
     removed += Number(numAffectedRows);
@@ -33,7 +38,32 @@ async function removeInPieces(
 export async function removeOld(storage: Pick<Storage, 'read' | 'now' | 'commit'>, rows: OldRows): Promise<void> {
   // The clock in a query of its own, so that PostgreSQL finds the time out once and can use the index.
   const old = sql`${sql.ref(rows.time)} <= (select ${storage.now}) - ${sql.lit(rows.keptForMs)}`;
-  await removeInPieces(storage, rows, old);
+  const within = rows.workspace === undefined ? old : sql`workspace_id = ${rows.workspace} and ${old}`;
+  await removeInPieces(storage, rows, within);
+}
+
+/**
+ * Removes the oldest rows of a workspace beyond so many, or a few less. They are counted from the youngest on in pieces, so
+ * that nobody waits for it.
+ */
+export async function removeBeyond(
+  storage: Pick<Storage, 'read' | 'commit'>,
+  rows: Omit<OldRows, 'keptForMs'> & { readonly workspace: string },
+  maxRows: number,
+  countedAtOnce = 50_000,
+): Promise<void> {
+  const at = sql.ref<number>(rows.time);
+  const ofWorkspace = sql`workspace_id = ${rows.workspace}`;
+  let before = Number.MAX_SAFE_INTEGER;
+  for (let counted = 0; counted < maxRows; counted += countedAtOnce) {
+    const { rows: found } = await sql<{ at: number }>`select ${at} as at from ${sql.table(rows.table)}
+      where ${ofWorkspace} and ${at} < ${before} order by ${at} desc
+      limit 1 offset ${sql.lit(countedAtOnce - 1)}`.execute(storage.read);
+    const [oldest] = found;
+    if (oldest === undefined) return;
+    before = oldest.at;
+  }
+  await removeInPieces(storage, rows, sql`${ofWorkspace} and ${at} < ${before}`);
 }
 
 /** Beside their texts rows have names, numbers, and an entry of each index. */

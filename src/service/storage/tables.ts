@@ -100,6 +100,34 @@ export interface Tables {
      */
     desk_id: string | null;
   };
+  /** Takes and ends of locks; renewals are left out. Each row stands for itself: an earlier version writes none. */
+  readonly lock_history: {
+    workspace_id: string;
+    /** When it happened: a lock that expired is over at the end of its ttl, whenever that was noticed. */
+    at: number;
+    /** Of the lock: within a millisecond, the later lock has the higher one. */
+    fence: number;
+    /** Of one lock, `acquired` sorts before all others. */
+    kind: string;
+    path: string;
+    lock_id: string;
+    owner: string;
+    origin: string | null;
+    note: string | null;
+    /** Who released it; null for the other kinds. */
+    ended_by: string | null;
+  };
+  /** Who lately wanted a lock that somebody else had, in at most one row for each path and run: see refused-requests.ts. */
+  readonly refused_lock_requests: {
+    /** A hash of what tells one from another. */
+    key: string;
+    workspace_id: string;
+    path: string;
+    owner: string;
+    origin: string | null;
+    first_at: number;
+    last_at: number;
+  };
   /** The last fence that each workspace gave out. Its row stays when the workspace is removed: one of the same id goes on. */
   readonly fences: {
     /** Empty for where workspaces begin that have no row yet. */

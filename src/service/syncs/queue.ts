@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import { type MissingObject, type Sync, syncStatuses } from '../../interface/resources.ts';
 import { type Leased, leasedUntil } from '../runtime/lease.ts';
-import { removeOld } from '../storage/remove-old.ts';
+import { historyKeptForMs, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
@@ -238,8 +238,5 @@ export async function finishSync(
     .executeTakeFirst();
 }
 
-/** Long after anyone still wants to know how it ended. */
-const keptForMs = 90 * 24 * 60 * 60 * 1_000;
-
 export const removeOldSyncs = (storage: Storage): Promise<void> =>
-  removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs });
+  removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs: historyKeptForMs });

@@ -17,7 +17,10 @@ async function pagesFrom({ get }: SignedIn, addresses: readonly string[]): Promi
   for (const address of known) {
     const { status, text, headers } = await get(address);
     expect([address, status]).toEqual([address, expect.toBeOneOf([200, 303])]);
-    pages.set(address, text);
+    // A file is no page: browsers save it, whatever is in it.
+    const isFile = headers.get('content-disposition')?.startsWith('attachment') ?? false;
+    pages.set(address, isFile ? '' : text);
+    if (isFile) continue;
     const inSight = text.replace(/<template.*?<\/template>/gs, '');
     const links = [...inSight.matchAll(/<a [^>]*href="(\/[^"#]*)/g)].map(([, href = '']) =>
       href.replaceAll('&amp;', '&'),

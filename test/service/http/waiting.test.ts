@@ -173,6 +173,7 @@ test('a server that waits for nobody to send a request lets one that has been se
     wait: () => new Promise((resolve) => setTimeout(resolve, 600, 'free')),
     released: () => undefined,
     renewed: () => undefined,
+    waiting: () => [],
     stop: () => undefined,
   };
   const server = await serveApp({ lockWaiters }, { patience: { headersMs: 100, requestMs: 100, checkEveryMs: 20 } });

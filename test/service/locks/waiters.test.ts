@@ -84,7 +84,8 @@ function createWorld() {
     /** Undefined where too many wait already. */
     arrive(name: string, { path = 'a', seconds = 30, tokenId = 'tok' } = {}) {
       const gone = new AbortController();
-      const waiting = waiters.wait({ workspace, path, seconds, tokenId, gone: gone.signal });
+      const asker = { tokenId, owner: name, origin: null };
+      const waiting = waiters.wait({ workspace, path, seconds, ...asker, gone: gone.signal });
       if (waiting === undefined) return undefined;
       void waiting.then((outcome) => {
         outcomes.set(name, outcome);

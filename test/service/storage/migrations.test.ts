@@ -6,6 +6,7 @@ import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
+import { readLockHistory } from '../../../src/service/locks/read-history.ts';
 import { type ReleaseRequest, releaseLock } from '../../../src/service/locks/release.ts';
 import { renewLock } from '../../../src/service/locks/renew.ts';
 import { migrate } from '../../../src/service/storage/migrations.ts';
@@ -15,7 +16,7 @@ import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../src/service/storage/tables.ts';
 import { newTokenSecret, secretHash } from '../../../src/service/tokens/secret.ts';
 import { authenticate, listTokens } from '../../../src/service/tokens/tokens.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import {
   borrowPGlite,
   createPostgresDatabase,
@@ -307,3 +308,48 @@ describe.each([
     expect(renewed).toMatchObject({ kind: 'renewed', lock: { id: 'lock_2', owner: 'late' } });
   });
 });
+
+test.each([
+  ['SQLite', oldSqlite],
+  [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
+])(
+  'an instance from before the history takes and releases locks beside this one, whose changes alone are in it, on %s',
+  async (_, make) => {
+    // The last schema without a history of locks.
+    const { before, open, remove } = await make(12);
+    onTestFinished(remove);
+    const takeAsBefore = (path: string, expiresAt: number) =>
+      `insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)
+       values ('game', '${path}', 'lock_${path}', 'exclusive', 'tok_ada', 'ada', ${now}, ${expiresAt}, 41)
+     on conflict (workspace_id, path) do update set id = excluded.id, expires_at = excluded.expires_at
+       where locks.expires_at <= ${now}`;
+    await runAll(before, [
+      `insert into workspaces (id, remote, created_at) values ('game', 'https://git.example.com/game.git', 1)`,
+      takeAsBefore('held', now + 3_600_000),
+    ]);
+    await before.destroy();
+    const storage = await open();
+    onTestFinished(storage.close);
+
+    const bearer = { id: 'tok_ada', name: 'ada', owner: 'ada', scopes: [], workspaces: null };
+    const place = (path: string) => ({ workspace: 'game', path: valueIn(parseLockPath(path)) });
+    const releaser = { name: 'ada', owner: 'ada', tokenId: 'tok_ada', address: null, force: false };
+    await storage.commit({ workspace: 'game' }, async (db) => {
+      await sql.raw(takeAsBefore('late', now + 3_600_000)).execute(db);
+      for (const path of ['held', 'late']) {
+        await releaseLock(db, storage.now, { ...place(path), match: null, releaser });
+      }
+      const terms = { type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
+      await acquireLocks(db, storage.now, [{ ...place('new'), ...terms }]);
+      await sql.raw(`delete from locks where path = 'new'`).execute(db);
+    });
+    const { changes } = await readLockHistory(storage, { workspace: 'game', limit: 9 });
+    expect(changes.map(({ kind, path }) => `${kind} ${path}`).sort()).toEqual([
+      'acquired new',
+      'released held',
+      'released late',
+    ]);
+    await storage.commit('global', (db) => removeWorkspace(db, storage.now, 'game'));
+    expect(await storage.read.selectFrom('lock_history').selectAll().execute()).toEqual([]);
+  },
+);

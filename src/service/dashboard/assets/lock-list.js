@@ -166,6 +166,9 @@ export function listAddress(
   return `/workspaces/${workspace}/locks${parameters.size === 0 ? '' : `?${parameters}`}`;
 }
 
+/** The page of a path, which is one segment of the address, as in the API. @param {string} workspace @param {string} path */
+export const pathAddress = (workspace, path) => `/workspaces/${workspace}/paths/${encodeURIComponent(path)}`;
+
 /** Where a lock is released, after a confirmation: exactly the lock with this id. @param {string} workspace @param {Pick<ShownLock, 'path' | 'id'>} lock */
 export const releaseAddress = (workspace, { path, id }) =>
   `/workspaces/${workspace}/locks/release?${new URLSearchParams({ path, lock: id })}`;

@@ -1,5 +1,5 @@
 import { serviceNow, setText } from './clock.js';
-import { folderName, folderOf, listAddress, releaseAddress, releaseText } from './lock-list.js';
+import { folderName, folderOf, pathAddress, releaseAddress, releaseText } from './lock-list.js';
 import { plural, safeText, shortRun } from './text.js';
 import { fullTime, relativeTime } from './time.js';
 
@@ -57,7 +57,7 @@ export function fillLockRow(row, workspace, lock) {
   const { path, owner, origin, note, acquired_at, expires_at } = lock;
   const folder = folderOf(path);
   const link = part(row, '.path');
-  link.setAttribute('href', listAddress(workspace, { path }));
+  link.setAttribute('href', pathAddress(workspace, path));
   link.title = safeText(path);
   setText(part(row, '.path .folder'), safeText(folder));
   setText(part(row, '.path .name'), safeText(path.slice(folder.length)));

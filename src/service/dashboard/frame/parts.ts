@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { AccessControl } from '../../http/access.ts';
 import type { Idempotent } from '../../idempotency/idempotency.ts';
+import type { RefusedRequests } from '../../locks/refused-requests.ts';
 import type { ReleasedLock } from '../../locks/waiters.ts';
 import type { LockWatch } from '../../locks/watch-locks.ts';
 import type { PrepareSync } from '../../syncs/trigger.ts';
@@ -17,6 +18,8 @@ export interface DashboardParts extends AccessControl {
   readonly lockWatch: LockWatch;
   /** The origin at which others reach the service, where it is known. */
   readonly publicUrl: () => string | undefined;
+  readonly refusedRequests: RefusedRequests;
+  readonly windowsPaths: boolean;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   /** A sync was queued. */

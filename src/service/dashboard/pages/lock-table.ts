@@ -8,6 +8,7 @@ import {
   folderOf,
   type ListQuery,
   listAddress,
+  pathAddress,
   releaseAddress,
   releaseText,
   type ShownLock,
@@ -108,7 +109,7 @@ function releaseLink(workspace: string, lock: ShownLock): Markup {
 function lockRow({ workspace, now, releasing }: RowContext, lock: ShownLock): Markup {
   const { path, owner, origin, note, acquired_at, expires_at } = lock;
   return html`<tr role="row" class="lock">
-    <th role="rowheader" scope="row" class="lock-path"><a class="path" href="${listAddress(workspace, { path })}" title="${safeText(path)}"><bdi class="folder">${safeText(folderOf(path))}</bdi><bdi class="name">${safeText(path.slice(folderOf(path).length))}</bdi></a></th>
+    <th role="rowheader" scope="row" class="lock-path"><a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><bdi class="folder">${safeText(folderOf(path))}</bdi><bdi class="name">${safeText(path.slice(folderOf(path).length))}</bdi></a></th>
     <td role="cell" class="lock-owner"><bdi class="owner" title="${safeText(owner)}">${safeText(owner)}</bdi>${noteIn(note)}</td>
     <td role="cell" class="lock-run">${runLink(origin)}</td>
     <td role="cell" class="lock-since">${time(acquired_at, now)}</td>

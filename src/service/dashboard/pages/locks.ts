@@ -21,12 +21,13 @@ import {
 import { plural } from '../assets/text.js';
 import { fullTime } from '../assets/time.js';
 import { option } from '../elements/fields.ts';
-import { numberedPages } from '../elements/list.ts';
+import { link, numberedPages } from '../elements/list.ts';
 import { empty, literal, type Markup, notice } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
 import { addPage, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { historyAddress } from './lock-history.ts';
 import { columnNames, lockTable, type RowContext, shownLock } from './lock-table.ts';
 
 const pageSize = 200;
@@ -123,6 +124,7 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
     ${lockTable(context, query, rows)}
     ${emptyDivisions(workspace, query, locks.length, found.length)}
     ${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], (page) => listAddress(workspace, { ...query, page }))}
+    <p class="pages">${link(historyAddress(workspace), 'History of locks')}</p>
   </div>`;
 }
 

@@ -8,10 +8,9 @@ import { findCommittedLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { releaseLock } from '../../locks/release.ts';
 import { listAddress, parseListQuery, releaseAddress } from '../assets/lock-list.js';
-import { safeText, shortRun } from '../assets/text.js';
-import { fullTime } from '../assets/time.js';
 import { field } from '../elements/fields.ts';
-import { empty, faint, literal, type Markup, time, userText } from '../elements/text.ts';
+import { lockFacts } from '../elements/lock.ts';
+import { empty, literal, type Markup } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
@@ -38,22 +37,6 @@ interface Reason {
   readonly text: string;
   readonly problem?: string | undefined;
 }
-
-const runOf = (origin: string | null): Markup =>
-  origin === null || shortRun(origin) === undefined
-    ? faint('unknown')
-    : html`<a rel="noreferrer noopener" href="${origin}"><bdi>${safeText(origin)}</bdi></a>`;
-
-/** A lock in full, to decide about. */
-const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }: Lock, now: number): Markup =>
-  html`<dl class="facts">
-    <dt>Path</dt><dd>${literal(path)}</dd>
-    <dt>Holder</dt><dd>${userText(owner)}</dd>
-    ${note === null ? '' : html`<dt>Note</dt><dd>${userText(note)}</dd>`}
-    <dt>From run</dt><dd>${runOf(origin)}</dd>
-    <dt>Since</dt><dd>${time(acquired_at, now)} <span class="faint">(${fullTime(acquired_at)})</span></dd>
-    <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${fullTime(expires_at)})</span></dd>
-  </dl>`;
 
 /** The search of a lock list, without anything else. */
 const listSearch = (search: string): string => {

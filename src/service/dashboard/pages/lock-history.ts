@@ -1,0 +1,200 @@
+import { z } from '@hono/zod-openapi';
+import { html } from 'hono/html';
+import { plainText } from '../../contract/schemas.ts';
+import { parseRequestPart } from '../../contract/validate.ts';
+import { type App, bearerOf } from '../../http/context.ts';
+import { measureCost } from '../../http/request-turns.ts';
+import { lockChangeKinds } from '../../locks/history.ts';
+import {
+  type HistoryPosition,
+  type HistoryQuery,
+  type RecordedLockChange,
+  readLockHistory,
+} from '../../locks/read-history.ts';
+import { authenticateSession } from '../../sessions/sessions.ts';
+import { listAddress } from '../assets/lock-list.js';
+import { csvLine } from '../elements/csv.ts';
+import { field, option } from '../elements/fields.ts';
+import { addressWith, link, pageLinks } from '../elements/list.ts';
+import { changeNames, changeTable } from '../elements/lock.ts';
+import { empty, type Markup } from '../elements/text.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
+import { addPage, callOf, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { requireSession } from '../frame/session.ts';
+
+const pageSize = 50;
+const dayMs = 24 * 60 * 60_000;
+
+const path = '/workspaces/:id/locks/history';
+const access = 'locks:read';
+
+const day = z.iso.date('It has to be a date such as 2026-03-01.');
+
+const filterSchema = z.object({
+  prefix: plainText.optional(),
+  owner: plainText.optional(),
+  kind: z.enum(lockChangeKinds, 'There are no such entries.').optional(),
+  from: day.optional(),
+  to: day.optional(),
+});
+
+type Filter = z.infer<typeof filterSchema>;
+
+const filterNames = ['prefix', 'owner', 'kind', 'from', 'to'] as const;
+
+const noSuchPage = 'There is no such page. Start again without it.';
+
+export const historyPosition = z
+  .string()
+  .regex(/^\d{1,15}\.\d{1,15}\.[a-z-]{1,32}$/, noSuchPage)
+  .transform((text): HistoryPosition => {
+    const [at, fence, kind = ''] = text.split('.');
+    return { at: Number(at), fence: Number(fence), kind };
+  });
+
+export const positionText = ({ at, fence, kind }: HistoryPosition): string => `${at}.${fence}.${kind}`;
+
+/** A form also sends the fields that are empty. */
+const given = (texts: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
+
+export const historyAddress = (
+  workspace: string,
+  query: Partial<Readonly<Record<(typeof filterNames)[number] | 'before', string | undefined>>> = {},
+): string => addressWith(`/workspaces/${workspace}/locks/history`, query);
+
+/** Days are those of UTC, and `to` is the last of them. */
+function queryFor(workspace: string, { from, to, ...filter }: Filter): Omit<HistoryQuery, 'limit'> {
+  return {
+    workspace,
+    ...filter,
+    from: from === undefined ? undefined : Date.parse(from),
+    until: to === undefined ? undefined : Date.parse(to) + dayMs,
+  };
+}
+
+function filterForm(workspace: string, filter: Filter): Markup {
+  const input = (id: 'prefix' | 'owner' | 'from' | 'to', title: string, type: 'search' | 'date') =>
+    field({
+      id,
+      title,
+      problem: undefined,
+      control: (aria) =>
+        html`<input id="${id}" name="${id}" type="${type}" value="${filter[id] ?? ''}" autocomplete="off" spellcheck="false"${aria}>`,
+    });
+  const kinds = lockChangeKinds.map((kind) => option(kind, changeNames[kind], filter.kind ?? ''));
+  return html`<form method="get" action="${historyAddress(workspace)}" class="filters" role="search">
+    ${input('prefix', 'Path begins with', 'search')}
+    ${input('owner', 'Holder', 'search')}
+    <div class="field"><label for="kind">What</label><select id="kind" name="kind">${option('', 'everything', filter.kind ?? '')}${kinds}</select></div>
+    ${input('from', 'From (UTC)', 'date')}
+    ${input('to', 'To (UTC)', 'date')}
+    <button>Show</button>
+    ${Object.keys(filter).length === 0 ? '' : link(historyAddress(workspace), 'Show all')}
+  </form>`;
+}
+
+interface Listed {
+  readonly filter: Filter;
+  readonly isLater: boolean;
+  readonly isLast: boolean;
+}
+
+function nothing(workspace: string, { filter, isLater, isLast }: Listed): Markup {
+  if (!isLast)
+    return empty('No entry matches among the newest of these.', 'Go on to the older ones, or narrow the time.');
+  if (isLater) return empty('There are no older entries.', link(historyAddress(workspace, filter), 'Show the newest'));
+  if (Object.keys(filter).length > 0) return empty('No entry matches.', link(historyAddress(workspace), 'Show all'));
+  return empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here for 90 days.');
+}
+
+const csvAddress = (workspace: string, filter: Filter): string =>
+  addressWith(`/workspaces/${workspace}/locks/history.csv`, filter);
+
+const csvColumns = ['at', 'kind', 'path', 'owner', 'ended_by', 'origin', 'note', 'lock_id'] as const;
+
+const csvRow = (change: RecordedLockChange): string => csvLine(csvColumns.map((name) => change[name] ?? ''));
+
+const rowsPerRead = 1_000;
+/** Bounds the rows of a file, and what is looked at for them: a rare owner may be sought among millions. */
+const maxReads = 100;
+
+/** The byte order mark tells Excel that it is UTF-8. A reader that is slow is waited for: nothing is read ahead. */
+export async function* historyFile(
+  readPage: (before: HistoryPosition | undefined) => ReturnType<typeof readLockHistory>,
+): AsyncGenerator<string, void, undefined> {
+  yield `\uFEFF${csvLine(csvColumns)}`;
+  let before: HistoryPosition | undefined;
+  for (let reads = 0; reads < maxReads; reads += 1) {
+    const { changes, next } = await readPage(before);
+    if (changes.length > 0) yield changes.map(csvRow).join('');
+    if (next === undefined) return;
+    before = next;
+  }
+  yield csvLine(['There is more, and this file is as long as one may be. Narrow the time to get the rest.']);
+}
+
+export function addLockHistoryPages(app: App, parts: DashboardParts): void {
+  const { storage, turns, log } = parts;
+
+  const filterOf = (call: PageCall): Filter =>
+    parseRequestPart(filterSchema, () => given(queryOf(call, ...filterNames)));
+
+  addPage(app, parts, { path, access }, async (call) => {
+    const { id } = await workspaceOf(call, storage);
+    const filter = filterOf(call);
+    const { before } = parseRequestPart(z.object({ before: historyPosition.optional() }), () =>
+      given(queryOf(call, 'before')),
+    );
+    const { changes, next } = await measureCost(turns, [call.bearer.id], () =>
+      readLockHistory(storage, { ...queryFor(id, filter), before, limit: pageSize }),
+    );
+    const isLater = before !== undefined;
+    const listed = { filter, isLater, isLast: next === undefined };
+    const main = html`
+      ${filterForm(id, filter)}
+      ${changes.length === 0 ? nothing(id, listed) : changeTable(changes, call.now, id)}
+      ${pageLinks(
+        isLater ? link(historyAddress(id, filter), 'Newest') : '',
+        next === undefined ? '' : link(historyAddress(id, { ...filter, before: positionText(next) }), 'Older', 'next'),
+      )}
+      <p class="pages">
+        <a class="button" href="${csvAddress(id, filter)}" download>Download as CSV</a>
+        ${link(listAddress(id), 'Locks held now')}
+      </p>`;
+    return showPage(call, { title: 'History of locks', location: inWorkspace(id, 'locks'), main });
+  });
+
+  app.get(`${path}.csv`, requireSession(parts, access), async (c) => {
+    const call = callOf(c);
+    const { id } = await workspaceOf(call, storage);
+    const query = queryFor(id, filterOf(call));
+    const { secret } = c.get('session');
+    const lines = historyFile(async (before) => {
+      // As on a live page: a token that is revoked meanwhile gets nothing more.
+      if ((await authenticateSession(storage, secret)).kind === 'refused') throw new Error('The session has ended.');
+      return measureCost(turns, [bearerOf(c).id], () =>
+        readLockHistory(storage, { ...query, before, limit: rowsPerRead }),
+      );
+    });
+    async function* encoded(): AsyncGenerator<Uint8Array, void, undefined> {
+      try {
+        for await (const text of lines) yield Buffer.from(text);
+      } catch (error) {
+        log.warn({ err: error }, 'the download of a history was broken off');
+        // Without an end, nobody takes what was sent for the whole file.
+        c.env.outgoing.destroy();
+      }
+    }
+    return new Response(ReadableStream.from(encoded()), {
+      headers: {
+        'content-type': 'text/csv; charset=utf-8; header=present',
+        'content-disposition': `attachment; filename="locks-of-${id}.csv"`,
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': c.get('requestId'),
+      },
+    });
+  });
+}

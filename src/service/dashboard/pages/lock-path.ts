@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from '@hono/zod-openapi';
+import { html } from 'hono/html';
+import { type LockPath, lockPathFromUrl, parseHeldPath } from '../../../interface/lock-path.ts';
+import type { Parsed } from '../../../interface/parsed.ts';
+import { foldCase } from '../../../interface/windows-path.ts';
+import { invalid } from '../../contract/problem.ts';
+import { parseRequestPart } from '../../contract/validate.ts';
+import type { App } from '../../http/context.ts';
+import { lastSegment } from '../../http/request-target.ts';
+import { type FoundLock, findCommittedLock } from '../../locks/find.ts';
+import { lockOf } from '../../locks/lock-row.ts';
+import { type HistoryPage, type HistoryPosition, readLockHistory } from '../../locks/read-history.ts';
+import type { WaitingRequest } from '../../locks/refused-requests.ts';
+import { pathAddress, releaseAddress, releaseText } from '../assets/lock-list.js';
+import { fullTime } from '../assets/time.js';
+import { addressWith, link, pageLinks, table } from '../elements/list.ts';
+import { changeTable, lockFacts, shortRunOf } from '../elements/lock.ts';
+import { empty, faint, type Markup, time, userText } from '../elements/text.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
+import { addLivePage, type LiveControl } from '../frame/live-page.ts';
+import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { historyAddress, historyPosition, positionText } from './lock-history.ts';
+import { releaseWay } from './lock-table.ts';
+
+const pageSize = 20;
+const lookEveryMs = 1_000;
+
+interface PathState {
+  readonly workspace: string;
+  readonly path: LockPath;
+  readonly lock: FoundLock | undefined;
+  readonly waiting: readonly WaitingRequest[];
+  readonly history: HistoryPage;
+}
+
+function present(call: PageCall, { workspace, lock: row }: PathState): Markup {
+  if (row === undefined) return empty('Nobody holds a lock on this path.', 'Anyone can take it now.');
+  const lock = lockOf(row);
+  const release = releaseWay(call.bearer, { lock, tokenId: row.token_id });
+  const shown = { ...lock, release };
+  return html`${lockFacts(lock, call.now)}
+    ${
+      release === 'none'
+        ? ''
+        : html`<p class="actions"><a class="button${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, shown)}">${releaseText(shown)}</a></p>`
+    }`;
+}
+
+function waitingTable({ now }: PageCall, waiting: readonly WaitingRequest[]): Markup {
+  if (waiting.length === 0) return html`<p>${faint('Nobody was refused this lock in the last minute.')}</p>`;
+  const rows = waiting.map(
+    ({ owner, origin, since, last }) => html`<tr>
+      <th scope="row">${userText(owner)}</th>
+      <td data-label="From run">${shortRunOf(origin)}</td>
+      <td data-label="Since">${time(since, now)}</td>
+      <td data-label="Last refused">${time(last, now)}</td>
+    </tr>`,
+  );
+  return html`<p class="hint">They were refused this lock in the last minute, or wait for it. It takes up to 20 seconds until they show.</p>
+    ${table('cards', ['Who', 'From run', 'Since', 'Last refused'], rows)}`;
+}
+
+function pastTable({ now }: PageCall, { workspace, path, history }: PathState, isLater: boolean): Markup {
+  const address = pathAddress(workspace, path);
+  const { changes, next } = history;
+  return html`${
+    changes.length === 0
+      ? html`<p>${faint(isLater ? 'There are no older entries.' : 'Nothing is recorded of this path. Entries are kept for 90 days.')}</p>`
+      : changeTable(changes, now)
+  }
+    ${pageLinks(
+      isLater ? link(address, 'Newest') : '',
+      next === undefined ? '' : link(addressWith(address, { before: positionText(next) }), 'Older', 'next'),
+    )}`;
+}
+
+function show(call: PageCall, state: PathState, isLater: boolean): Markup {
+  const { workspace, path } = state;
+  const events = addressWith(`/workspaces/${workspace}/locks/history/events`, { path });
+  return html`<div id="lock-path" data-events="${events}">
+    <p class="faint" data-live role="status">As of ${fullTime(new Date(call.now).toISOString())}.</p>
+    <section data-part="lock">${present(call, state)}</section>
+    <h2>Waiting for it</h2>
+    <section data-part="waiting">${waitingTable(call, state.waiting)}</section>
+    <h2>History</h2>
+    <section data-part="history">${pastTable(call, state, isLater)}</section>
+    <p class="pages">${link(historyAddress(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) }), 'History of its folder')}</p>
+  </div>`;
+}
+
+export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): void {
+  const { storage, windowsPaths, refusedRequests } = parts;
+
+  async function stateOf(
+    call: PageCall,
+    parsed: Parsed<LockPath>,
+    before?: HistoryPosition,
+  ): Promise<() => Promise<PathState>> {
+    const { id: workspace } = await workspaceOf(call, storage);
+    if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.why });
+    const path = parsed.value;
+    const place = { workspace, path, foldedPath: windowsPaths ? foldCase(path) : undefined };
+    return async () => {
+      const [found, asked, history] = await Promise.all([
+        findCommittedLock(storage, place),
+        refusedRequests.ofPath(place),
+        readLockHistory(storage, { workspace, path, before, limit: pageSize }),
+      ]);
+      const lock = found?.live ? found : undefined;
+      // Who has got it since waits no longer.
+      const isHolder = ({ owner, origin, last }: WaitingRequest): boolean =>
+        owner === lock?.owner && origin === lock.origin && Date.parse(last) <= lock.acquired_at;
+      return { workspace, path, lock, waiting: asked.filter((each) => !isHolder(each)), history };
+    };
+  }
+
+  addPage(app, parts, { path: '/workspaces/:id/paths/:path', access: 'locks:read' }, async (call) => {
+    const { before } = parseRequestPart(z.object({ before: historyPosition.optional() }), () => {
+      const { before: text } = queryOf(call, 'before');
+      return text === '' ? {} : { before: text };
+    });
+    const look = await stateOf(call, lockPathFromUrl(lastSegment(call.c.req.path)), before);
+    const state = await look();
+    const { workspace, path } = state;
+    return showPage(call, {
+      title: path,
+      location: inWorkspace(workspace, 'locks'),
+      main: show(call, state, before !== undefined),
+      script: 'lock-path.js',
+    });
+  });
+
+  /** The event `changed` says no more than that: the page then loads what it shows. */
+  addLivePage(app, parts, { path: '/workspaces/:id/locks/history/events', access: 'locks:read' }, async (call) => {
+    const look = await stateOf(call, parseHeldPath(queryOf(call, 'path').path));
+    return async ({ send, gone }) => {
+      for (let known: string | undefined; ; ) {
+        const { lock, waiting, history } = await look();
+        const seen = JSON.stringify([lock?.id, lock?.expires_at, waiting, history.changes[0]]);
+        // The page may have been loaded before it was first looked at.
+        if (seen !== known) await send('changed', 0);
+        known = seen;
+        await sleep(lookEveryMs, undefined, { signal: gone });
+      }
+    };
+  });
+}

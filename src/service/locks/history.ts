@@ -1,0 +1,101 @@
+import { sql } from 'kysely';
+import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
+import { historyKeptForMs, removeBeyond, removeOld } from '../storage/remove-old.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { type OccurredEvent, recordEvents } from '../webhooks/outbox.ts';
+import { acquiredEvent, expiredEvent, releasedEvent } from './lock-events.ts';
+import { type LockRow, noteOf } from './lock-row.ts';
+
+/** What the history tells of. Renewals are left out: a lock has as many of them as its job has time. */
+export const lockChangeKinds = ['acquired', 'released', 'force-released', 'expired'] as const;
+
+export type LockChangeKind = (typeof lockChangeKinds)[number];
+
+export type LockChange =
+  | { readonly kind: 'acquired' | 'expired'; readonly lock: LockRow }
+  | {
+      readonly kind: 'released' | 'force-released';
+      readonly lock: LockRow;
+      readonly at: number;
+      /** The owner who released it, or the name of the operator. */
+      readonly by: string;
+    };
+
+function eventOf(change: LockChange): OccurredEvent {
+  const { kind, lock } = change;
+  switch (kind) {
+    case 'acquired':
+      return acquiredEvent(lock);
+    case 'expired':
+      return expiredEvent(lock);
+    case 'released':
+    case 'force-released':
+      return releasedEvent(lock, change.at, change.by, kind === 'force-released');
+  }
+}
+
+/** An expired lock was over at the end of its ttl, whenever that was noticed. */
+function timeOf(change: LockChange): number {
+  if ('at' in change) return change.at;
+  return change.kind === 'acquired' ? change.lock.acquired_at : change.lock.expires_at;
+}
+
+const texts = ['workspace_id', 'kind', 'path', 'lock_id', 'owner', 'origin', 'note', 'ended_by'] as const;
+const numbers = ['at', 'fence'] as const;
+
+const insertHistory = batchQuery((db, members) =>
+  db
+    .insertInto('lock_history')
+    .columns([...texts, ...numbers])
+    .expression((from) =>
+      from
+        .selectFrom(members)
+        .select([...texts.map((name) => textOf(name).as(name)), ...numbers.map((name) => numberOf(name).as(name))])
+        // Without a condition SQLite would take the conflict for that of a join.
+        .where(sql<boolean>`true`),
+    )
+    // No lock is refused because of what the history has.
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+function historyRow(change: LockChange) {
+  const { kind, lock } = change;
+  const { workspace_id, fence, path, id: lock_id, owner, origin } = lock;
+  const ended_by = 'by' in change ? change.by : null;
+  const note = noteOf(lock);
+  return { workspace_id, at: timeOf(change), fence, kind, path, lock_id, owner, origin, note, ended_by };
+}
+
+/**
+ * Every take and every end of a lock goes through here, in the transaction that makes it: into the history, and to the hooks
+ * that ask for it.
+ */
+export async function recordLockChanges(db: Database, now: Now, changes: readonly LockChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  await insertHistory(db, now, changes.map(historyRow));
+  await recordEvents(db, now, changes.map(eventOf));
+}
+
+/** Far more than jobs make in 90 days, and too few to fill a disk for who takes and releases a lock all day. */
+const maxRowsOfWorkspace = 5_000_000;
+
+export async function removeOldLockHistory(storage: Storage, maxRows = maxRowsOfWorkspace): Promise<void> {
+  const { read, now } = storage;
+  const rows = { table: 'lock_history', time: 'at' } as const;
+  const workspaces = await read
+    .selectFrom('workspaces')
+    .select('id')
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('lock_history')
+          .select('at')
+          .whereRef('workspace_id', '=', 'workspaces.id')
+          .where('at', '<=', sql<number>`(select ${now}) - ${sql.lit(historyKeptForMs)}`),
+      ).as('has_old'),
+    )
+    .execute();
+  for (const { id: workspace, has_old } of workspaces) {
+    if (has_old) await removeOld(storage, { ...rows, workspace, keptForMs: historyKeptForMs });
+    await removeBeyond(storage, { ...rows, workspace }, maxRows);
+  }
+}

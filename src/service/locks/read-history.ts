@@ -1,0 +1,97 @@
+import { type Selectable, sql } from 'kysely';
+import type { Timestamp } from '../../interface/resources.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import type { LockChangeKind } from './history.ts';
+import { beyond } from './list.ts';
+
+export interface RecordedLockChange {
+  readonly at: Timestamp;
+  /** Another version may have recorded other kinds, which are shown as they are. */
+  readonly kind: LockChangeKind | (string & {});
+  readonly path: string;
+  readonly lock_id: string;
+  /** Whose lock it was. */
+  readonly owner: string;
+  readonly origin: string | null;
+  readonly note: string | null;
+  /** Who released it. */
+  readonly ended_by: string | null;
+}
+
+/** A place in the history of a workspace. */
+export type HistoryPosition = Pick<Selectable<Tables['lock_history']>, 'at' | 'fence' | 'kind'>;
+
+export interface HistoryQuery {
+  readonly workspace: string;
+  readonly path?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly owner?: string | undefined;
+  readonly kind?: string | undefined;
+  /** In milliseconds; `until` is left out itself. */
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
+  /** Only what is older: the `next` of the page before. */
+  readonly before?: HistoryPosition | undefined;
+  readonly limit: number;
+}
+
+export interface HistoryPage {
+  /** The newest first. */
+  readonly changes: readonly RecordedLockChange[];
+  /** What to go on before; undefined on the last page. There may be one after a page with few changes, or with none. */
+  readonly next: HistoryPosition | undefined;
+}
+
+/**
+ * So many rows are looked at for one page. No index has a filter by owner, kind or prefix, and nobody else is answered while
+ * SQLite looks for a few rows among millions.
+ */
+export const maxLookedAt = 20_000;
+
+const changeOf = ({ at, fence: _, workspace_id: __, ...change }: Selectable<Tables['lock_history']>) => ({
+  ...change,
+  at: asTimestamp(at),
+});
+
+export async function readLockHistory(
+  { read }: Pick<Storage, 'read'>,
+  query: HistoryQuery,
+  lookAt = maxLookedAt,
+): Promise<HistoryPage> {
+  const { workspace, path, prefix, owner, kind, from, until, before, limit } = query;
+  let rows = read.selectFrom('lock_history').where('workspace_id', '=', workspace);
+  if (path !== undefined) rows = rows.where('path', '=', path);
+  if (from !== undefined) rows = rows.where('at', '>=', from);
+  if (until !== undefined) rows = rows.where('at', '<', until);
+  if (before !== undefined) {
+    rows = rows
+      .where('at', '<=', before.at)
+      .where(sql<boolean>`(at, fence, kind) < (${before.at}, ${before.fence}, ${before.kind})`);
+  }
+  const newest = rows.orderBy('at', 'desc').orderBy('fence', 'desc').orderBy('kind', 'desc');
+  let found = read.selectFrom(newest.selectAll().limit(lookAt).as('looked_at')).selectAll();
+  if (prefix !== undefined) found = found.where('path', '>=', prefix).where('path', '<', `${prefix}${beyond}`);
+  if (owner !== undefined) found = found.where('owner', '=', owner);
+  if (kind !== undefined) found = found.where('kind', '=', kind);
+  const page = await found
+    .orderBy('at', 'desc')
+    .orderBy('fence', 'desc')
+    .orderBy('kind', 'desc')
+    .limit(limit + 1)
+    .execute();
+  const shown = page.slice(0, limit);
+  const last =
+    page.length > limit
+      ? shown.at(-1)
+      : await newest
+          .select(['at', 'fence', 'kind'])
+          .limit(1)
+          .offset(lookAt - 1)
+          .executeTakeFirst();
+  return {
+    changes: shown.map(changeOf),
+    next: last && { at: last.at, fence: last.fence, kind: last.kind },
+  };
+}

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+import { pathAddress } from '../../../../src/service/dashboard/assets/lock-list.js';
+import { expectAccessible } from '../../../support/browser/accessible.ts';
+import { test } from '../../../support/browser/browser-test.ts';
+import { locksOf } from '../../http/shared-service.ts';
+import { serviceOfTests } from '../browser-like.ts';
+import { takeLock } from '../locked-service.ts';
+import { signIn } from './signed-in.ts';
+
+const service = serviceOfTests();
+
+test('the page of a path follows what happens to it, and its history can be downloaded', async ({ openPage }) => {
+  const workspace = await service.workspace();
+  const bob = await service.token({ name: 'bob', scopes: ['locks:write'] });
+  const ada = await service.token({ name: 'ada', scopes: ['locks:write'] });
+  const path = 'Content/Hero #1?.uasset';
+  await takeLock(service, workspace, bob.secret, path, { note: 'Rigging' });
+  const page = await openPage();
+  await signIn(page, service, ada.secret, `/workspaces/${workspace}/locks`);
+  await page.getByRole('link', { name: 'Hero #1' }).click();
+  await page.waitForURL(service.baseUrl + pathAddress(workspace, path));
+  await page.getByRole('heading', { name: path, level: 1 }).waitFor();
+  await page.getByText('This page updates by itself.').waitFor();
+  await page.evaluate('globalThis.isSamePage = true');
+
+  // Somebody who goes through the page with the keyboard stays where they are.
+  const runs = page.locator('[data-part="history"] a');
+  await runs.first().focus();
+  const facts = page.locator('[data-part="lock"]');
+  expect(await facts.innerText()).toContain('Rigging');
+  const waiting = page.locator('[data-part="waiting"]');
+  const asAda = locksOf(service, workspace, ada.secret);
+  expect((await asAda.take(path, { referer: 'https://ci.example.com/runs/8' })).status).toBe(409);
+  await waiting.getByRole('link', { name: 'ci.example.com/runs/8' }).waitFor();
+  await expectAccessible(page);
+
+  await locksOf(service, workspace, bob.secret).release(path);
+  await facts.getByText('Nobody holds a lock on this path.').waitFor();
+  expect((await asAda.take(path, { referer: 'https://ci.example.com/runs/8' })).status).toBe(201);
+  await facts.getByRole('link', { name: 'Release' }).waitFor();
+  await waiting.getByText('Nobody was refused').waitFor();
+  await expect.poll(() => page.locator('[data-part="history"] tbody tr').count()).toBe(3);
+  expect(await page.evaluate('document.activeElement.closest("[data-part]").dataset.part')).toBe('history');
+  expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+
+  await page.getByRole('link', { name: 'History of its folder' }).click();
+  await page.getByLabel('What').selectOption('released');
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+  await expectAccessible(page);
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download as CSV' }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).toBe(`locks-of-${workspace}.csv`);
+  expect(await readFile(await file.path(), 'utf8')).toMatch(
+    /^\uFEFFat,kind.*\r\n[^,]+,released,Content\/Hero #1\?.uasset,bob/,
+  );
+});
