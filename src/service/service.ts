@@ -65,6 +65,8 @@ export interface ServiceOptions extends HookQuotas, LockQuotas {
   readonly rateLimit: RateLimit;
   readonly trustedProxies: readonly Cidr[];
   readonly version: string;
+  /** The origin at which others reach the service, by the port that it listens on, where it is known. */
+  readonly publicUrl?: (port: number) => string | undefined;
 }
 
 export interface Service {
@@ -157,6 +159,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   ];
 
   const stopping = new AbortController();
+  let { port } = options;
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const turns = createRequestTurns({
     credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
@@ -181,6 +184,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     log,
     trustedProxies: options.trustedProxies,
     version: options.version,
+    publicUrl: () => options.publicUrl?.(port),
     onQueued: syncs.wake,
     onLockEvent,
     onHooksChanged: deliveries.hooksChanged,
@@ -202,12 +206,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await lastUse.write().catch(onError);
   };
   try {
-    const server = await startServer(app, options.host, options.port, {
+    const server = await startServer(app, options.host, port, {
       turns,
       events: reportEvents(log, metrics, () => performance.now()),
     });
+    port = server.port;
     return {
-      port: server.port,
+      port,
       async stop() {
         stopping.abort();
         lockWaiters.stop();

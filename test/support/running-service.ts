@@ -75,6 +75,8 @@ export interface RunningServiceOptions {
   readonly quotas?: Partial<typeof shippedQuotas>;
   readonly allowedNetworks?: readonly string[];
   readonly resolve?: Resolve;
+  /** The origin at which others reach it, by its port. */
+  readonly publicUrl?: (port: number) => string;
   readonly environment?: NodeJS.ProcessEnv;
   /** Where it writes instead of to `log()`. */
   readonly log?: Logger;
@@ -144,6 +146,7 @@ export async function startTestService(
     ...options.quotas,
     trustedProxies: (options.trustedProxies ?? []).map(cidr),
     version: '0.0.0-test',
+    ...(options.publicUrl && { publicUrl: options.publicUrl }),
   });
   const baseUrl = `http://127.0.0.1:${service.port}`;
   return {

@@ -17,6 +17,24 @@ export function parseHost(text: string): Parsed<string> {
     : refused('It must be the name or the address of a network interface, such as 127.0.0.1, ::1 or 0.0.0.0.');
 }
 
+/** Where clients reach the service, with or without the `/v1` of its addresses. */
+export function parseServiceUrl(text: string): Parsed<string> {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://assets.example.com.');
+  const { username, password, search, hash, origin, pathname } = new URL(text);
+  if (username !== '' || password !== '')
+    return refused('It must not have a user name or a password: everybody gets to see it.');
+  if (search !== '' || hash !== '') return refused('It must not have a query or a fragment.');
+  return accepted(origin + pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, ''));
+}
+
+/** The same as an origin: the links of the pages begin with a slash. */
+export function parsePublicUrl(text: string): Parsed<string> {
+  const url = parseServiceUrl(text);
+  return !url.ok || URL.parse(url.value)?.origin === url.value
+    ? url
+    : refused('It must not have a path: the service has to be at the root of its host, as its pages link from there.');
+}
+
 export const wholeNumber =
   (min: number, max: number) =>
   (text: string): Parsed<number> => {

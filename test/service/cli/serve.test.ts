@@ -77,6 +77,16 @@ describe('serve', () => {
     await expect.poll(() => JSON.parse(line())).toMatchObject({ msg: 'request', origin_address: '203.0.113.9' });
   });
 
+  test('shows people the address at which others reach it, and no other', async () => {
+    const publicUrl = 'https://assets.example.com';
+    const json = JSON.parse(await start(['--json', '--public-url', `${publicUrl}/v1`]).printed('listening'));
+    expect(json.base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    expect(json).toMatchObject({ public_url: publicUrl, dashboard_url: `${publicUrl}/` });
+    expect(json.sign_in_link).toMatch(/^https:\/\/assets\.example\.com\/sign-in\?link=wsl_/);
+    const refused = await runMain(['serve', '--public-url', `${publicUrl}/locks`], commandEnvironment(folder));
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('It must not have a path') });
+  });
+
   test('takes its flags from the environment', async () => {
     const environment = {
       WORKSPACE_SERVICE_HOST: 'localhost',
@@ -94,6 +104,8 @@ describe('serve', () => {
     expect(listening).toEqual({
       event: 'listening',
       base_url: expect.stringMatching(/^http:\/\/localhost:\d+\/v1$/),
+      // In development it is known, even with a port of the system's choice.
+      public_url: listening.base_url.replace('/v1', ''),
       dashboard_url: expect.stringMatching(/^http:\/\/localhost:\d+\/$/),
       sign_in_link: expect.stringMatching(/^http:\/\/localhost:\d+\/sign-in\?link=wsl_[\w-]{43}$/),
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),

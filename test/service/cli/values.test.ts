@@ -3,8 +3,15 @@ import { describe, expect, test } from 'vitest';
 import type { Parsed } from '../../../src/interface/parsed.ts';
 import { nearest } from '../../../src/service/cli/did-you-mean.ts';
 import { shownTime, shownUntil } from '../../../src/service/cli/output/print.ts';
-import { baseUrl } from '../../../src/service/cli/serve/addresses.ts';
-import { idOf, parseByteCount, parseHost, parseRateLimit, wholeNumber } from '../../../src/service/cli/values.ts';
+import { originAt } from '../../../src/service/cli/serve/addresses.ts';
+import {
+  idOf,
+  parseByteCount,
+  parseHost,
+  parsePublicUrl,
+  parseRateLimit,
+  wholeNumber,
+} from '../../../src/service/cli/values.ts';
 
 describe('the nearest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];
@@ -52,6 +59,19 @@ test.each<[string, (text: string) => Parsed<unknown>, Record<string, unknown>, r
     { '::1': '::1', localhost: 'localhost', '0.0.0.0': '0.0.0.0', 'fe80::1%eth0': 'fe80::1%eth0' },
     ['', 'http://x', 'a b', '[::1]', 'x\n'],
   ],
+  [
+    'a public address',
+    parsePublicUrl,
+    {
+      'https://a.example': 'https://a.example',
+      'HTTPS://A.Example:443/v1/': 'https://a.example',
+      'http://[::1]:8080/': 'http://[::1]:8080',
+    },
+    [
+      ...['', 'a.example', 'ftp://a.example', 'https://', 'https://a.example/assets', 'https://a.example/v1/v1'],
+      ...['https://ada@a.example', 'https://:x@a.example', 'https://a.example/?a=1', 'https://a.example/#a'],
+    ],
+  ],
   ['a size', parseByteCount, { '0': 0, '500MB': 500e6, '2TB': 2e12 }, ['', '1', '1gb', '-1GB', '1.5GB', '1XB']],
   // The secret of a token is easily taken for its id.
   ['an id', idOf('tok', 'list'), { [token]: token }, [`wsa_${'a'.repeat(43)}`, 'tok_1', token.slice(1)]],
@@ -60,8 +80,8 @@ test.each<[string, (text: string) => Parsed<unknown>, Record<string, unknown>, r
   for (const text of others) expect(parse(text).ok, text).toBe(false);
 });
 
-test('an address of IPv6 is part of the base address in brackets', () => {
-  expect([baseUrl('127.0.0.1', 80), baseUrl('::1', 80)]).toEqual(['http://127.0.0.1:80/v1', 'http://[::1]:80/v1']);
+test('an address of IPv6 is part of an address in brackets', () => {
+  expect([originAt('127.0.0.1', 80), originAt('::1', 80)]).toEqual(['http://127.0.0.1:80', 'http://[::1]:80']);
 });
 
 test('a time is shown to the minute, in UTC, and how far ahead it is', () => {

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { besideService } from './in-service.ts';
+import { commandEnvironment, runMain } from './run-main.ts';
 
 const { folder, run, json, ask, lock, inDatabase } = besideService();
 
@@ -133,10 +134,18 @@ describe('workspace lfs', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('  url = https://a.example/assets/v1/workspaces/sample/lfs\n');
     expect(stdout).toContain('git lfs lock --remote locks');
+    const environment = {
+      ...commandEnvironment(folder),
+      WORKSPACE_SERVICE_PUBLIC_URL: 'https://b.example',
+    };
+    const byService = async (...args: readonly string[]) =>
+      JSON.parse((await runMain(['workspace', 'lfs', 'sample', '--json', ...args], environment)).stdout).url;
+    expect(await byService()).toBe('https://b.example/v1/workspaces/sample/lfs');
+    expect(await byService('--url', 'https://c.example')).toBe('https://c.example/v1/workspaces/sample/lfs');
   });
 
   test.each([
-    [[], '--url is missing: the address at which people reach the service.'],
+    [[], 'The address of the service is not known. Give it as --url, or set WORKSPACE_SERVICE_PUBLIC_URL'],
     [['--url', 'assets.example.com'], 'It must be like https://assets.example.com.'],
     [['--url', 'https://ada:wsa_1@a.example'], 'It must not have a user name or a password'],
   ])('refuses %o', async (args, sentence) => {

@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { listTokens } from '../../../src/service/tokens/tokens.ts';
 import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { sqlite } from '../../support/databases.ts';
+import { startTestService } from '../../support/running-service.ts';
 import { type Fields, formTokenIn, serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
 import { expectHarmless, hostileTexts } from './hostile.ts';
 
@@ -103,6 +105,16 @@ describe('making a token', () => {
     expect((await sendFrom('http://workspaces.lan:8700')).text).toContain('allow-http');
     expect((await sendFrom('null', { name: 'nowhere' })).status).toBe(400);
     expect(await named('nowhere')).toEqual([]);
+  });
+
+  test('names the address that the service was told, by whichever the browser reaches it', async () => {
+    const told = await startTestService(sqlite, { publicUrl: () => 'https://assets.example.com' });
+    try {
+      const { text } = await send(await signedIn(told, { scopes: ['admin'] }));
+      expect(text).toContain('base-url: https://assets.example.com/v1');
+    } finally {
+      await told.stop();
+    }
   });
 
   test.each([

@@ -43,6 +43,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   trustedProxies: [],
   log: pino({ level: 'silent' }),
   version: '0.0.0-test',
+  publicUrl: () => undefined,
   onQueued: notHere,
   onLockEvent: notHere,
   onHooksChanged: notHere,

@@ -1,12 +1,13 @@
 import { formatDuration } from '../../../interface/duration.ts';
-import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
 import { type DeskSettings, findWorkspace, updateWorkspaceAudited } from '../../workspaces/workspaces.ts';
 import { Failure } from '../command.ts';
-import { type FlagValues, optional, required } from '../flags.ts';
+import { type FlagValues, optional } from '../flags.ts';
+import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
+import { parseServiceUrl } from '../values.ts';
 
 /** What people need who lock with Git LFS: how long their locks last, and where the objects are. */
 export const deskFlags = {
@@ -51,16 +52,6 @@ export const workspaceUpdate = defineStorageCommand({
   },
 });
 
-/** Where clients reach the service, with or without the `/v1` of its addresses. */
-export function parseServiceUrl(text: string): Parsed<string> {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://assets.example.com.');
-  const { username, password, search, hash, origin, pathname } = new URL(text);
-  if (username !== '' || password !== '')
-    return refused('It must not have a user name or a password: it is committed.');
-  if (search !== '' || hash !== '') return refused('It must not have a query or a fragment.');
-  return accepted(origin + pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, ''));
-}
-
 const remoteName = 'locks';
 
 const asConfig = (sections: Readonly<Record<string, Readonly<Record<string, string>>>>): readonly string[] =>
@@ -74,11 +65,20 @@ export const workspaceLfs = defineStorageCommand({
   summary: 'print the .lfsconfig that people who lock with Git LFS commit to the repository',
   details: ['It holds no secret: everybody signs in with a token of their own, as the password.'],
   arguments: { workspace: workspaceArgument },
-  flags: { url: required('URL', 'the address at which people reach the service', parseServiceUrl) },
-  example: 'game --url https://assets.example.com',
+  flags: {
+    url: optional('URL', 'another address at which people reach the service', 'that of --public-url', parseServiceUrl),
+    publicUrl,
+  },
+  example: 'game --public-url https://assets.example.com',
+  check: (flags) =>
+    flags.url === undefined && flags.publicUrl === undefined
+      ? [
+          'The address of the service is not known. Give it as --url, or set WORKSPACE_SERVICE_PUBLIC_URL as for the service.',
+        ]
+      : [],
   async run({ flags, arguments: { workspace: id } }, storage) {
     await requireWorkspace(storage, id);
-    const url = `${flags.url}/v1/workspaces/${id}/lfs`;
+    const url = `${flags.url ?? flags.publicUrl}/v1/workspaces/${id}/lfs`;
     const locksverify = 'true';
     const everything = asConfig({ lfs: { url, locksverify } });
     const locksAlone = asConfig({ lfs: { locksverify }, [`remote "${remoteName}"`]: { lfsurl: url } });

@@ -1,14 +1,21 @@
+import { isLoopback } from '../../../interface/loopback.ts';
 import { cidr } from '../../platform/ip-address.ts';
 import { Failure } from '../command.ts';
+import type { ServeSettings } from './settings.ts';
 
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 
-/** Where the dashboard is, with the slash at its end. */
-export const dashboardUrl = (host: string, port: number): string =>
-  `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}/`;
+/** Where the service listens, as an origin: without a slash at its end. */
+export const originAt = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}`;
 
-/** The base address of the interface. */
-export const baseUrl = (host: string, port: number): string => `${dashboardUrl(host, port)}v1`;
+/** In development nobody but this machine reaches the service, and so the address is known. */
+export function publicUrlOf(
+  { publicUrl, dev, host }: Pick<ServeSettings, 'publicUrl' | 'dev' | 'host'>,
+  port: number,
+): string | undefined {
+  return publicUrl ?? (dev && isLoopback(host) ? originAt(host, port) : undefined);
+}
 
 /** Why the server cannot listen, by the codes of system calls. */
 export function listenFailure(error: unknown, host: string, port: number): unknown {

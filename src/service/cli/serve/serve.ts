@@ -13,7 +13,7 @@ import { Failure } from '../command.ts';
 import { databaseUrl, openStorage, prepareDataFolder } from '../open-storage.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { type ProcessIo, version } from '../process-io.ts';
-import { baseUrl, dashboardUrl, listenFailure, loopbackNetworks } from './addresses.ts';
+import { listenFailure, loopbackNetworks, originAt, publicUrlOf } from './addresses.ts';
 import { type DevSetup, invitation, setUpDev, welcome } from './dev.ts';
 import { takeInstanceLock } from './instance-lock.ts';
 import { createLog } from './log.ts';
@@ -69,6 +69,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
       targets: createTargetCheck({ allowedNetworks }),
       trustedProxies: trustedProxy,
       version: version(),
+      publicUrl: (port) => publicUrlOf(settings, port),
     });
   } catch (error) {
     throw listenFailure(error, host, port);
@@ -77,23 +78,34 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
 
 /** `link` signs the operator in to the dashboard, on the first start. */
 function announce(
-  { settings: { host, json }, io, log }: Parts,
+  { settings, io, log }: Parts,
   { port, link, dev }: { readonly port: number; readonly link: string | undefined; readonly dev: DevSetup | null },
 ): void {
-  const base_url = baseUrl(host, port);
-  const dashboard_url = dashboardUrl(host, port);
+  const { host, json } = settings;
+  const base_url = `${originAt(host, port)}/v1`;
+  const public_url = publicUrlOf(settings, port);
+  const dashboard_url = `${public_url ?? originAt(host, port)}/`;
   const sign_in_link = link && `${dashboard_url}sign-in?link=${link}`;
   if (json) {
-    printJson(io.stdout, { event: 'listening', base_url, dashboard_url, version: version(), sign_in_link, ...dev });
+    printJson(io.stdout, {
+      event: 'listening',
+      base_url,
+      public_url,
+      dashboard_url,
+      version: version(),
+      sign_in_link,
+      ...dev,
+    });
   } else {
     printLines(io.stdout, [
       `workspace-service ${version()} listens on ${base_url}`,
+      ...(settings.publicUrl === undefined ? [] : [`Others reach it at ${settings.publicUrl}/v1`]),
       `Its dashboard is at ${dashboard_url}`,
       ...(sign_in_link === undefined ? [] : invitation(sign_in_link)),
-      ...(dev === null ? [] : welcome(base_url, dev)),
+      ...(dev === null ? [] : welcome(`${dashboard_url}v1`, dev)),
     ]);
   }
-  log.info({ base_url, version: version() }, 'listening');
+  log.info({ base_url, public_url, version: version() }, 'listening');
   if (!isLoopback(host)) {
     log.warn(
       { host },

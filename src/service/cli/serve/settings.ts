@@ -1,12 +1,13 @@
 import { durationUpTo } from '../../../interface/duration.ts';
 import { parseCidr } from '../../platform/ip-address.ts';
-import { type FlagValues, list, toggle, withDefault } from '../flags.ts';
+import { type FlagValues, list, optional, toggle, withDefault } from '../flags.ts';
 import { commonFlags } from '../storage-command.ts';
 import {
   logLevels,
   parseByteCount,
   parseHost,
   parseLogLevel,
+  parsePublicUrl,
   parseRateLimit,
   parseTrustedProxy,
   wholeNumber,
@@ -14,11 +15,20 @@ import {
 
 const upToTenMillion = wholeNumber(1, 10_000_000);
 
+/** Of the service, and of the commands that print its addresses. */
+export const publicUrl = optional(
+  'URL',
+  'the address at which others reach the service, such as https://assets.example.com',
+  'default none',
+  parsePublicUrl,
+);
+
 /** In the order of the help. */
 export const serveFlags = {
   dev: toggle('start with a sample workspace and a token for trying things out; not for production'),
   host: withDefault('HOST', 'the address to listen on', '127.0.0.1', parseHost),
   port: withDefault('PORT', 'the port to listen on; 0 picks a free one', '8080', wholeNumber(0, 65_535)),
+  publicUrl,
   data: commonFlags.data,
   allowFileRemotes: toggle('let workspaces mirror repositories of this machine'),
   windowsPaths: toggle(

@@ -15,6 +15,8 @@ export interface DashboardParts extends AccessControl {
   readonly prepareSync: PrepareSync;
   readonly remoteMemory: RemoteMemory;
   readonly lockWatch: LockWatch;
+  /** The origin at which others reach the service, where it is known. */
+  readonly publicUrl: () => string | undefined;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   /** A sync was queued. */

@@ -20,8 +20,9 @@ export function sealedTokenId({ c }: PageCall, sealedId: string): string | undef
 export const unknownForm = (): Refusal =>
   new Refusal('malformed-request', 'This form is not one of this service. Open its page again.');
 
-/** The address the browser uses for the service, which a service behind a proxy cannot know. */
-export function originOf({ c }: PageCall): URL {
+/** The address of the service: the one that it was told, or else the one that the browser uses. */
+export function originOf({ c }: PageCall, publicUrl: string | undefined): URL {
+  if (publicUrl !== undefined) return new URL(publicUrl);
   const { origin = '' } = c.env.incoming.headers;
   if (/^https?:/.test(origin) && URL.canParse(origin)) return new URL(origin);
   throw new Refusal('malformed-request', 'The browser did not send the address of the service (Origin).');
@@ -34,7 +35,7 @@ export interface MadeToken {
   readonly secret: string;
   /** Active ones, which can release its locks. */
   readonly othersOfOwner?: readonly Token[];
-  /** As the browser addresses the service, without a path. */
+  /** See originOf(). */
   readonly origin: URL;
   /** One that the token sees, if any. */
   readonly workspace: string | undefined;

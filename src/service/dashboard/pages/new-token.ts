@@ -49,7 +49,7 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
   addAction(app, parts, { path: '/tokens', access: 'admin' }, async (call) => {
     const id = sealedTokenId(call, call.form.text('token_id'));
     if (id === undefined) throw unknownForm();
-    const origin = originOf(call);
+    const origin = originOf(call, parts.publicUrl());
     const typed = typedIn(call.form);
     const reading = readNewToken(typed);
     if (reading.kind === 'wrong') return showForm(call, id, typed, reading.problems);

@@ -119,7 +119,7 @@ export function addRotationPages(app: App, parts: DashboardParts): void {
     const token = await findToken(storage.read, storage.now, id);
     if (token === undefined) throw noSuchToken();
     if (newId === undefined) throw unknownForm();
-    const origin = originOf(call);
+    const origin = originOf(call, parts.publicUrl());
     if (kept === undefined) {
       const problem = 'Choose how long the old secret stays valid.';
       return showPage(call, form(call, token, { newId, keep, problem }), 422);
