@@ -44,6 +44,7 @@ export async function withPicturedService(
   const service = await startService({
     storage,
     git,
+    dataFolder: folder,
     targets: createTargetCheck({ allowedNetworks: [] }),
     metrics: createMetrics(),
     log: pino({ level: 'silent' }),

@@ -16,6 +16,8 @@ import { createIdempotency } from './idempotency/idempotency.ts';
 import { forgetOldAnswers } from './idempotency/remembered-answers.ts';
 import { sendRefusal } from './lfs/answers.ts';
 import { createLfs } from './lfs/lfs.ts';
+import { createObjectStore } from './lfs/object-store.ts';
+import { addressKey, createAddressSigner } from './lfs/signed-address.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
@@ -49,6 +51,8 @@ import { createRemotes } from './workspaces/remotes.ts';
 export interface ServiceOptions extends HookQuotas, LockQuotas {
   readonly storage: Storage;
   readonly git: Git;
+  /** Where LFS objects are kept. Instances may share it. */
+  readonly dataFolder: string;
   readonly targets: TargetCheck;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -185,6 +189,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     trustedProxies: options.trustedProxies,
     version: options.version,
     publicUrl: () => options.publicUrl?.(port),
+    objectsOf: (workspace: string) => createObjectStore(options.dataFolder, workspace),
+    addressSigner: createAddressSigner(await addressKey(storage), Date.now),
+    askUpstream: async () => undefined,
     onQueued: syncs.wake,
     onLockEvent,
     onHooksChanged: deliveries.hooksChanged,

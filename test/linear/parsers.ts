@@ -55,12 +55,13 @@ import { parseRemote } from '../../src/service/git/remote.ts';
 import { collectBranches } from '../../src/service/git/remote-branches.ts';
 import { readProgress } from '../../src/service/git/transfer.ts';
 import { basicPasswordIn, bearerTokenIn } from '../../src/service/http/access.ts';
+import { parseByteRange } from '../../src/service/http/byte-range.ts';
 import { createClientAddress } from '../../src/service/http/client-address.ts';
 import { hasValidHost, originForm, routingPath } from '../../src/service/http/request-target.ts';
 import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
 import { parseOid } from '../../src/service/lfs/oid.ts';
-import { looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
+import { batchSchema, looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
@@ -336,10 +337,12 @@ export const parsers: readonly Parser[] = [
     ['Basic ', ' ', 'x'],
   ),
   row('service/lfs/oid.ts parseOid', (text) => [parseOid(text)]),
-  row('service/lfs/requests.ts querySchema takeSchema verifySchema looksLikeLockId', (text) => [
+  row('service/http/byte-range.ts parseByteRange', (text) => [parseByteRange(text, 10)], ['bytes=', '0', '-']),
+  row('service/lfs/requests.ts querySchema takeSchema verifySchema batchSchema looksLikeLockId', (text) => [
     querySchema.safeParse({ path: text, id: text, cursor: text, limit: text }),
     takeSchema.safeParse({ path: text }),
     verifySchema.safeParse({ cursor: text }),
+    batchSchema.safeParse({ operation: 'download', objects: [{ oid: text, size: 1 }] }),
     looksLikeLockId(text),
   ]),
   row(

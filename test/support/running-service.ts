@@ -128,6 +128,7 @@ export async function startTestService(
   const { allowFileRemotes = true, environment = process.env, allowedNetworks = [], resolve } = options;
   const service = await startService({
     storage,
+    dataFolder: data.folder,
     git: createGit({ dataFolder: data.folder, allowFile: allowFileRemotes, environment }),
     targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), ...(resolve && { resolve }) }),
     metrics,

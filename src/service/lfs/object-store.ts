@@ -8,12 +8,11 @@ import { type ObjectName, type Oid, parseOid } from './oid.ts';
 export interface StoredObject {
   readonly path: string;
   readonly size: number;
-}
-
-export interface ListedObject extends ObjectName {
   /** In milliseconds, by the clock of this machine. */
   readonly lastUsedAt: number;
 }
+
+export type ListedObject = ObjectName & Pick<StoredObject, 'lastUsedAt'>;
 
 /** `incomplete`: bytes are missing, and what is there is kept. `wrong-content`: it is another object, and was removed. */
 export type Landing = 'landed' | 'incomplete' | 'wrong-content';
@@ -35,6 +34,8 @@ export interface PartialObject {
 /** The objects of a workspace on this disk. An object is whole or not there; instances may share the folder. */
 export interface ObjectStore {
   find(oid: Oid): Promise<StoredObject | undefined>;
+  /** Finds what is about to be used, and notes that, unless it was noted in the last minutes. */
+  use(oid: Oid): Promise<StoredObject | undefined>;
   /** Begins an object, or goes on with what there is of it. */
   openPartial(object: ObjectName): Promise<PartialObject>;
   /** Notes that it was used now. */
@@ -46,6 +47,9 @@ export interface ObjectStore {
 }
 
 const keptPartialMs = 7 * 24 * 60 * 60 * 1_000;
+
+/** A use is noted no later than that, so that what is used all the time is not written to all the time. */
+export const useIsNotedWithinMs = 10 * 60 * 1_000;
 
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
@@ -73,7 +77,12 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
   async function find(oid: Oid): Promise<StoredObject | undefined> {
     const path = pathOf(oid);
     const found = await unlessMissing(stat(path));
-    return found && { path, size: found.size };
+    return found && { path, size: found.size, lastUsedAt: found.mtimeMs };
+  }
+
+  async function touch(oid: Oid): Promise<void> {
+    const now = new Date();
+    await unlessMissing(utimes(pathOf(oid), now, now));
   }
 
   /** Parts that other processes write, or have left. */
@@ -182,11 +191,13 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
 
   return {
     find,
-    openPartial,
-    async touch(oid) {
-      const now = new Date();
-      await unlessMissing(utimes(pathOf(oid), now, now));
+    async use(oid) {
+      const found = await find(oid);
+      if (found !== undefined && Date.now() - found.lastUsedAt > useIsNotedWithinMs) await touch(oid);
+      return found;
     },
+    openPartial,
+    touch,
     async *list() {
       for (const first of await namesIn(objects)) {
         for (const second of await namesIn(join(objects, first))) {

@@ -176,6 +176,7 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table locks add column note text',
     'alter table locks add column noted_lock_id text',
   ],
+  () => ['create table signing_keys (name text primary key, secret text not null)'],
 ];
 
 /** The message is a sentence for a person. */

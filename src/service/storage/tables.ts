@@ -128,6 +128,11 @@ export interface Tables {
     name: string;
     value: number;
   };
+  /** What instances sign with that are one service. */
+  readonly signing_keys: {
+    name: string;
+    secret: string;
+  };
   readonly deliveries: {
     /** Grows in the order in which the events were committed. */
     sequence: Generated<number>;

@@ -59,6 +59,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
     return await startService({
       ...settings,
       ...parts,
+      dataFolder: data,
       freeDisk: await watchFreeDisk({
         folder: data,
         minBytes: minFreeDisk,
