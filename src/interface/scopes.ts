@@ -1,10 +1,19 @@
 /** What a token may do. A scope grants itself and what it implies. */
-export const scopes = ['sync', 'locks:read', 'locks:write', 'locks:admin', 'hooks:write', 'admin'] as const;
+export const scopes = [
+  'sync',
+  'contents:read',
+  'locks:read',
+  'locks:write',
+  'locks:admin',
+  'hooks:write',
+  'admin',
+] as const;
 
 export type Scope = (typeof scopes)[number];
 
 export const scopeMeanings: Readonly<Record<Scope, string>> = {
-  sync: 'start a sync and follow it',
+  sync: 'start a sync and follow it, and clone from the mirror',
+  'contents:read': 'clone from the mirror',
   'locks:read': 'list locks',
   'locks:write': 'take, renew and release locks, and list them',
   'locks:admin': "release other people's locks, and all that locks:write allows",
@@ -13,6 +22,7 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
 };
 
 const implied: Readonly<Partial<Record<Scope, readonly Scope[]>>> = {
+  sync: ['contents:read'],
   'locks:write': ['locks:read'],
   'locks:admin': ['locks:write', 'locks:read'],
   admin: scopes,

@@ -8,7 +8,8 @@ const reach = (...held: readonly Scope[]): Scope[] => scopes.filter((needed) => 
 
 test('a scope grants itself and what it implies, and nothing else', () => {
   expect(Object.fromEntries(scopes.map((one) => [one, reach(one)]))).toEqual({
-    sync: ['sync'],
+    sync: ['sync', 'contents:read'],
+    'contents:read': ['contents:read'],
     'locks:read': ['locks:read'],
     'locks:write': ['locks:read', 'locks:write'],
     'locks:admin': ['locks:read', 'locks:write', 'locks:admin'],

@@ -38,6 +38,7 @@ export const expectedOperations: readonly ExpectedOperation[] = rows.map(
 /** The scopes that let a request in, each alone. */
 export const sufficientFor: Readonly<Record<Scope, readonly Scope[]>> = {
   sync: ['sync', 'admin'],
+  'contents:read': ['contents:read', 'sync', 'admin'],
   'locks:read': ['locks:read', 'locks:write', 'locks:admin', 'admin'],
   'locks:write': ['locks:write', 'locks:admin', 'admin'],
   'locks:admin': ['locks:admin', 'admin'],
