@@ -8,13 +8,13 @@ import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
+import { type LfsStore, startLfsStore } from '../../support/lfs-store.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
 import { startTcpBalancer } from '../../support/tcp-balancer.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { valueIn } from '../webhooks/samples.ts';
 import { type Credential, type Desk, setUpDesk, whyNoClient } from './desk.ts';
-import { type LfsStore, startLfsStore } from './lfs-store.ts';
 
 /** The real client, as artists and their editors start it: two clones of a repository, of two owners. */
 const service = sharedService();
