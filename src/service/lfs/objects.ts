@@ -24,7 +24,7 @@ export interface ObjectRoutes extends AccessControl, DownloadRoutes {
 }
 
 /** What a token needs to get objects from here. Any other is sent to the store, which looks for itself. */
-const mirrorScope: Scope = 'sync';
+const mirrorScope: Scope = 'contents:read';
 
 /** Clients ask for a hundred at a time. */
 const maxObjects = 1_000;

@@ -45,7 +45,7 @@ describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
   const content = Buffer.from('a hero');
 
   /** A workspace whose mirror has an object, for whoever has these scopes. */
-  async function stocked(scopes: readonly Scope[] = ['sync']) {
+  async function stocked(scopes: readonly Scope[] = ['contents:read']) {
     const workspace = await service.workspace();
     const { oid, size } = await storeObject(service.dataFolder, workspace, content);
     const { secret } = await service.token({ scopes });
@@ -88,7 +88,7 @@ describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
 
   test.each(scopes)('with the scope %s alone are where it may read them', async (scope) => {
     const { object, lfs } = await stocked([scope]);
-    expect((await lfs.batch([object])).status).toBe(sufficientFor.sync.includes(scope) ? 200 : 307);
+    expect((await lfs.batch([object])).status).toBe(sufficientFor['contents:read'].includes(scope) ? 200 : 307);
   });
 
   test.each<readonly [number, string, object]>([
