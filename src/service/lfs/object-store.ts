@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { workspaceFolder } from '../platform/workspace-folder.ts';
+import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { type ObjectName, type Oid, parseOid } from './oid.ts';
 
 export interface StoredObject {
@@ -63,13 +63,33 @@ const namesIn = async (folder: string): Promise<readonly string[]> => (await unl
 
 export const objectsFolder = (dataFolder: string): string => join(resolve(dataFolder), 'lfs');
 
+const storeFolder = (dataFolder: string, workspace: string): string =>
+  join(objectsFolder(dataFolder), workspaceFolder(workspace));
+
+/** Removes the objects of a workspace that was removed. */
+export const forgetObjects = (dataFolder: string, workspace: string): Promise<void> =>
+  rm(storeFolder(dataFolder, workspace), { recursive: true, force: true, maxRetries: 3 });
+
+/** Removes those of all workspaces that no longer exist, which are listed when it is known what there is. */
+export async function forgetObjectsBut(
+  dataFolder: string,
+  existing: () => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const stored = (await namesIn(objectsFolder(dataFolder))).flatMap((folder) => workspaceOfFolder(folder) ?? []);
+  if (stored.length === 0) return [];
+  const ids = new Set(await existing());
+  const left = stored.filter((workspace) => !ids.has(workspace));
+  for (const workspace of left) await forgetObjects(dataFolder, workspace);
+  return left;
+}
+
 /**
  * Objects lie as those of Git LFS do: `objects/ab/cd/abcd…`. Beside them, in `incomplete`, `<oid>` is a part that nobody
  * writes, and `<oid>.<id>` one that a process writes, or wrote when it was killed. Who goes on with the former takes it by
  * renaming it, and of the latter makes a copy: whatever its process may still write does not get into the copy.
  */
 export function createObjectStore(dataFolder: string, workspace: string): ObjectStore {
-  const root = join(objectsFolder(dataFolder), workspaceFolder(workspace));
+  const root = storeFolder(dataFolder, workspace);
   const objects = join(root, 'objects');
   const incomplete = join(root, 'incomplete');
   const pathOf = (oid: Oid): string => join(objects, oid.slice(0, 2), oid.slice(2, 4), oid);

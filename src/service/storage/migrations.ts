@@ -176,7 +176,13 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table locks add column note text',
     'alter table locks add column noted_lock_id text',
   ],
-  () => ['create table signing_keys (name text primary key, secret text not null)'],
+  ({ byteOrder }) => [
+    'create table signing_keys (name text primary key, secret text not null)',
+    'alter table workspaces add column lfs_limit bigint',
+    `create table lfs_usage (
+      workspace_id text ${byteOrder} primary key references workspaces (id) on delete cascade,
+      objects bigint not null, bytes bigint not null, needed_bytes bigint)`,
+  ],
 ];
 
 /** The message is a sentence for a person. */

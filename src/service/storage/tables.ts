@@ -42,6 +42,8 @@ export interface Tables {
     desk_ttl: string | null;
     /** Where its LFS objects are; null where that follows from the remote. */
     lfs_url: string | null;
+    /** How many bytes its LFS objects may take; null for no limit. */
+    lfs_limit: number | null;
   };
   readonly synced_branches: {
     workspace_id: string;
@@ -127,6 +129,14 @@ export interface Tables {
   readonly quotas: {
     name: string;
     value: number;
+  };
+  /** The LFS objects of a workspace as they were measured last. */
+  readonly lfs_usage: {
+    workspace_id: string;
+    objects: number;
+    bytes: number;
+    /** What the heads of synced branches need; null where there was room for all. */
+    needed_bytes: number | null;
   };
   /** What instances sign with that are one service. */
   readonly signing_keys: {

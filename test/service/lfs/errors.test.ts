@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../../src/interface/scopes.ts';
+import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
@@ -136,7 +137,7 @@ describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind)
 });
 
 describe('limits that an operator sets', () => {
-  const freeDisk = { isLow: () => true, reserve: '1GB', stop: async () => undefined };
+  const freeDisk = { ...endlessDisk, isLow: () => true, reserve: '1GB' };
   const full = sharedService(sqlite, { freeDisk });
   const busy = sharedService(sqlite, { rateLimit: { perSecond: 1 / 3_600, burst: 2 } });
   const windows = sharedService(sqlite, { windowsPaths: true });

@@ -1,5 +1,6 @@
 import { formatDuration } from '../../../interface/duration.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
+import { bytesText } from '../../dashboard/assets/text.js';
 import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
 import { type DeskSettings, findWorkspace, updateWorkspaceAudited } from '../../workspaces/workspaces.ts';
@@ -7,7 +8,7 @@ import { Failure } from '../command.ts';
 import { type FlagValues, optional } from '../flags.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
-import { parseServiceUrl } from '../values.ts';
+import { parseByteLimit, parseServiceUrl } from '../values.ts';
 
 /** What people need who lock with Git LFS: how long their locks last, and where the objects are. */
 export const deskFlags = {
@@ -18,12 +19,23 @@ export const deskFlags = {
     parseTtl,
   ),
   lfsUrl: optional('URL', 'the LFS endpoint that has the objects of the workspace', 'that of the remote', parseLfsUrl),
+  lfsLimit: optional(
+    'SIZE',
+    'how much disk its LFS objects may take: those used least recently are removed, but none that a synced branch needs',
+    'default none',
+    parseByteLimit,
+  ),
 };
 
 /** What is given; what is not given is not there. */
-export const deskSettings = ({ deskTtl: ttl, lfsUrl }: FlagValues<typeof deskFlags>): Partial<DeskSettings> => ({
+export const deskSettings = ({
+  deskTtl: ttl,
+  lfsUrl,
+  lfsLimit,
+}: FlagValues<typeof deskFlags>): Partial<DeskSettings> => ({
   ...(ttl !== undefined && { desk_ttl: formatDuration(ttl) }),
   ...(lfsUrl !== undefined && { lfs_url: lfsUrl }),
+  ...(lfsLimit !== undefined && { lfs_limit: lfsLimit }),
 });
 
 export const workspaceUpdate = defineStorageCommand({
@@ -33,7 +45,9 @@ export const workspaceUpdate = defineStorageCommand({
   flags: deskFlags,
   example: 'game --desk-ttl 14d',
   check: (flags) =>
-    Object.keys(deskSettings(flags)).length === 0 ? ['There is nothing to change: give --desk-ttl or --lfs-url.'] : [],
+    Object.keys(deskSettings(flags)).length === 0
+      ? ['There is nothing to change: give --desk-ttl, --lfs-url or --lfs-limit.']
+      : [],
   async run({ flags, arguments: { workspace: id } }, storage) {
     await requireWorkspace(storage, id);
     await storage.commit({ workspace: id }, (db) =>
@@ -45,9 +59,11 @@ export const workspaceUpdate = defineStorageCommand({
     const [ttl, store] = [formatDuration(deskTtl(workspace)), lfsEndpoint(workspace)];
     const objects =
       store === undefined ? 'It is not known where its LFS objects are' : `Its LFS objects are at ${store}`;
+    const { lfs_limit } = workspace;
+    const limit = lfs_limit === null ? '' : ` The mirror keeps at most ${bytesText(lfs_limit)} of them.`;
     return {
-      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null },
-      lines: [`Changed the workspace "${id}". A lock taken with Git LFS lasts ${ttl}. ${objects}.`],
+      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs_limit },
+      lines: [`Changed the workspace "${id}". A lock taken with Git LFS lasts ${ttl}. ${objects}.${limit}`],
     };
   },
 });
