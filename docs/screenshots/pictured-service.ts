@@ -45,6 +45,7 @@ export async function withPicturedService(
     storage,
     git,
     dataFolder: folder,
+    environment: process.env,
     targets: createTargetCheck({ allowedNetworks: [] }),
     metrics: createMetrics(),
     log: pino({ level: 'silent' }),

@@ -21,12 +21,32 @@ export const syncStatuses = ['queued', 'running', 'succeeded', 'failed'] as cons
 
 export type SyncStatus = (typeof syncStatuses)[number];
 
+/** An LFS object that a sync could not get. The next sync asks for it again. */
+export interface MissingObject {
+  /** One of the files that it is the content of. */
+  readonly path: string;
+  readonly oid: string;
+  readonly size: number;
+  /** A sentence for a person. */
+  readonly detail: string;
+}
+
+/** Of a sync; all are counted. */
+export const maxNamedMissing = 10;
+
 export interface Sync {
   readonly sync_id: string;
   readonly status: SyncStatus;
   readonly branch: string;
   readonly estimated_objects: number;
   readonly received_objects: number;
+  /** Of LFS objects. */
+  readonly received_bytes: number;
+  /** Null until it is known which LFS objects the mirror lacks. */
+  readonly total_bytes: number | null;
+  /** How many LFS objects could not be had, and some of them. */
+  readonly missing_objects: number;
+  readonly missing: readonly MissingObject[];
   readonly head: string | null;
   readonly error: string | null;
   readonly created_at: Timestamp;

@@ -61,6 +61,7 @@ import { hasValidHost, originForm, routingPath } from '../../src/service/http/re
 import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
 import { parseOid } from '../../src/service/lfs/oid.ts';
+import { parsePointer } from '../../src/service/lfs/pointer.ts';
 import { batchSchema, looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
@@ -76,6 +77,7 @@ import { retryAfterSeconds } from '../../src/service/webhooks/retry-schedule.ts'
 import { newSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
 import { parseTarget } from '../../src/service/webhooks/target.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../src/service/workspaces/lfs-endpoint.ts';
+import { parseLfsMode } from '../../src/service/workspaces/lfs-mode.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
 
 /** A text that grows: what it begins with, what is repeated, and what it ends with. */
@@ -337,6 +339,12 @@ export const parsers: readonly Parser[] = [
     ['Basic ', ' ', 'x'],
   ),
   row('service/lfs/oid.ts parseOid', (text) => [parseOid(text)]),
+  row(
+    'service/lfs/pointer.ts parsePointer',
+    (text) => [parsePointer(text), parsePointer(`version https://git-lfs.github.com/spec/v1\n${text}`)],
+    ['ext-0-', 'a', ' '],
+  ),
+  row('service/workspaces/lfs-mode.ts parseLfsMode', parseLfsMode),
   row('service/http/byte-range.ts parseByteRange', (text) => [parseByteRange(text, 10)], ['bytes=', '0', '-']),
   row('service/lfs/requests.ts querySchema takeSchema verifySchema batchSchema looksLikeLockId', (text) => [
     querySchema.safeParse({ path: text, id: text, cursor: text, limit: text }),
@@ -448,6 +456,8 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/action/context.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
   'src/action/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
+  'src/service/lfs/fetch/connection.ts readAnswer': 'It reads a stream up to its limit, and decodes it once.',
+  'src/service/git/small-blobs.ts readSmallBlobs': 'It reads what git writes, object by object.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readOptionalJsonBody': 'It is readJsonBody where there is a body.',
   'src/service/http/body.ts readJsonBody':

@@ -31,6 +31,8 @@ export type Behaviour = (
 
 /** How the store differs from a good one; a test may change it at any time. */
 export interface LfsBehaviour {
+  /** It lets everybody in. */
+  public?: boolean;
   batch?: Behaviour | undefined;
   /** Its last argument has the one object that is asked for. */
   download?: Behaviour | undefined;
@@ -91,7 +93,7 @@ export async function startLfsStore(behaviour: LfsBehaviour = {}): Promise<LfsSt
     // Only clients of tests send it.
     const { operation, objects: asked } = JSON.parse(await text(request)) as Batch;
     if (await behaviour.batch?.(request, response, asked)) return;
-    if (headers.authorization !== expected) {
+    if (!behaviour.public && headers.authorization !== expected) {
       response.writeHead(401, { 'lfs-authenticate': 'Basic realm="store"', 'content-type': mediaType });
       response.end(JSON.stringify({ message: 'Sign in at the store.' }));
       return;

@@ -128,8 +128,9 @@ export async function startTestService(
   const { allowFileRemotes = true, environment = process.env, allowedNetworks = [], resolve } = options;
   const service = await startService({
     storage,
-    dataFolder: data.folder,
     git: createGit({ dataFolder: data.folder, allowFile: allowFileRemotes, environment }),
+    dataFolder: data.folder,
+    environment,
     targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), ...(resolve && { resolve }) }),
     metrics,
     log: options.log ?? pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),

@@ -17,6 +17,8 @@ import {
   hookFormats,
   type Lock,
   lockTypes,
+  type MissingObject,
+  maxNamedMissing,
   type Sync,
   syncStatuses,
   type Workspace,
@@ -56,13 +58,32 @@ export const branchSchema = z
   })
   .openapi('Branch') satisfies z.ZodType<Branch>;
 
+const missingObjectSchema = z.object({
+  path: z.string().openapi({ description: 'One of the files that it is the content of.' }),
+  oid: z.string(),
+  size: count,
+  detail: z.string(),
+}) satisfies z.ZodType<MissingObject>;
+
 export const syncSchema = z
   .object({
     sync_id: z.string(),
     status: z.enum(syncStatuses),
     branch: z.string(),
-    estimated_objects: count.openapi({ description: 'What the fetch will transfer; 0 when the branch is up to date.' }),
-    received_objects: count,
+    estimated_objects: count.openapi({
+      description:
+        'What the sync will receive; 0 when the branch is up to date. Once the commits are there, it is the exact number, LFS objects included.',
+    }),
+    received_objects: count.openapi({ description: 'Git objects and LFS objects.' }),
+    received_bytes: count.openapi({ description: 'Of LFS objects.' }),
+    total_bytes: count
+      .nullable()
+      .openapi({ description: 'Of all LFS objects that are to be received; null until that is known.' }),
+    missing_objects: count.openapi({
+      description:
+        'LFS objects that could not be had. They do not fail the sync, and the next one asks for them again.',
+    }),
+    missing: z.array(missingObjectSchema).max(maxNamedMissing).openapi({ description: 'The first of them.' }),
     head: commit.nullable().openapi({ description: 'The commit that was fetched.' }),
     error: z.string().nullable(),
     created_at: timestamp,

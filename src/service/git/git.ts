@@ -12,6 +12,8 @@ import { listRemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
 import { inScratchFolder } from './scratch.ts';
+import { type Blob, readSmallBlobs, type SmallBlobs } from './small-blobs.ts';
+import { lfsAuthenticate } from './ssh.ts';
 import { type MinTransferSpeed, minTransferSpeed } from './transfer-speed.ts';
 
 export interface GitOptions {
@@ -90,6 +92,12 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
         fetchBranch({ git, mirror: mirrorOf(workspace), remote, branch, limits, minSpeed }, onReceived),
       ),
+    /** Hands over the small files of a commit that was fetched. */
+    smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
+      asGitErrors(`read the files of ${wanted.commit}`, () =>
+        readSmallBlobs(git, mirrorOf(workspace).repository, wanted, limits, onBlob),
+      ),
+    lfsAuthenticate: (remote: Remote, limits: Limits) => lfsAuthenticate(environment, remote, limits),
     /** Keeps the mirror quick. Worth doing after a fetch; failing does no harm. */
     maintain: (workspace: string, limits: Limits) =>
       asGitErrors(`tidy up the mirror of ${workspace}`, () => maintainMirror(git, mirrorOf(workspace), limits)),

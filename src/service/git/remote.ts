@@ -163,3 +163,18 @@ export function accessSettings({ address, credentials }: Remote): Readonly<Recor
   if (credentials === undefined) return {};
   return { [`http.${new URL(address).origin}/.extraHeader`]: `Authorization: ${basicAuthorization(credentials)}` };
 }
+
+/** What of the address of an ssh remote is for ssh, and what is for the other side. */
+export function sshDestination({ address }: Remote): {
+  readonly host: string;
+  readonly login: string;
+  readonly port: string | undefined;
+  readonly path: string;
+} {
+  const [, user, host = '', port, path = ''] =
+    /^ssh:\/\/(?:([^@/]*)@)?(\[[^\]/]*\]|[^:/@]*)(?::(\d+))?(\/.+)$/i.exec(address) ??
+    /^(?:([^@/:]*)@)?(\[[^\]/]*\]|[^@/:]*):()?(.+)$/.exec(address) ??
+    [];
+  const bare = host.replaceAll(/[[\]]/g, '');
+  return { host, login: user === undefined ? bare : `${user}@${bare}`, port, path };
+}

@@ -21,6 +21,8 @@ export interface GitWork {
   readonly onErrorLine?: ((line: string) => void) | undefined;
   /** Takes the output line by line as it comes, instead of all of it at the end. */
   readonly onOutputLine?: ((line: string) => void) | undefined;
+  /** Takes the output as it comes. git goes on when the promise is kept; whoever breaks it has to end the work. */
+  readonly onOutput?: ((chunk: Buffer) => Promise<void>) | undefined;
 }
 
 export type GitOutcome =
@@ -60,18 +62,19 @@ function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-/** Runs git to its end, whichever way it ends. There is no shell in between, and nothing is left running. */
-export function runGit(
+/** Runs a program to its end, whichever way it ends. There is no shell in between, and nothing is left running. */
+export function runProgram(
+  program: string,
   args: readonly string[],
   /** The whole of it: nothing is added. */
   environment: NodeJS.ProcessEnv,
-  { limits, input, onErrorLine, onOutputLine }: GitWork,
+  { limits, input, onErrorLine, onOutputLine, onOutput }: GitWork,
 ): Promise<GitOutcome> {
   const { signal } = limits;
   if (signal?.aborted) return Promise.resolve({ kind: 'aborted' });
 
   return new Promise((resolve) => {
-    const child = spawn('git', args, {
+    const child = spawn(program, args, {
       env: environment,
       detached: process.platform !== 'win32',
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -114,6 +117,13 @@ export function runGit(
       });
     let outputSize = 0;
     child.stdout?.on('data', (chunk: Buffer) => {
+      if (onOutput !== undefined) {
+        child.stdout?.pause();
+        const goOn = () => child.stdout?.resume();
+        if (stopped === undefined) onOutput(chunk).then(goOn, goOn);
+        else goOn();
+        return;
+      }
       outputSize += chunk.length;
       if (outputSize > maxOutputSize) stop({ kind: 'too-much-output' });
       else if (outputLines === undefined) output.push(chunk);
@@ -141,6 +151,8 @@ export function runGit(
     });
     // A git that was killed leaves its helpers behind, and they hold the pipes open.
     child.on('exit', () => {
+      // What git has written last may wait for whoever takes it: no pipe is closed before the time limit.
+      if (onOutput !== undefined && stopped === undefined) return end(child, 'SIGTERM');
       clearTimeout(timer);
       endAll();
     });
@@ -153,3 +165,6 @@ export function runGit(
     });
   });
 }
+
+export const runGit = (args: readonly string[], environment: NodeJS.ProcessEnv, work: GitWork): Promise<GitOutcome> =>
+  runProgram('git', args, environment, work);

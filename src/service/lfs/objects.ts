@@ -14,7 +14,25 @@ import type { ObjectName, Oid } from './oid.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
 import { addRoute, address } from './route.ts';
 import { addressLifetimeSeconds } from './signed-address.ts';
-import type { AskUpstream, ObjectAnswer } from './upstream.ts';
+
+interface Download {
+  readonly href: string;
+  readonly expires_in?: number;
+  readonly expires_at?: string;
+}
+
+/** Of one object of a batch: where it is, or what is wrong with it. */
+export interface ObjectAnswer extends ObjectName {
+  readonly authenticated?: boolean;
+  readonly actions?: { readonly download: Download };
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** What the store answers for objects that the mirror lacks; undefined where a client has to ask it by itself. */
+export type AskUpstream = (
+  workspace: FoundWorkspace,
+  missing: readonly ObjectName[],
+) => Promise<ReadonlyMap<Oid, ObjectAnswer> | undefined>;
 
 export interface ObjectRoutes extends AccessControl, DownloadRoutes {
   readonly storage: AccessControl['storage'];

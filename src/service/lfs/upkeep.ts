@@ -68,27 +68,34 @@ export function createObjectUpkeep(parts: UpkeepParts): ObjectUpkeep {
     await recordUsage(storage, id, eviction);
   }
 
-  async function lookInTurn(workspace: string): Promise<void> {
-    waiting.add(workspace);
-    await oneByOne(workspace, async () => {
-      waiting.delete(workspace);
-      if (!signal.aborted) await look(workspace);
-    }).catch((error: unknown) => {
+  /** What is told of goes on the next time. */
+  const unlessStopping = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
       if (!signal.aborted) onError(error);
     });
+
+  function lookInTurn(workspace: string): Promise<void> {
+    waiting.add(workspace);
+    return unlessStopping(
+      oneByOne(workspace, async () => {
+        waiting.delete(workspace);
+        if (!signal.aborted) await look(workspace);
+      }),
+    );
+  }
+
+  async function lookAtEach(): Promise<void> {
+    for (const { id } of await storage.read.selectFrom('workspaces').select('id').execute()) await lookInTurn(id);
+    const { objects, bytes, overLimit } = await totalUsage(storage);
+    metrics.lfsObjects.set(objects);
+    metrics.lfsBytes.set(bytes);
+    metrics.lfsOverLimit.set(overLimit);
   }
 
   return {
     lookSoon(workspace) {
       if (!waiting.has(workspace)) void lookInTurn(workspace);
     },
-    async lookAtAll() {
-      const ids = await storage.read.selectFrom('workspaces').select('id').execute();
-      for (const { id } of ids) await lookInTurn(id);
-      const { objects, bytes, overLimit } = await totalUsage(storage);
-      metrics.lfsObjects.set(objects);
-      metrics.lfsBytes.set(bytes);
-      metrics.lfsOverLimit.set(overLimit);
-    },
+    lookAtAll: () => unlessStopping(lookAtEach()),
   };
 }

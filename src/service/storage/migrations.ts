@@ -176,6 +176,14 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table locks add column note text',
     'alter table locks add column noted_lock_id text',
   ],
+  // LFS objects of a sync. What an instance of an earlier version runs has none.
+  () => [
+    'alter table workspaces add column lfs_mode text',
+    'alter table syncs add column received_bytes bigint not null default 0',
+    'alter table syncs add column total_bytes bigint',
+    'alter table syncs add column missing_objects bigint not null default 0',
+    'alter table syncs add column missing text',
+  ],
   ({ byteOrder }) => [
     'create table signing_keys (name text primary key, secret text not null)',
     'alter table workspaces add column lfs_limit bigint',

@@ -42,6 +42,8 @@ export interface Tables {
     desk_ttl: string | null;
     /** Where its LFS objects are; null where that follows from the remote. */
     lfs_url: string | null;
+    /** See workspaces/lfs-mode.ts. */
+    lfs_mode: string | null;
     /** How many bytes its LFS objects may take; null for no limit. */
     lfs_limit: number | null;
   };
@@ -70,6 +72,13 @@ export interface Tables {
     lease_until: number | null;
     /** The name of the token that asked for it. */
     requested_by: string | null;
+    /** Of LFS objects. */
+    received_bytes: Generated<number>;
+    /** Null until it is known which objects the mirror lacks. */
+    total_bytes: number | null;
+    /** LFS objects that could not be had; some of them in JSON. */
+    missing_objects: Generated<number>;
+    missing: string | null;
   };
   readonly locks: {
     workspace_id: string;

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
-import { type Sync, syncStatuses } from '../../interface/resources.ts';
+import { type MissingObject, type Sync, syncStatuses } from '../../interface/resources.ts';
 import { type Leased, leasedUntil } from '../runtime/lease.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
+import type { FetchedObjects, WantedObjects } from './lfs-objects.ts';
 
 export type SyncRow = Selectable<Tables['syncs']>;
 
@@ -16,6 +17,11 @@ export const syncOf = (row: SyncRow): Sync => ({
   branch: row.branch,
   estimated_objects: row.estimated_objects,
   received_objects: row.received_objects,
+  received_bytes: row.received_bytes,
+  total_bytes: row.total_bytes,
+  missing_objects: row.missing_objects,
+  // Only finishSync() writes the column.
+  missing: JSON.parse(row.missing ?? '[]') as MissingObject[],
   head: row.head,
   error: row.error,
   created_at: asTimestamp(row.created_at),
@@ -91,6 +97,8 @@ export interface ClaimedSync extends Leased {
   readonly branch: string;
   /** As stored, with its credentials. */
   readonly remote: string;
+  /** What its workspace says about LFS objects. */
+  readonly lfs: WantedObjects['settings'];
   /** It was begun too often without an end. */
   readonly exhausted: boolean;
 }
@@ -157,6 +165,7 @@ export async function claimSync(
           status: 'running',
           attempts: sql<number>`attempts + 1`,
           received_objects: 0,
+          received_bytes: 0,
           started_at: sql<number>`coalesce(started_at, ${now})`,
           lease_owner: lease,
           lease_until: leasedUntil(now),
@@ -164,9 +173,9 @@ export async function claimSync(
         .where('id', '=', next.id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      const { remote } = await db
+      const { remote, ...lfs } = await db
         .selectFrom('workspaces')
-        .select('remote')
+        .select(['remote', 'lfs_url', 'lfs_mode'])
         .where('id', '=', row.workspace_id)
         .executeTakeFirstOrThrow();
       return {
@@ -174,6 +183,7 @@ export async function claimSync(
         workspace: row.workspace_id,
         branch: row.branch,
         remote,
+        lfs,
         lease,
         exhausted: row.attempts > maxAttempts,
       };
@@ -185,8 +195,30 @@ export async function claimSync(
 }
 
 export type SyncEnd =
-  | { readonly kind: 'succeeded'; readonly head: string; readonly receivedObjects: number }
+  | {
+      readonly kind: 'succeeded';
+      readonly head: string;
+      /** Of git alone. */
+      readonly receivedObjects: number;
+      readonly lfs: FetchedObjects;
+    }
   | { readonly kind: 'failed'; readonly error: string };
+
+function whatCame({
+  head,
+  receivedObjects,
+  lfs: { wanted, received, missing },
+}: SyncEnd & { readonly kind: 'succeeded' }) {
+  return {
+    head,
+    estimated_objects: receivedObjects + wanted.objects,
+    received_objects: receivedObjects + received.objects,
+    received_bytes: received.bytes,
+    total_bytes: wanted.bytes,
+    missing_objects: missing.count,
+    missing: missing.count === 0 ? null : JSON.stringify(missing.named),
+  };
+}
 
 /** The row as it ended; undefined when it was no longer this instance's to end. */
 export async function finishSync(
@@ -195,8 +227,7 @@ export async function finishSync(
   { id, lease }: ClaimedSync,
   end: SyncEnd,
 ): Promise<SyncRow | undefined> {
-  const outcome =
-    end.kind === 'succeeded' ? { head: end.head, received_objects: end.receivedObjects } : { error: end.error };
+  const outcome = end.kind === 'succeeded' ? whatCame(end) : { error: end.error };
   return db
     .updateTable('syncs')
     .set({ ...outcome, status: end.kind, finished_at: now, lease_owner: null, lease_until: null })

@@ -9,6 +9,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { recordEvent } from '../webhooks/outbox.ts';
+import { type FetchObjects, LfsError } from './lfs-objects.ts';
 import { type ClaimedSync, finishSync, type SyncEnd, syncOf } from './queue.ts';
 
 /** Short enough to show progress; the lease is many times longer. */
@@ -19,6 +20,7 @@ const maintenance = { timeoutMs: 10 * 60_000 };
 export interface SyncRunParts {
   readonly storage: Storage;
   readonly git: Git;
+  readonly fetchObjects: FetchObjects;
   readonly allowFileRemotes: boolean;
   readonly timeoutMs: number;
   readonly metrics: Metrics;
@@ -27,11 +29,14 @@ export interface SyncRunParts {
   readonly onEvent: () => void;
 }
 
+/** What is written while a sync runs, once there is something to tell. */
+type Progress = Partial<Record<'estimated_objects' | 'received_objects' | 'received_bytes' | 'total_bytes', number>>;
+
 async function fetch(
-  { git, allowFileRemotes, timeoutMs }: SyncRunParts,
+  { git, fetchObjects, allowFileRemotes, timeoutMs }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
-  onReceived: (objects: number) => void,
+  onProgress: (progress: Progress) => void,
 ): Promise<SyncEnd> {
   if (sync.exhausted) {
     return {
@@ -44,10 +49,24 @@ async function fetch(
   const branch = parseBranchName(sync.branch);
   if (!branch.ok) return { kind: 'failed', error: branch.why };
   try {
-    const fetched = await git.fetch(sync.workspace, remote.value, branch.value, { timeoutMs, signal }, onReceived);
-    return { kind: 'succeeded', ...fetched };
+    const { workspace, lfs: settings } = sync;
+    const limits = { timeoutMs, signal };
+    const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, (objects) =>
+      onProgress({ received_objects: objects }),
+    );
+    const wanted = { workspace, branch: branch.value, head, remote: remote.value, settings };
+    const lfs = await fetchObjects(wanted, limits, (objects) =>
+      onProgress({
+        estimated_objects: receivedObjects + objects.wanted.objects,
+        received_objects: receivedObjects + objects.received.objects,
+        received_bytes: objects.received.bytes,
+        total_bytes: objects.wanted.bytes,
+      }),
+    );
+    return { kind: 'succeeded', head, receivedObjects, lfs };
   } catch (error) {
-    if (error instanceof GitError && error.kind !== 'aborted') return { kind: 'failed', error: error.message };
+    signal.throwIfAborted();
+    if (error instanceof GitError || error instanceof LfsError) return { kind: 'failed', error: error.message };
     throw error;
   }
 }
@@ -57,7 +76,7 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
   const row = await finishSync(db, now, sync, end);
   if (row === undefined) return false;
   if (end.kind === 'succeeded') {
-    const values = { head: end.head, synced_at: now, received_objects: end.receivedObjects };
+    const values = { head: end.head, synced_at: now, received_objects: row.received_objects };
     await db
       .insertInto('synced_branches')
       .values({ workspace_id: sync.workspace, name: sync.branch, ...values })
@@ -65,7 +84,7 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
         conflict.columns(['workspace_id', 'name']).doUpdateSet({
           ...values,
           // A sync that had nothing to fetch says nothing about how much the next one will fetch.
-          received_objects: sql<number>`case when ${end.receivedObjects} > 0 then ${end.receivedObjects} else synced_branches.received_objects end`,
+          received_objects: sql<number>`case when ${row.received_objects} > 0 then ${row.received_objects} else synced_branches.received_objects end`,
         }),
       )
       .execute();
@@ -88,26 +107,28 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
 export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
   const { storage, git, metrics, log, onEvent } = parts;
   const lost = new AbortController();
-  let received = 0;
+  let progress: Progress = {};
   const stopRenewing = keepLease(
-    () => renewLease(storage, 'syncs', sync, { received_objects: received }),
+    () => renewLease(storage, 'syncs', sync, progress),
     renewEveryMs,
     () => lost.abort(),
   );
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
+  const ending = AbortSignal.any([stopping, lost.signal]);
   metrics.syncsRunning.inc();
   try {
-    const end = await fetch(parts, sync, AbortSignal.any([stopping, lost.signal]), (objects) => {
-      received = objects;
+    const end = await fetch(parts, sync, ending, (now) => {
+      progress = now;
     });
     stopRenewing();
     if (!(await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end)))) return;
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'a sync failed');
-    else log.info({ ...about, head: end.head, received_objects: end.receivedObjects }, 'a sync succeeded');
+    else
+      log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'a sync succeeded');
     onEvent();
   } catch (error) {
-    if (!(error instanceof GitError)) throw error;
+    if (!ending.aborted) throw error;
     if (stopping.aborted) await endLease(storage, 'syncs', sync);
     else log.warn(about, 'a sync was taken over by another instance');
     return;

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Git } from '../../../src/service/git/git.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { noObjects } from '../../../src/service/syncs/lfs-objects.ts';
 import { claimSync, enqueue, findSync } from '../../../src/service/syncs/queue.ts';
 import { runSync } from '../../../src/service/syncs/run-sync.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
@@ -37,6 +38,7 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
         storage,
         // The worker uses these two of it.
         git: git as Git,
+        fetchObjects: async () => noObjects,
         allowFileRemotes: false,
         timeoutMs: 60_000,
         metrics: createMetrics(),

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { noObjects } from '../../../src/service/syncs/lfs-objects.ts';
 import { findRecordedSync, listSyncs, type SyncPosition, unfinishedSyncs } from '../../../src/service/syncs/list.ts';
 import { type ClaimedSync, claimSync, enqueue, finishSync } from '../../../src/service/syncs/queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -24,7 +25,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
   async function syncOnce(workspace?: string, branch?: string): Promise<boolean> {
     const claimed = await queueAndClaim(workspace, branch);
     if (claimed === undefined) return false;
-    const end = { kind: 'succeeded', head: '1'.repeat(40), receivedObjects: 1 } as const;
+    const end = { kind: 'succeeded', head: '1'.repeat(40), receivedObjects: 1, lfs: noObjects } as const;
     await storage.commit('global', (db) => finishSync(db, storage.now, claimed, end));
     return true;
   }

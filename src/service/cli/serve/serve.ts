@@ -27,6 +27,7 @@ interface Parts {
   readonly git: Git;
   readonly metrics: Metrics;
   readonly log: Logger;
+  readonly environment: NodeJS.ProcessEnv;
   readonly io: ProcessIo;
 }
 
@@ -159,7 +160,7 @@ export async function serve(settings: ServeSettings, environment: NodeJS.Process
       (error) => log.warn({ err: error }, 'a connection to the database was lost'),
     );
     try {
-      await serveOn({ settings, storage, git, metrics, log, io });
+      await serveOn({ settings, storage, git, metrics, log, environment, io });
     } finally {
       await storage.close();
     }

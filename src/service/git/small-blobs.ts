@@ -1,0 +1,88 @@
+import type { GitCommand } from './git-command.ts';
+import type { Limits } from './run-git.ts';
+
+export interface SmallBlobs {
+  readonly commit: string;
+  /** Of the files that the commit has, or of those of all commits before it as well. */
+  readonly of: 'head' | 'history';
+  /** They are smaller than this. */
+  readonly belowBytes: number;
+}
+
+export interface Blob {
+  /** One of the files that have this content, as git quotes it. */
+  readonly path: string;
+  readonly content: Buffer;
+}
+
+/** The output of `git cat-file --batch` (git-cat-file(1), BATCH OUTPUT), object by object. */
+function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buffer) => Promise<void> {
+  let rest: Buffer = Buffer.alloc(0);
+  return async (bytes) => {
+    rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+    for (;;) {
+      const lineEnd = rest.indexOf('\n');
+      if (lineEnd < 0) return;
+      const [, id = '', size = '0'] = /^(\S+) blob (\d+)$/.exec(rest.toString('latin1', 0, lineEnd)) ?? [];
+      const [from, to] = [lineEnd + 1, lineEnd + 1 + Number(size)];
+      // The answer for what is not there, or not a blob of this repository, is a line alone.
+      if (id === '') {
+        rest = rest.subarray(from);
+        continue;
+      }
+      if (rest.length <= to) return;
+      onObject(id, rest.subarray(from, to));
+      rest = rest.subarray(to + 1);
+    }
+  };
+}
+
+/** Names each small blob once, with one path of it. */
+async function listSmallBlobs(
+  git: GitCommand,
+  repository: string,
+  { commit, of, belowBytes }: SmallBlobs,
+  limits: Limits,
+): Promise<ReadonlyMap<string, string>> {
+  const paths = new Map<string, string>();
+  const task = { limits, repository, purpose: `list the files of ${commit}` };
+  if (of === 'head') {
+    const form = '--format=%(objecttype) %(objectsize) %(objectname) %(path)';
+    await git(['-c', 'core.quotePath=false', 'ls-tree', '-r', '--full-tree', form, '--end-of-options', commit], {
+      ...task,
+      onOutputLine(line) {
+        const [, size = '', id = '', path = ''] = /^blob (\d+) (\S+) (.*)$/.exec(line) ?? [];
+        if (id !== '' && Number(size) < belowBytes) paths.set(id, path);
+      },
+    });
+  } else {
+    const filters = ['--filter=object:type=blob', `--filter=blob:limit=${belowBytes}`];
+    await git(['rev-list', '--objects', ...filters, '--end-of-options', commit], {
+      ...task,
+      onOutputLine(line) {
+        const [, id = '', path = ''] = /^(\S+) (.*)$/.exec(line) ?? [];
+        if (id !== '') paths.set(id, path);
+      },
+    });
+  }
+  return paths;
+}
+
+/** Hands over all small blobs, one after the other. */
+export async function readSmallBlobs(
+  git: GitCommand,
+  repository: string,
+  wanted: SmallBlobs,
+  limits: Limits,
+  onBlob: (blob: Blob) => void,
+): Promise<void> {
+  const paths = await listSmallBlobs(git, repository, wanted, limits);
+  if (paths.size === 0) return;
+  await git(['cat-file', '--batch', '--buffer'], {
+    limits,
+    repository,
+    purpose: `read the small files of ${wanted.commit}`,
+    input: Buffer.from(`${[...paths.keys()].join('\n')}\n`),
+    onOutput: readBatch((id, content) => onBlob({ path: paths.get(id) ?? '', content })),
+  });
+}

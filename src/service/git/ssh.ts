@@ -1,0 +1,30 @@
+import { gitEnvironment } from './git-environment.ts';
+import { GitError } from './git-error.ts';
+import { wordsOfGit } from './git-output.ts';
+import { createRemoteRedactor } from './redact.ts';
+import { type Remote, sshDestination } from './remote.ts';
+import { type Limits, runProgram } from './run-git.ts';
+
+/** For a shell on the other side, as git does it. Most servers look at the words themselves, and quotes are not needed. */
+const quoted = (path: string): string =>
+  /^[\w./~@+-]+$/.test(path) ? path : `'${path.replaceAll(/['!]/g, "'\\$&'")}'`;
+
+/**
+ * Asks the host of an ssh remote who may download its LFS objects where, and gives the answer as it came
+ * (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md). ssh is started as git starts it.
+ */
+export async function lfsAuthenticate(operator: NodeJS.ProcessEnv, remote: Remote, limits: Limits): Promise<string> {
+  const { login, port, path } = sshDestination(remote);
+  const environment = gitEnvironment(operator, { allowFile: false });
+  const args = [...(port === undefined ? [] : ['-p', port]), login, `git-lfs-authenticate ${quoted(path)} download`];
+  const { GIT_SSH_COMMAND: command, GIT_SSH: program } = environment;
+  const outcome =
+    command === undefined
+      ? await runProgram(program ?? 'ssh', args, environment, { limits })
+      : await runProgram('sh', ['-c', `${command} "$@"`, 'ssh', ...args], environment, { limits });
+  if (outcome.kind === 'exited' && outcome.status === 0) return outcome.output;
+  if (outcome.kind === 'aborted') throw new GitError('aborted', 'ssh was told to stop.');
+  const said = outcome.kind === 'exited' ? wordsOfGit(outcome.errorLines.map(createRemoteRedactor(remote))) : '';
+  const because = outcome.kind === 'timeout' ? 'it did not answer in time' : said || 'it gave no reason';
+  throw new GitError('failed', `${login} did not say where the LFS objects are (git-lfs-authenticate): ${because}.`);
+}

@@ -1,0 +1,162 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from '@hono/zod-openapi';
+import { createRedactor } from '../../../interface/redact.ts';
+import { LfsError } from '../../syncs/lfs-objects.ts';
+import type { ObjectName } from '../oid.ts';
+import { readAnswer, type StoreConnection, StoreTrouble } from './connection.ts';
+import { headerFields, type Store, storeAddress } from './store.ts';
+
+/** How to get an object, or why there is no way. */
+export type Offer =
+  | {
+      readonly kind: 'download';
+      readonly href: URL;
+      readonly headers: Readonly<Record<string, string>>;
+      /** The store asks for no credentials there. */
+      readonly authenticated: boolean;
+      readonly endsAt: number;
+    }
+  | { readonly kind: 'none'; readonly why: string }
+  /** Another time it may be there. */
+  | { readonly kind: 'trouble'; readonly why: string };
+
+export type BatchAnswer =
+  | { readonly kind: 'offers'; readonly offers: ReadonlyMap<string, Offer> }
+  /** The store does not take so many at once. */
+  | { readonly kind: 'too-many' }
+  | { readonly kind: 'busy'; readonly answer: IncomingMessage }
+  | { readonly kind: 'unauthorized'; readonly why: string };
+
+const mediaType = 'application/vnd.git-lfs+json';
+const maxAnswerBytes = 16 * 1_024 * 1_024;
+const maxReadMessage = 4_096;
+const maxMessageLength = 200;
+
+/** https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md */
+const answerSchema = z.object({
+  transfer: z.string().nullish(),
+  objects: z.array(
+    z.object({
+      oid: z.string(),
+      authenticated: z.boolean().nullish(),
+      actions: z
+        .object({
+          download: z.object({ href: storeAddress, header: headerFields, expires_in: z.number().nullish() }).nullish(),
+        })
+        .nullish(),
+      error: z.object({ code: z.number(), message: z.string().nullish() }).nullish(),
+    }),
+  ),
+});
+
+/** A store that says less would be asked again and again. */
+const minHoldsMs = 60_000;
+
+const messageSchema = z.object({ message: z.string() });
+
+function parseJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a store says, as part of a sentence; nothing that was sent to it is repeated. */
+function wordsOf(message: string, { headers }: Store): string {
+  const secrets = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ +/, '')]);
+  const line = createRedactor(secrets)(message.slice(0, maxReadMessage))
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+  return line === '' ? '' : ` It says: ${line.slice(0, maxMessageLength).toWellFormed()}`;
+}
+
+/** These may be gone with the next request. */
+export const passing = new Set([408, 429, 500, 502, 503, 504]);
+
+function offerOf(
+  { authenticated, actions, error }: z.infer<typeof answerSchema>['objects'][number],
+  store: Store,
+  now: number,
+): Offer {
+  if (error) {
+    const what =
+      error.code === 404 || error.code === 410
+        ? 'The store does not have it.'
+        : `The store refuses it (${error.code}).${wordsOf(error.message ?? '', store)}`;
+    return passing.has(error.code) ? { kind: 'trouble', why: what } : { kind: 'none', why: what };
+  }
+  const download = actions?.download;
+  if (!download) return { kind: 'none', why: 'The store does not say how to get it.' };
+  const { href, header, expires_in } = download;
+  const hasOwn = Object.keys(header).some((name) => name.toLowerCase() === 'authorization');
+  const isAtStore = href.origin === store.endpoint.origin;
+  return {
+    kind: 'download',
+    href,
+    authenticated: authenticated === true,
+    headers: { ...(authenticated !== true && !hasOwn && isAtStore && store.headers), ...header },
+    endsAt:
+      expires_in != null && expires_in > 0 ? now + Math.max(expires_in * 1_000, minHoldsMs) : Number.POSITIVE_INFINITY,
+  };
+}
+
+const addressOfBatch = ({ endpoint }: Store): URL => {
+  const url = new URL(endpoint);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/objects/batch`;
+  return url;
+};
+
+/** Asks for many objects with one request. Rejects with an LfsError where asking again is no use. */
+export async function requestBatch(
+  connection: StoreConnection,
+  store: Store,
+  {
+    branch,
+    objects,
+    signal,
+    now,
+  }: {
+    readonly branch?: string;
+    readonly objects: readonly ObjectName[];
+    readonly signal: AbortSignal;
+    readonly now: number;
+  },
+): Promise<BatchAnswer> {
+  const { origin, pathname } = store.endpoint;
+  const answer = await connection.request({
+    method: 'POST',
+    url: addressOfBatch(store),
+    headers: { ...store.headers, accept: mediaType, 'content-type': mediaType },
+    body: JSON.stringify({
+      operation: 'download',
+      transfers: ['basic'],
+      ...(branch !== undefined && { ref: { name: `refs/heads/${branch}` } }),
+      objects: objects.map(({ oid, size }) => ({ oid, size })),
+      hash_algo: 'sha256',
+    }),
+    signal,
+  });
+  const { statusCode: status = 0, headers } = answer;
+  const text = await readAnswer(answer, maxAnswerBytes);
+  const words = wordsOf(parseJson(messageSchema, text)?.message ?? '', store);
+  const refuse = (why: string): LfsError => new LfsError(`The LFS store at ${origin}${pathname} ${why}${words}`);
+  if (status === 401 || status === 403) {
+    const given =
+      Object.keys(store.headers).length === 0
+        ? 'asks for credentials, and there are none for it.'
+        : 'refuses the credentials of the remote.';
+    return { kind: 'unauthorized', why: refuse(`${given} (${status})`).message };
+  }
+  if (status === 413) return { kind: 'too-many' };
+  if (status === 429 || (status === 503 && headers['retry-after'] !== undefined)) return { kind: 'busy', answer };
+  if (passing.has(status)) throw new StoreTrouble(`it answered with the status ${status}`);
+  if (status >= 300 && status < 400)
+    throw refuse(`answered with the redirect ${status}. Name the address that it leads to with --lfs-url.`);
+  if (status < 200 || status > 299) throw refuse(`answered with the status ${status}.`);
+  const parsed = parseJson(answerSchema, text);
+  if (parsed === undefined) throw refuse('answered with something that is not the batch API of Git LFS.');
+  if (parsed.transfer != null && parsed.transfer !== 'basic')
+    throw refuse('offers no basic transfer, which is the one that the service knows.');
+  return { kind: 'offers', offers: new Map(parsed.objects.map((object) => [object.oid, offerOf(object, store, now)])) };
+}

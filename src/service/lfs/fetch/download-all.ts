@@ -1,0 +1,269 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { spanOfMs } from '../../../interface/duration.ts';
+import { type MissingObject, maxNamedMissing } from '../../../interface/resources.ts';
+import { parseRetryAfter } from '../../../interface/retry-after.ts';
+import type { MinTransferSpeed } from '../../git/transfer-speed.ts';
+import type { FreeDisk } from '../../runtime/free-disk.ts';
+import { type FetchedObjects, LfsError } from '../../syncs/lfs-objects.ts';
+import type { ObjectStore } from '../object-store.ts';
+import { type Offer, requestBatch } from './batch.ts';
+import { type StoreConnection, StoreTrouble } from './connection.ts';
+import { download, onDisk } from './download.ts';
+import type { PointedObject } from './pointers.ts';
+import type { Store } from './store.ts';
+
+/** At a time, of one sync. */
+export const parallelDownloads = 8;
+
+const firstBatchSize = 200;
+
+/** Of one object, or one batch, without bytes worth mentioning in between. */
+const maxAttempts = 5;
+const worthMentioning = 1_024 * 1_024;
+
+/** A content that is wrong may have been damaged on the way, or while it lay here half finished. */
+const maxWrongContents = 2;
+
+/** So many objects one after the other that could not be had because of the connection: the store is not there. */
+const maxTroubledInARow = 16;
+
+/** Where a store that is busy does not say how long. */
+const usualPauseMs = 5_000;
+const minPauseMs = 500;
+
+export interface DownloadAllTerms {
+  readonly connection: StoreConnection;
+  readonly objects: ObjectStore;
+  readonly branch: string;
+  /** Of a store that lets somebody in for a time, once more. */
+  readonly findStore: () => Promise<Store>;
+  readonly minSpeed: MinTransferSpeed;
+  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
+  /** Before an attempt is repeated for the first time; each further time it is twice as long. */
+  readonly backoffMs: number;
+  /** How long a store may ask to wait while nothing arrives. */
+  readonly maxSilenceMs: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (received: FetchedObjects['received']) => void;
+}
+
+interface Item {
+  readonly object: PointedObject;
+  attempts: number;
+  wrongContents: number;
+  /** How much of it there is. */
+  received: number;
+}
+
+interface Ready {
+  readonly item: Item;
+  readonly offer: Offer & { readonly kind: 'download' };
+}
+
+/** Downloads objects, several at a time, each until it is there or cannot be had. */
+export async function downloadAll(
+  terms: DownloadAllTerms,
+  wanted: readonly PointedObject[],
+): Promise<Pick<FetchedObjects, 'received' | 'missing'>> {
+  const { connection, objects, branch, freeDisk, backoffMs, maxSilenceMs } = terms;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([terms.signal, ending.signal]);
+  const now = (): number => performance.now();
+
+  const queue: Item[] = wanted.map((object) => ({ object, attempts: 0, wrongContents: 0, received: 0 }));
+  const ready: Ready[] = [];
+  const received = { objects: 0, bytes: 0 };
+  const named: MissingObject[] = [];
+  let missing = 0;
+  let troubledInARow = 0;
+  let batchSize = firstBatchSize;
+  let pausedUntil = 0;
+  let lastProgress = now();
+  let store = await terms.findStore();
+
+  const unreachable = (why: string): LfsError =>
+    new LfsError(`The LFS store at ${store.endpoint.origin}${store.endpoint.pathname} cannot be reached: ${why}.`);
+
+  function checkDisk(): void {
+    if (!freeDisk.isLow()) return;
+    throw new LfsError(
+      `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Make room, or let syncs fetch less.`,
+    );
+  }
+
+  function setReceived(item: Item, bytes: number): void {
+    if (bytes > item.received) lastProgress = now();
+    received.bytes += bytes - item.received;
+    item.received = bytes;
+    terms.onProgress(received);
+  }
+
+  function land(item: Item): void {
+    troubledInARow = 0;
+    received.objects += 1;
+    setReceived(item, item.object.size);
+  }
+
+  function lose(item: Item, detail: string): void {
+    lastProgress = now();
+    missing += 1;
+    const { path, oid, size } = item.object;
+    if (named.length < maxNamedMissing) named.push({ path, oid, size, detail });
+    setReceived(item, 0);
+  }
+
+  function loseForGood(item: Item, why: string): void {
+    troubledInARow = 0;
+    lose(item, why);
+  }
+
+  async function retry(item: Item, why: string): Promise<void> {
+    item.attempts += 1;
+    if (item.attempts < maxAttempts) {
+      await sleep(backoffMs * 2 ** (item.attempts - 1), undefined, { signal });
+      queue.push(item);
+      return;
+    }
+    troubledInARow += 1;
+    if (troubledInARow >= maxTroubledInARow)
+      throw unreachable(`${troubledInARow} objects in a row failed. ${why}`.replace(/\.$/, ''));
+    lose(item, why);
+  }
+
+  /** For all downloads: what is busy is the store. */
+  function pauseAsAsked({ headers }: IncomingMessage): void {
+    const pauseMs = Math.max(minPauseMs, parseRetryAfter(headers['retry-after'], Date.now()) ?? usualPauseMs);
+    const silentMs = now() + pauseMs - lastProgress;
+    if (silentMs > maxSilenceMs) {
+      throw unreachable(`it is busy, and asks to wait until nothing will have arrived for ${spanOfMs(silentMs)}`);
+    }
+    pausedUntil = Math.max(pausedUntil, now() + pauseMs);
+  }
+
+  async function untilUnpaused(): Promise<void> {
+    while (pausedUntil > now()) await sleep(pausedUntil - now(), undefined, { signal });
+  }
+
+  async function offersFor(items: readonly Item[]): Promise<ReadonlyMap<string, Offer> | undefined> {
+    const inTime = AbortSignal.timeout(terms.minSpeed.forMs);
+    const request = { branch, objects: items.map(({ object }) => object), now: now() };
+    const answer = await requestBatch(connection, store, {
+      ...request,
+      signal: AbortSignal.any([signal, inTime]),
+    }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw inTime.aborted ? new StoreTrouble('it does not answer in time') : error;
+    });
+    switch (answer.kind) {
+      case 'offers':
+        return answer.offers;
+      case 'too-many':
+        if (items.length === 1) throw unreachable('it does not take a batch of one object (413)');
+        batchSize = Math.ceil(items.length / 2);
+        return undefined;
+      case 'busy':
+        pauseAsAsked(answer.answer);
+        return undefined;
+      case 'unauthorized': {
+        const before = JSON.stringify(store.headers);
+        store = await terms.findStore();
+        if (JSON.stringify(store.headers) === before) throw new LfsError(answer.why);
+        return undefined;
+      }
+    }
+  }
+
+  async function askForMore(): Promise<void> {
+    const items = queue.splice(0, batchSize);
+    const offers = await offersFor(items).catch(async (error: unknown) => {
+      if (!(error instanceof StoreTrouble)) throw error;
+      batchAttempts += 1;
+      if (batchAttempts === maxAttempts) throw unreachable(error.message);
+      await sleep(backoffMs * 2 ** (batchAttempts - 1), undefined, { signal });
+      return undefined;
+    });
+    if (offers === undefined) {
+      queue.unshift(...items);
+      return;
+    }
+    batchAttempts = 0;
+    const troubled: Promise<void>[] = [];
+    for (const item of items) {
+      const offer = offers.get(item.object.oid) ?? { kind: 'none', why: 'The store says nothing about it.' };
+      if (offer.kind === 'download') ready.push({ item, offer });
+      else if (offer.kind === 'none') loseForGood(item, offer.why);
+      else troubled.push(retry(item, offer.why));
+    }
+    await Promise.all(troubled);
+  }
+
+  let batchAttempts = 0;
+  let asking: Promise<void> | undefined;
+
+  /** The next object that can be downloaded; undefined where there is none left. */
+  async function next(): Promise<Ready | undefined> {
+    for (;;) {
+      await untilUnpaused();
+      const first = ready.shift();
+      if (first !== undefined) return first;
+      if (asking === undefined && queue.length === 0) return undefined;
+      asking ??= askForMore().finally(() => {
+        asking = undefined;
+      });
+      await asking;
+    }
+  }
+
+  async function attempt({ item, offer }: Ready): Promise<void> {
+    const { object } = item;
+    // A sync of another branch may have been first, or the address may have ended while it waited.
+    if ((await onDisk(objects.find(object.oid))) !== undefined) return land(item);
+    if (offer.endsAt <= now()) {
+      queue.push(item);
+      return;
+    }
+    checkDisk();
+    const before = item.received;
+    const onReceived = (bytes: number): void => setReceived(item, bytes);
+    const result = await download({ ...terms, signal, onReceived, checkDisk }, offer, object);
+    if (item.received - before >= worthMentioning) item.attempts = 0;
+    switch (result.kind) {
+      case 'landed':
+        return land(item);
+      case 'none':
+        return loseForGood(item, result.why);
+      case 'wrong-content':
+        item.wrongContents += 1;
+        if (item.wrongContents >= maxWrongContents) return loseForGood(item, result.why);
+        queue.push(item);
+        return;
+      case 'busy':
+        pauseAsAsked(result.answer);
+        queue.push(item);
+        return;
+      case 'unauthorized':
+        if (item.attempts + 1 === maxAttempts) return loseForGood(item, result.why);
+        return retry(item, result.why);
+      case 'trouble':
+        return retry(item, result.why);
+    }
+  }
+
+  async function work(): Promise<void> {
+    try {
+      for (let one = await next(); one !== undefined; one = await next()) await attempt(one);
+    } catch (error) {
+      ending.abort(error);
+      throw error;
+    }
+  }
+
+  const ended = await Promise.allSettled(Array.from({ length: parallelDownloads }, work));
+  terms.signal.throwIfAborted();
+  if (ending.signal.aborted) throw ending.signal.reason;
+  // One that failed has ended all others.
+  const failed = ended.find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return { received, missing: { count: missing, named } };
+}

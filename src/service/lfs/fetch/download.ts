@@ -1,0 +1,152 @@
+import type { IncomingMessage } from 'node:http';
+import { type MinTransferSpeed, watchTransferSpeed } from '../../git/transfer-speed.ts';
+import { systemErrorText } from '../../platform/system-errors.ts';
+import { LfsError } from '../../syncs/lfs-objects.ts';
+import type { ObjectStore, PartialObject } from '../object-store.ts';
+import type { ObjectName } from '../oid.ts';
+import { type Offer, passing } from './batch.ts';
+import { type StoreConnection, StoreTrouble, troubleOf } from './connection.ts';
+
+/** What came of one attempt to download an object. Each `why` is a sentence. */
+export type Attempt =
+  | { readonly kind: 'landed' }
+  | { readonly kind: 'none'; readonly why: string }
+  | { readonly kind: 'wrong-content'; readonly why: string }
+  /** The address holds no longer, or never did. */
+  | { readonly kind: 'unauthorized'; readonly why: string }
+  | { readonly kind: 'busy'; readonly answer: IncomingMessage }
+  /** What has arrived is kept. */
+  | { readonly kind: 'trouble'; readonly why: string };
+
+export interface DownloadTerms {
+  readonly connection: StoreConnection;
+  readonly objects: ObjectStore;
+  readonly minSpeed: MinTransferSpeed;
+  readonly signal: AbortSignal;
+  /** How much of the object there is. */
+  readonly onReceived: (bytes: number) => void;
+  /** Called with each piece that arrives; throws where no more may be written. */
+  readonly checkDisk: () => void;
+}
+
+type Download = Offer & { readonly kind: 'download' };
+
+/** Stores of forges answer with one, to the address of a bucket. */
+const maxRedirects = 3;
+
+/** Also where the disk refuses what it is given. */
+export async function onDisk<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const why = systemErrorText(code);
+    if (why === undefined) throw error;
+    throw new LfsError(`The LFS objects cannot be kept in the data folder: ${why}.`);
+  }
+}
+
+/** What an action sets goes to its own address alone: neither the headers nor the credentials follow a redirect. */
+async function ask(
+  { connection }: DownloadTerms,
+  { href, headers }: Download,
+  offset: number,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const own = { 'accept-encoding': 'identity', ...(offset > 0 && { range: `bytes=${offset}-` }) };
+  let url = href;
+  let sent: Readonly<Record<string, string>> = { ...headers, ...own };
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await connection.request({ method: 'GET', url, headers: sent, signal });
+    const { statusCode: status = 0, headers: answered } = answer;
+    if (status < 300 || status > 399 || answered.location === undefined) return answer;
+    answer.destroy();
+    const next = URL.parse(answered.location, url.href);
+    if (redirects === maxRedirects || next === null || !/^https?:$/.test(next.protocol) || next.username !== '') {
+      throw new StoreTrouble('it redirects too often, or to no address of http(s)');
+    }
+    url = next;
+    sent = own;
+  }
+}
+
+/** Whether the body goes on where the object left off; undefined where it is neither that nor the whole of it. */
+function beginOf({ statusCode, headers }: IncomingMessage, offset: number): number | undefined {
+  if (statusCode === 200) return 0;
+  const [, from] = /^bytes (\d+)-\d+\/(?:\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
+  return statusCode === 206 && Number(from) === offset ? offset : undefined;
+}
+
+/** What an answer without the object means. */
+function refusalIn(answer: IncomingMessage): Attempt | undefined {
+  const { statusCode: status = 0, headers } = answer;
+  if (status === 200 || status === 206 || status === 416) return undefined;
+  answer.destroy();
+  const why = `The store answers with the status ${status}.`;
+  if (status === 404 || status === 410) return { kind: 'none', why: 'The store does not have it.' };
+  if (status === 401 || status === 403) return { kind: 'unauthorized', why };
+  if (status === 429 || (status === 503 && headers['retry-after'] !== undefined)) return { kind: 'busy', answer };
+  return passing.has(status) ? { kind: 'trouble', why } : { kind: 'none', why };
+}
+
+async function receive(
+  terms: DownloadTerms,
+  offer: Download,
+  { size }: ObjectName,
+  partial: PartialObject,
+): Promise<Attempt | undefined> {
+  let arrived = 0;
+  const speed = watchTransferSpeed(async () => arrived, terms.minSpeed);
+  const signal = AbortSignal.any([terms.signal, speed.tooSlow]);
+  try {
+    const answer = await ask(terms, offer, partial.offset, signal);
+    const refusal = refusalIn(answer);
+    if (refusal !== undefined) return refusal;
+    const begin = beginOf(answer, partial.offset);
+    if (begin !== partial.offset) await onDisk(partial.restart());
+    if (begin === undefined) {
+      answer.destroy();
+      return { kind: 'trouble', why: 'The store sends another part of it than was asked for.' };
+    }
+    for await (const bytes of answer as AsyncIterable<Buffer>) {
+      if (partial.offset + bytes.length > size) {
+        await onDisk(partial.restart());
+        return { kind: 'wrong-content', why: `The store sends more than the ${size} bytes that it has.` };
+      }
+      terms.checkDisk();
+      await onDisk(partial.write(bytes));
+      arrived += bytes.length;
+      terms.onReceived(partial.offset);
+    }
+    return undefined;
+  } catch (error) {
+    terms.signal.throwIfAborted();
+    if (error instanceof LfsError) throw error;
+    const why = speed.tooSlow.aborted ? 'it sends too slowly' : troubleOf(error).message;
+    return { kind: 'trouble', why: `The store did not send all of it: ${why}.` };
+  } finally {
+    speed.end();
+  }
+}
+
+/** Makes one attempt. Rejects with an LfsError where no object can be had or kept, and when it is told to stop. */
+export async function download(terms: DownloadTerms, offer: Download, object: ObjectName): Promise<Attempt> {
+  const partial = await onDisk(terms.objects.openPartial(object));
+  try {
+    terms.onReceived(partial.offset);
+    const unfinished = partial.offset < object.size ? await receive(terms, offer, object, partial) : undefined;
+    if (unfinished !== undefined) return unfinished;
+    const { offset } = partial;
+    switch (await onDisk(partial.land())) {
+      case 'landed':
+        return { kind: 'landed' };
+      case 'incomplete':
+        return { kind: 'trouble', why: `The store sends only ${offset} of its ${object.size} bytes.` };
+      case 'wrong-content':
+        return { kind: 'wrong-content', why: 'What the store sends is another content than its hash says.' };
+    }
+  } finally {
+    await onDisk(partial.close());
+    terms.onReceived(partial.offset);
+  }
+}

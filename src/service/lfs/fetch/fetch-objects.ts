@@ -1,0 +1,71 @@
+import type { Git } from '../../git/git.ts';
+import { type MinTransferSpeed, minTransferSpeed } from '../../git/transfer-speed.ts';
+import type { FreeDisk } from '../../runtime/free-disk.ts';
+import { type FetchedObjects, type FetchObjects, noObjects } from '../../syncs/lfs-objects.ts';
+import type { TargetCheck } from '../../webhooks/target-address.ts';
+import { lfsMode } from '../../workspaces/lfs-mode.ts';
+import { createObjectStore } from '../object-store.ts';
+import { openConnection } from './connection.ts';
+import { onDisk } from './download.ts';
+import { downloadAll, parallelDownloads } from './download-all.ts';
+import { lackingObjects } from './pointers.ts';
+import { findStore, type Store, trustedAuthorities } from './store.ts';
+
+export interface FetchObjectsParts {
+  readonly git: Pick<Git, 'smallBlobs' | 'lfsAuthenticate'>;
+  readonly dataFolder: string;
+  readonly targets: TargetCheck;
+  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
+  /** The operator's. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly minSpeed?: MinTransferSpeed;
+  readonly backoffMs?: number;
+}
+
+const sshPatience = { timeoutMs: 30_000 };
+
+/** Fetches the LFS objects of a branch that the mirror lacks. What a killed process has begun is gone on with. */
+export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
+  const { git, dataFolder, targets, freeDisk, environment, minSpeed = minTransferSpeed, backoffMs = 500 } = parts;
+  return async (sync, limits, onProgress) => {
+    const { workspace, branch, head, settings } = sync;
+    const { signal, timeoutMs } = limits;
+    const mode = lfsMode(settings);
+    if (mode === 'none') return noObjects;
+    const objects = createObjectStore(dataFolder, workspace);
+    const lacking = await onDisk(lackingObjects(git, objects, workspace, { commit: head, of: mode }, limits));
+    const wanted = { objects: lacking.length, bytes: lacking.reduce((sum, { size }) => sum + size, 0) };
+    onProgress({ wanted, received: noObjects.received });
+    if (lacking.length === 0) return noObjects;
+
+    await onDisk(objects.removeOldPartials());
+    let store: Store | undefined;
+    const connection = openConnection({
+      targets,
+      isNamed: (url) => store?.isNamed(url) === true,
+      parallel: parallelDownloads + 1,
+      idleMs: minSpeed.forMs,
+      ca: await trustedAuthorities(environment),
+    });
+    try {
+      const terms = {
+        connection,
+        objects,
+        branch,
+        async findStore() {
+          store = await findStore({ git }, sync, { ...sshPatience, signal });
+          return store;
+        },
+        minSpeed,
+        freeDisk,
+        backoffMs,
+        maxSilenceMs: timeoutMs,
+        signal,
+        onProgress: (received: FetchedObjects['received']) => onProgress({ wanted, received }),
+      };
+      return { wanted, ...(await downloadAll(terms, lacking)) };
+    } finally {
+      connection.close();
+    }
+  };
+}

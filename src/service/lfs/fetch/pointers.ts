@@ -1,0 +1,48 @@
+import type { Git } from '../../git/git.ts';
+import type { Limits } from '../../git/run-git.ts';
+import type { SmallBlobs } from '../../git/small-blobs.ts';
+import type { ObjectStore } from '../object-store.ts';
+import type { ObjectName } from '../oid.ts';
+import { parsePointer, pointersBelowBytes } from '../pointer.ts';
+
+export interface PointedObject extends ObjectName {
+  /** One of the files that it is the content of. */
+  readonly path: string;
+}
+
+/** So many files are looked for at once. */
+const lookedForAtOnce = 64;
+
+/** The objects that a commit names. What is a pointer is one, whatever `.gitattributes` says. */
+export async function pointedObjects(
+  git: Pick<Git, 'smallBlobs'>,
+  workspace: string,
+  commit: Omit<SmallBlobs, 'belowBytes'>,
+  limits: Limits,
+): Promise<readonly PointedObject[]> {
+  const found = new Map<string, PointedObject>();
+  await git.smallBlobs(workspace, { ...commit, belowBytes: pointersBelowBytes }, limits, ({ path, content }) => {
+    const pointer = parsePointer(content.toString('latin1'));
+    // Of two sizes one is wrong: it must not keep the other from being fetched.
+    if (pointer !== undefined) found.set(`${pointer.oid} ${pointer.size}`, { ...pointer, path });
+  });
+  return [...found.values()];
+}
+
+/** Those of them that the mirror lacks. */
+export async function lackingObjects(
+  git: Pick<Git, 'smallBlobs'>,
+  objects: ObjectStore,
+  workspace: string,
+  commit: Omit<SmallBlobs, 'belowBytes'>,
+  limits: Limits,
+): Promise<readonly PointedObject[]> {
+  const pointed = await pointedObjects(git, workspace, commit, limits);
+  const lacking: PointedObject[] = [];
+  for (let at = 0; at < pointed.length; at += lookedForAtOnce) {
+    const some = pointed.slice(at, at + lookedForAtOnce);
+    const found = await Promise.all(some.map(({ oid }) => objects.use(oid)));
+    lacking.push(...some.filter((_, index) => found[index] === undefined));
+  }
+  return lacking;
+}

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { rootCertificates } from 'node:tls';
+import { z } from '@hono/zod-openapi';
+import type { Git } from '../../git/git.ts';
+import { GitError } from '../../git/git-error.ts';
+import { basicAuthorization, type Remote, sshDestination } from '../../git/remote.ts';
+import type { Limits } from '../../git/run-git.ts';
+import { LfsError, type WantedObjects } from '../../syncs/lfs-objects.ts';
+import { lfsEndpoint } from '../../workspaces/lfs-endpoint.ts';
+
+/** Where a workspace's objects are, and what lets the service in. */
+export interface Store {
+  readonly endpoint: URL;
+  /** For requests to the endpoint. They are secret. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether the operator has named this address. */
+  isNamed(url: URL): boolean;
+}
+
+export interface StoreParts {
+  readonly git: Pick<Git, 'lfsAuthenticate'>;
+}
+
+const withoutObjects = (workspace: string): string =>
+  `Or let syncs leave them out: workspace-service workspace update ${workspace} --lfs none`;
+
+/** Header fields that say what a connection does, and are not a store's to set. */
+const ownFields =
+  /^(?:host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|content-.*|range|expect|accept-encoding)$/i;
+
+/** As a store writes them, without those that could not be sent. */
+export const headerFields = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .transform((fields) =>
+    Object.fromEntries(
+      Object.entries(fields ?? {}).filter(
+        (field): field is [string, string] =>
+          /^[\w-]{1,100}$/.test(field[0]) &&
+          !ownFields.test(field[0]) &&
+          typeof field[1] === 'string' &&
+          /^[\x20-\x7e]{0,8192}$/.test(field[1]),
+      ),
+    ),
+  );
+
+const maxAddressLength = 16_384;
+
+/** An address that a store gives. */
+export const storeAddress = z
+  .string()
+  .max(maxAddressLength)
+  .transform((text, context) => {
+    const url = URL.parse(text);
+    if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
+    context.addIssue({ code: 'custom', message: 'It is not an address of http(s).' });
+    return z.NEVER;
+  });
+
+const authenticateSchema = z.object({ href: storeAddress, header: headerFields });
+
+async function storeOverSsh({ git }: StoreParts, remote: Remote, limits: Limits): Promise<Store> {
+  const { host, login } = sshDestination(remote);
+  const text = await git.lfsAuthenticate(remote, limits).catch((error: unknown) => {
+    if (!(error instanceof GitError) || error.kind === 'aborted') throw error;
+    throw new LfsError(error.message);
+  });
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    answer = undefined;
+  }
+  const parsed = authenticateSchema.safeParse(answer);
+  if (!parsed.success)
+    throw new LfsError(
+      `${login} did not say where the LFS objects are: its answer to git-lfs-authenticate is not what Git LFS defines.`,
+    );
+  const { href, header } = parsed.data;
+  return { endpoint: href, headers: header, isNamed: ({ hostname }) => hostname.toLowerCase() === host.toLowerCase() };
+}
+
+/** Never as `.lfsconfig` says: whoever may push can change it. */
+export async function findStore(
+  parts: StoreParts,
+  { workspace, remote, settings }: Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>,
+  limits: Limits,
+): Promise<Store> {
+  if (settings.lfs_url === null && remote.kind === 'ssh') return storeOverSsh(parts, remote, limits);
+  const address = lfsEndpoint({ id: workspace, remote: remote.address, lfs_url: settings.lfs_url });
+  if (address === undefined) {
+    throw new LfsError(
+      `The branch has LFS objects, and it is not known where they are: the remote is not reached by https or ssh. Name their address: workspace-service workspace update ${workspace} --lfs-url https://… ${withoutObjects(workspace)}`,
+    );
+  }
+  const endpoint = new URL(address);
+  const { credentials } = remote;
+  const isAtRemote = remote.kind === 'https' && new URL(remote.address).origin === endpoint.origin;
+  return {
+    endpoint,
+    headers: credentials !== undefined && isAtRemote ? { authorization: basicAuthorization(credentials) } : {},
+    isNamed: ({ origin }) => origin === endpoint.origin,
+  };
+}
+
+/** The authorities that git trusts by the operator's environment, and those of Node. */
+export async function trustedAuthorities(operator: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
+  const file = operator['GIT_SSL_CAINFO'] ?? operator['SSL_CERT_FILE'];
+  const more = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
+  return more === undefined ? undefined : [...rootCertificates, more];
+}

@@ -1,0 +1,16 @@
+import { type ObjectName, parseOid } from './oid.ts';
+
+/** A file of this size or more is no pointer. */
+export const pointersBelowBytes = 1_024;
+
+/** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md, with the address that versions before 1.0 wrote. */
+const form =
+  /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v1\n(?:ext-\d-[a-z0-9.-]{1,64} sha256:[0-9a-f]{64}\n){0,10}oid sha256:([0-9a-f]{64})\nsize (0|[1-9]\d{0,15})\n?$/;
+
+/** The object that a file stands for; undefined where it is a file like any other. */
+export function parsePointer(text: string): ObjectName | undefined {
+  if (text.length >= pointersBelowBytes) return undefined;
+  const [, hash = '', digits = ''] = form.exec(text) ?? [];
+  const [oid, size] = [parseOid(hash), Number(digits)];
+  return oid.ok && Number.isSafeInteger(size) ? { oid: oid.value, size } : undefined;
+}

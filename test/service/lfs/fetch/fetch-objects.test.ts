@@ -1,0 +1,320 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Behaviour, nameOf, pointerTo } from '../../../support/lfs-store.ts';
+import { objectsSetUp, oidOf } from './set-up.ts';
+
+const bytes = randomBytes(200_000);
+const half = bytes.length / 2;
+
+/** One file, of the store's one object. */
+async function oneObject() {
+  const setUp = await objectsSetUp();
+  const name = setUp.store.put(bytes);
+  setUp.point({ 'Content/Hero.uasset': name });
+  return { ...setUp, name };
+}
+
+/** All of the first requests are answered so; later ones as by a good store. */
+function firstTimes(times: number, behaviour: Behaviour): Behaviour {
+  let done = 0;
+  return (...request) => {
+    done += 1;
+    return done <= times && behaviour(...request);
+  };
+}
+
+const status =
+  (code: number, headers: Readonly<Record<string, string>> = {}): Behaviour =>
+  (_request, response) => {
+    response.writeHead(code, headers).end();
+    return true;
+  };
+
+const sending =
+  (content: Buffer, headers: Readonly<Record<string, string | number>> = {}): Behaviour =>
+  (_request, response) => {
+    response.writeHead(200, headers).end(content);
+    return true;
+  };
+
+const breakingOffAt =
+  (length: number): Behaviour =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-length': bytes.length });
+    response.write(bytes.subarray(0, length), () => setTimeout(() => response.destroy(), 20));
+    return true;
+  };
+
+const creeping: Behaviour = (_request, response) => {
+  response.writeHead(200, { 'content-length': bytes.length });
+  const timer = setInterval(() => response.write('a'), 20);
+  response.on('close', () => clearInterval(timer));
+  return true;
+};
+
+describe('the objects that a sync fetches', () => {
+  test('are those of the files of the branch, once, with what is needed in batches of hundreds', async () => {
+    const { store, point, fetch, objects, repository } = await objectsSetUp();
+    const contents = Array.from({ length: 450 }, (_, index) => `object ${index}`);
+    const names = contents.map((content) => store.put(content));
+    point({ 'old.uasset': store.put('no longer there') });
+    repository.commit({
+      branch: 'main',
+      from: 'main',
+      files: { 'old.uasset': 'a file', 'notes.txt': `${pointerTo(nameOf(''))} ` },
+    });
+    point(Object.fromEntries([...names, ...names.slice(0, 9)].map((name, index) => [`Content/${index}.uasset`, name])));
+
+    const progress: { readonly wanted: unknown; readonly received: unknown }[] = [];
+    const fetched = await fetch({ onProgress: (now) => progress.push(structuredClone(now)) });
+    const all = { objects: 450, bytes: contents.join('').length };
+    expect(fetched).toEqual({ wanted: all, received: all, missing: { count: 0, named: [] } });
+    expect([progress[0], progress.at(-1)]).toEqual([
+      { wanted: all, received: { objects: 0, bytes: 0 } },
+      { wanted: all, received: all },
+    ]);
+    expect([store.authorizations.length, store.downloads.length]).toEqual([3, 450]);
+    for (const [index, name] of names.entries()) {
+      const found = await objects.find(oidOf(name));
+      expect(await readFile(found?.path ?? '', 'utf8')).toBe(contents[index]);
+    }
+    expect(await fetch()).toMatchObject({ wanted: { objects: 0 } });
+    expect(store.authorizations).toHaveLength(3);
+
+    expect(await fetch({ mode: 'history' })).toMatchObject({ received: { objects: 1 } });
+  });
+
+  test('are none, and nobody is asked, where there are none or none are wanted', async () => {
+    const { store, fetch, point, repository } = await objectsSetUp();
+    repository.commit({ branch: 'main', files: { 'a.txt': 'a file' } });
+    expect(await fetch({ lfsUrl: 'http://127.0.0.1:1/nowhere' })).toMatchObject({ wanted: { objects: 0 } });
+    point({ 'a.uasset': store.put('an object') });
+    expect(await fetch({ mode: 'none' })).toMatchObject({ wanted: { objects: 0 } });
+    expect(store.authorizations).toEqual([]);
+  });
+
+  test('an empty object is there without a download', async () => {
+    const { store, fetch, point, objects } = await objectsSetUp();
+    point({ 'empty.uasset': store.put('') });
+    await fetch();
+    expect([await objects.find(oidOf(nameOf(''))), store.downloads]).toEqual([
+      expect.objectContaining({ size: 0 }),
+      [],
+    ]);
+  });
+});
+
+describe('an object that cannot be had does not fail the sync, and is asked for again', () => {
+  test.each<readonly [string, string, Behaviour]>([
+    ['is missing', 'does not have it', status(404)],
+    ['is refused', 'the status 403', status(403)],
+    ['has another content', 'another content than its hash says', sending(randomBytes(bytes.length))],
+    ['does not end', 'more than the 200000 bytes', sending(Buffer.concat([bytes, bytes]))],
+    ['is too short', 'only 100000 of its 200000 bytes', sending(bytes.subarray(0, half))],
+    ['breaks off', 'did not send all of it', breakingOffAt(1_000)],
+    ['never comes', 'did not send all of it', () => true],
+    ['creeps', 'too slowly', creeping],
+    ['fails', 'the status 500', status(500)],
+    ['leads around', 'redirects too often', status(302, { location: '/again' })],
+  ])('one that %s', async (_name, detail, behaviour) => {
+    const { store, fetch, point, name, objects } = await oneObject();
+    point({ 'Content/Other.uasset': store.put('another') });
+    store.behaviour.download = (request, response, objects) =>
+      request.url?.endsWith(name.oid) || request.url === '/again' ? behaviour(request, response, objects) : false;
+    const minSpeed = { bytesPerSecond: 1_024, forMs: 300 };
+    const { received, missing } = await fetch({ minSpeed });
+    expect(received).toEqual({ objects: 1, bytes: 'another'.length });
+    expect(missing).toEqual({
+      count: 1,
+      named: [{ path: 'Content/Hero.uasset', oid: name.oid, size: name.size, detail: expect.stringContaining(detail) }],
+    });
+    expect(await objects.find(oidOf(name))).toBeUndefined();
+
+    store.behaviour.download = undefined;
+    expect(await fetch()).toMatchObject({ received: { objects: 1, bytes: bytes.length }, missing: { count: 0 } });
+  });
+
+  test('one that the store does not know of; only some are named', async () => {
+    const { store, fetch, point } = await objectsSetUp();
+    point(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${index}.uasset`, nameOf(`object ${index}`)])));
+    const { missing } = await fetch();
+    expect([missing.count, missing.named.length, store.downloads.length]).toEqual([30, 10, 0]);
+    expect(missing.named[0]?.detail).toBe('The store does not have it.');
+  });
+});
+
+describe('a download', () => {
+  test('goes on where it broke off, of a store that can, and begins anew of one that cannot', async () => {
+    const { store, fetch, objects, name } = await oneObject();
+    store.behaviour.download = firstTimes(1, breakingOffAt(half));
+    expect(await fetch()).toMatchObject({ received: { objects: 1, bytes: bytes.length } });
+    expect(store.downloads.map(({ headers }) => headers.range !== undefined)).toEqual([false, true]);
+    for (const cannot of [
+      sending(bytes),
+      firstTimes(1, status(416)),
+      firstTimes(1, (_request, response) => {
+        response.writeHead(206, { 'content-range': `bytes 0-${bytes.length - 1}/${bytes.length}` }).end(bytes);
+        return true;
+      }),
+    ]) {
+      await objects.remove(oidOf(name));
+      const partial = await objects.openPartial({ oid: oidOf(name), size: name.size });
+      await partial.write(bytes.subarray(0, half));
+      await partial.close();
+      store.behaviour.download = cannot;
+      expect(await fetch()).toMatchObject({ received: { objects: 1 }, missing: { count: 0 } });
+    }
+  });
+
+  test('is made once more from the first byte where what was kept is damaged', async () => {
+    const { store, fetch, name, objects, incomplete } = await oneObject();
+    const partial = await objects.openPartial({ oid: oidOf(name), size: name.size });
+    await partial.write(Buffer.alloc(half));
+    await partial.close();
+    expect(await readdir(incomplete)).toEqual([name.oid]);
+    expect(await fetch()).toMatchObject({ received: { objects: 1 } });
+    expect(store.downloads.map(({ headers }) => headers.range !== undefined)).toEqual([true, false]);
+  });
+
+  test('waits as long as a busy store asks, and the store is asked by nobody meanwhile', async () => {
+    const { store, fetch } = await oneObject();
+    const times: number[] = [];
+    const busy =
+      (code: number): Behaviour =>
+      (...request) => {
+        times.push(performance.now());
+        return firstTimes(1, status(code, { 'retry-after': '1' }))(...request);
+      };
+    const [batch, download] = [busy(429), busy(503)];
+    let batches = 0;
+    store.behaviour.batch = (...request) => (batches++ === 0 ? batch(...request) : false);
+    let downloads = 0;
+    store.behaviour.download = (...request) => (downloads++ === 0 ? download(...request) : false);
+    const began = performance.now();
+    expect(await fetch()).toMatchObject({ received: { objects: 1 }, missing: { count: 0 } });
+    expect(performance.now() - began).toBeGreaterThan(2_000);
+    expect(times).toHaveLength(2);
+  });
+
+  test('of an address that has ended asks for another one', async () => {
+    const { store, fetch } = await oneObject();
+    store.behaviour.action = ({ href }) => ({
+      href: href.replace('/objects/', `/${store.authorizations.length}/`),
+      expires_in: 900,
+    });
+    store.behaviour.download = (request, response) => {
+      if (!request.url?.startsWith('/1/')) return false;
+      response.writeHead(403).end();
+      return true;
+    };
+    expect(await fetch()).toMatchObject({ received: { objects: 1 } });
+    expect(store.authorizations).toHaveLength(2);
+  });
+
+  test('of many is asked for in smaller batches by a store that takes no large ones', async () => {
+    const { store, fetch, point } = await objectsSetUp();
+    point(
+      Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.uasset`, store.put(`object ${index}`)])),
+    );
+    store.behaviour.batch = (_request, response, objects) => {
+      if (objects.length <= 30) return false;
+      response.writeHead(413).end();
+      return true;
+    };
+    expect(await fetch()).toMatchObject({ received: { objects: 100 } });
+  });
+
+  test('ends when the sync is told to, and the next sync goes on with it', async () => {
+    const { store, fetch, name, incomplete } = await oneObject();
+    const stopping = new AbortController();
+    store.behaviour.download = (_request, response) => {
+      response.writeHead(200, { 'content-length': bytes.length });
+      response.write(bytes.subarray(0, half));
+      return true;
+    };
+    const ended = fetch({
+      signal: stopping.signal,
+      onProgress: ({ received }) => {
+        if (received.bytes === half) stopping.abort(new Error('enough'));
+      },
+    });
+    await expect(ended).rejects.toThrow('enough');
+    expect(await readdir(incomplete)).toEqual([name.oid]);
+    store.behaviour.download = undefined;
+    expect(await fetch()).toMatchObject({ received: { objects: 1 } });
+    expect(store.downloads.at(-1)?.headers.range).toBe(`bytes=${half}-`);
+  });
+
+  test('by two services with one folder at once leaves whole objects', async () => {
+    const { store, fetch, point, objects, incomplete } = await objectsSetUp();
+    const contents = Array.from({ length: 60 }, (_, index) => randomBytes(20_000 + index));
+    point(Object.fromEntries(contents.map((content, index) => [`${index}.uasset`, store.put(content)])));
+    const both = await Promise.all([fetch(), fetch()]);
+    for (const { missing, received } of both) expect([missing.count, received.objects]).toEqual([0, 60]);
+    for (const content of contents) {
+      const found = await objects.find(oidOf(nameOf(content)));
+      expect(await readFile(found?.path ?? '')).toEqual(content);
+    }
+    expect(await readdir(incomplete)).toEqual([]);
+  });
+
+  test('is not begun on a disk that is nearly full', async () => {
+    const { fetch, store } = await oneObject();
+    const freeDisk = { isLow: () => true, reserve: '1 GiB' };
+    await expect(fetch({ freeDisk })).rejects.toThrow('less than 1 GiB are free');
+    expect(store.downloads).toEqual([]);
+  });
+
+  test('that the disk does not take fails the sync, and says so', async () => {
+    const { fetch, data } = await oneObject();
+    await mkdir(data);
+    await writeFile(join(data, 'lfs'), '');
+    await expect(fetch()).rejects.toThrow('cannot be kept in the data folder: a part of its path is a file');
+  });
+});
+
+describe('a store that cannot be used fails the sync, with its reason', () => {
+  const message = JSON.stringify({ message: 'The budget for LFS is used up.' });
+  test.each<readonly [string, string, Behaviour]>([
+    ['wants credentials', 'asks for credentials, and there are none for it', status(401)],
+    ['is not there', 'answered with the status 404', status(404)],
+    [
+      'says why',
+      'It says: The budget for LFS is used up.',
+      (_request, response) => {
+        response.writeHead(509).end(message);
+        return true;
+      },
+    ],
+    ['leads elsewhere', 'Name the address that it leads to with --lfs-url', status(307, { location: '/elsewhere' })],
+    ['fails again and again', 'cannot be reached: it answered with the status 502', status(502)],
+    ['is silent', 'cannot be reached: it does not answer in time', () => true],
+    ['is busy for too long', 'asks to wait', status(429, { 'retry-after': '3600' })],
+    ['is none', 'not the batch API', sending(Buffer.from('<html>'))],
+    ['does not end', 'more than 16384 KiB', sending(Buffer.alloc(17 * 1_024 * 1_024))],
+    ['knows another transfer', 'no basic transfer', sending(Buffer.from('{"transfer":"tus","objects":[]}'))],
+  ])('one that %s', async (_name, why, behaviour) => {
+    const { fetch, store } = await oneObject();
+    store.behaviour.batch = behaviour;
+    const minSpeed = { bytesPerSecond: 1_024, forMs: 300 };
+    await expect(fetch({ minSpeed })).rejects.toThrow(why);
+  });
+
+  test('one that nobody listens at, and one that nobody knows', async () => {
+    const { fetch, store } = await oneObject();
+    await expect(fetch({ lfsUrl: null })).rejects.toThrow('it is not known where they are');
+    store.stop();
+    await expect(fetch()).rejects.toThrow('cannot be reached: nothing listens at its host and port');
+  });
+
+  test('one that fails object after object', async () => {
+    const { fetch, store, point } = await objectsSetUp();
+    point(
+      Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.uasset`, store.put(`object ${index}`)])),
+    );
+    store.behaviour.download = status(500);
+    await expect(fetch()).rejects.toThrow('16 objects in a row failed');
+  });
+});
