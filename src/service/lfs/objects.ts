@@ -47,15 +47,13 @@ const mirrorScope: Scope = 'contents:read';
 /** Clients ask for a hundred at a time. */
 const maxObjects = 1_000;
 
+const unknownStore = ({ id }: FoundWorkspace): string =>
+  `It is not known where the LFS objects of ${id} are: its remote is not reached by http(s). Ask the operator to name their address: workspace-service workspace update ${id} --lfs-url https://…`;
+
 /** Clients are sent to the store that the repository has, and sign in there by themselves. */
 function sendToStore(workspace: FoundWorkspace): Answer {
   const store = lfsEndpoint(workspace);
-  if (store === undefined) {
-    throw new Refusal(
-      'invalid-request',
-      `It is not known where the LFS objects of ${workspace.id} are: its remote is not reached by http(s). Ask the operator to name their address: workspace-service workspace update ${workspace.id} --lfs-url https://…`,
-    );
-  }
+  if (store === undefined) throw new Refusal('invalid-request', unknownStore(workspace));
   // RFC 9110 section 15.4.8: the same request, with its body, at another address.
   const answer = lfsAnswer(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
   return { ...answer, headers: { ...answer.headers, location: `${store}/objects/batch` } };
@@ -80,6 +78,18 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     return new Set(found.flat());
   }
 
+  async function findElsewhere(
+    workspace: FoundWorkspace,
+    missing: readonly ObjectName[],
+  ): Promise<ReadonlyMap<Oid, ObjectAnswer> | undefined> {
+    if (missing.length === 0) return new Map();
+    const found = await askUpstream(workspace, missing);
+    if (found !== undefined || lfsEndpoint(workspace) !== undefined) return found;
+    // A client that can be sent nowhere gets what there is.
+    const error = { code: 404, message: `The mirror lacks it. ${unknownStore(workspace)}` };
+    return new Map(missing.map((object) => [object.oid, { ...object, error }]));
+  }
+
   /** Undefined where the client has to ask the store for all of them. */
   async function answerFromMirror(
     c: Context<Environment>,
@@ -93,7 +103,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     const here = await findObjects(workspace.id, objects);
     if (here.size === 0) return undefined;
     const missing = objects.filter(({ oid }) => !here.has(oid));
-    const elsewhere = missing.length === 0 ? new Map<Oid, ObjectAnswer>() : await askUpstream(workspace, missing);
+    const elsewhere = await findElsewhere(workspace, missing);
     if (elsewhere === undefined) return undefined;
     const answers = objects.map((object) => elsewhere.get(object.oid) ?? downloadFrom(origin, workspace.id, object));
     return lfsAnswer(200, { transfer: 'basic', objects: answers, hash_algo: 'sha256' });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
-import { type LfsStore, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { type LfsStore, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { storeObject } from '../../support/stored-object.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { type Desk, setUpDesk, whyNoClient } from './desk.ts';
@@ -82,6 +82,40 @@ test('a clone has all from the store where the mirror lacks some, and the store 
   const { clone } = await studio({ mirrored: ['Hero.uasset'] });
   await expectAllAssets(await clone({ atStore: true }));
   expect(store.downloads).toHaveLength(3);
+});
+
+/** A store that lets everybody read, as that of a public repository. */
+function openToAll(): void {
+  store.behaviour.batch = (request, response, asked) => {
+    const objects = asked.map((object) => {
+      const isThere = store.objects.has(object.oid);
+      const download = { href: `http://${request.headers.host}/objects/${object.oid}` };
+      return { ...object, ...(isThere ? { actions: { download } } : { error: { code: 404, message: 'Not here' } }) };
+    });
+    response.writeHead(200).end(JSON.stringify({ transfer: 'basic', objects }));
+    return true;
+  };
+}
+
+test('a clone has from the store only what the mirror lacks, where the store lets the service in', async () => {
+  openToAll();
+  const { clone, objects } = await studio({ mirrored: ['Hero.uasset', 'World.uasset'] });
+  await expectAllAssets(await clone());
+  expect(store.downloads.map(({ oid }) => objects.some((each) => each.oid === oid))).toEqual([false]);
+});
+
+test('a pull has what there is, and names what neither the mirror nor the store has', async () => {
+  openToAll();
+  const { clone } = await studio({ mirrored: ['Hero.uasset', 'World.uasset'] });
+  const { oid } = nameOf(assets.get('Villain.uasset') ?? '');
+  store.objects.clear();
+  const desk = await clone({ skipSmudge: true });
+  const { code, stderr } = await desk.run('lfs', 'pull');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining(`[${oid}] The mirror lacks it. The store does not have it.`),
+  ]);
+  expect(await readFile(join(desk.clone, 'Hero.uasset'))).toEqual(assets.get('Hero.uasset'));
 });
 
 test('a download that was broken off goes on where it was', async () => {

@@ -1,6 +1,6 @@
 import { utimes } from 'node:fs/promises';
 import pino from 'pino';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
 import type { Oid } from '../../../src/service/lfs/oid.ts';
 import { createObjectUpkeep } from '../../../src/service/lfs/upkeep.ts';
@@ -8,7 +8,10 @@ import { usageOf } from '../../../src/service/lfs/usage.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { storeObject } from '../../support/stored-object.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { objectName, storeObject } from '../../support/stored-object.ts';
 import { sharedService } from '../http/shared-service.ts';
 
 describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
@@ -109,5 +112,53 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
     upkeep().lookSoon(workspace);
     await upkeep().lookAtAll();
     expect([await left(), await usageOf(storage, workspace)]).toEqual([[true, true, true], undefined]);
+  });
+});
+
+describe('after a sync', () => {
+  const service = sharedService();
+
+  test('what no synced head needs any more goes, when it was not used for a while, and all that one needs stays', async () => {
+    const store = await startLfsStore();
+    onTestFinished(store.stop);
+    store.behaviour.batch = (request, response, asked) => {
+      const objects = asked.map((object) => ({
+        ...object,
+        actions: { download: { href: `http://${request.headers.host}/objects/${object.oid}` } },
+      }));
+      response.writeHead(200).end(JSON.stringify({ transfer: 'basic', objects }));
+      return true;
+    };
+    const repository = createRepository(await temporaryFolder());
+    const workspace = await service.workspace(repository.path, { lfs_url: store.url, lfs_limit: 250 });
+    const stored = createObjectStore(service.dataFolder, workspace);
+    const asset = (text: string) => objectName(Buffer.from(text.padEnd(100)));
+    const commitAsset = (branch: string, path: string, text: string): void => {
+      repository.commit({ branch, files: { [path]: pointerTo(store.put(text.padEnd(100))) } });
+    };
+    async function sync(branch: string): Promise<void> {
+      const address = `/v1/workspaces/${workspace}`;
+      const { headers } = await service.ask('POST', `${address}/sync`, { token: service.secret, json: { branch } });
+      const status = async () =>
+        (await service.ask('GET', headers.get('location') ?? '', { token: service.secret })).body.status;
+      await expect.poll(status, { timeout: 20_000 }).toBe('succeeded');
+    }
+    async function age(text: string): Promise<void> {
+      const at = new Date(Date.now() - 86_400_000);
+      await utimes((await stored.find(asset(text).oid))?.path ?? '', at, at);
+    }
+    const has = async () =>
+      Promise.all(['first', 'second', 'third'].map(async (text) => (await stored.find(asset(text).oid)) !== undefined));
+
+    commitAsset('main', 'Hero.uasset', 'first');
+    await sync('main');
+    commitAsset('side', 'World.uasset', 'second');
+    await sync('side');
+    for (const text of ['first', 'second']) await age(text);
+    commitAsset('main', 'Hero.uasset', 'third');
+    await sync('main');
+    await expect.poll(has, { timeout: 20_000 }).toEqual([false, true, true]);
+    const usage = () => usageOf(service.storage, workspace);
+    await expect.poll(usage, { timeout: 20_000 }).toEqual({ objects: 2, bytes: 200, neededBytes: 200 });
   });
 });
