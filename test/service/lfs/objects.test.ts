@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Scope, scopes } from '../../../src/interface/scopes.ts';
+import { addressKey, createAddressSigner } from '../../../src/service/lfs/signed-address.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { storeObject } from '../../support/stored-object.ts';
 import { sufficientFor } from '../http/operations.ts';
@@ -63,6 +64,16 @@ describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
     expect(expires_in).toBe(3_600);
     expect(Math.abs(Date.parse(expires_at) - Date.now() - 3_600_000)).toBeLessThan(60_000);
     expect(await (await fetch(href)).text()).toBe('a hero');
+  });
+
+  test('have addresses that hold at every instance', async () => {
+    const keys = await Promise.all(Array.from({ length: 5 }, () => addressKey(service.storage)));
+    expect(new Set(keys).size).toBe(1);
+    const { object, workspace, lfs } = await stocked();
+    const { href } = (await lfs.batch([object])).body.objects[0].actions.download;
+    const elsewhere = createAddressSigner(keys[0] ?? '', Date.now);
+    const sent = Object.fromEntries(new URL(href).searchParams);
+    expect(elsewhere.verify(workspace, object.oid, sent)).toEqual({ kind: 'valid', size: object.size });
   });
 
   type Batch = Parameters<ReturnType<typeof lfsOf>['batch']>;
