@@ -15,8 +15,13 @@ import { startServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { forgetOldAnswers } from './idempotency/remembered-answers.ts';
 import { sendRefusal } from './lfs/answers.ts';
+import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
+import { pointedObjects } from './lfs/fetch/pointers.ts';
 import { createLfs } from './lfs/lfs.ts';
+import { createObjectStore } from './lfs/object-store.ts';
+import { addressKey, createAddressSigner } from './lfs/signed-address.ts';
+import { createObjectUpkeep } from './lfs/upkeep.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
@@ -95,6 +100,8 @@ const lastUseEveryMs = 10_000;
 const refusedEveryMs = 5_000;
 const backlogsEveryMs = 5_000;
 const tidyEveryMs = 10 * 60_000;
+/** For all files of a branch. */
+const upkeepPatience = { timeoutMs: 10 * 60_000 };
 const forgetEveryMs = 1_000;
 /** So much of what may be remembered is taken before it is counted again. */
 const uncounted = 1 / 16;
@@ -114,6 +121,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     log.error({ err: error, ...(untold > 0 && { untold }) }, 'background work failed; it will be retried');
   };
 
+  const stopping = new AbortController();
   await setHookQuotas(storage, options);
   if (windowsPaths) await foldHeldPaths(storage);
   const deliveries = startDeliveries({ ...options, pollMs, onError });
@@ -142,6 +150,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     clock: () => performance.now(),
   });
   const fetchObjects = createFetchObjects(options);
+  const objectsOf = (workspace: string) => createObjectStore(options.dataFolder, workspace);
+  const objectUpkeep = createObjectUpkeep({
+    storage,
+    objectsOf,
+    async objectsAt(workspace, commit, signal) {
+      const limits = { ...upkeepPatience, signal };
+      return (await pointedObjects(git, workspace, { commit, of: 'head' }, limits)).map(({ oid }) => oid);
+    },
+    metrics,
+    log,
+    signal: stopping.signal,
+    onError,
+  });
   const syncRun = { ...options, fetchObjects, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
   const syncSlots = createSyncSlots(options.parallelSyncs);
   const syncs = startWorker({
@@ -149,7 +170,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     pollMs,
     onError,
     claim: async () => (freeDisk.isLow() ? undefined : syncSlots.claim((except) => claimSync(storage, { except }))),
-    run: (sync, stopping) => runSync(syncRun, sync, stopping).finally(() => syncSlots.free(sync.workspace)),
+    run: (sync, stopping) =>
+      runSync(syncRun, sync, stopping).finally(() => {
+        syncSlots.free(sync.workspace);
+        objectUpkeep.lookSoon(sync.workspace);
+      }),
   });
   // What an earlier process has left is not known.
   let rememberedBytes = Number.POSITIVE_INFINITY;
@@ -178,10 +203,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await removeOldLockHistory(storage);
       await forgetEndedSessions(storage);
     }),
+    every(tidyEveryMs, objectUpkeep.lookAtAll),
     every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
   ];
 
-  const stopping = new AbortController();
   let { port } = options;
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const turns = createRequestTurns({
@@ -210,6 +235,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     trustedProxies: options.trustedProxies,
     version: options.version,
     publicUrl: () => options.publicUrl?.(port),
+    objectsOf,
+    addressSigner: createAddressSigner(await addressKey(storage), Date.now),
+    askUpstream: createAskUpstream(options),
     onQueued: syncs.wake,
     onLockEvent,
     onHooksChanged: deliveries.hooksChanged,
@@ -241,6 +269,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       events: reportEvents(log, metrics, () => performance.now()),
     });
     port = server.port;
+    void objectUpkeep.lookAtAll();
     return {
       port,
       async stop() {

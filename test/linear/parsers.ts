@@ -56,13 +56,14 @@ import { collectBranches } from '../../src/service/git/remote-branches.ts';
 import { readProgress } from '../../src/service/git/transfer.ts';
 import { parseUploadPackRequest } from '../../src/service/git/upload-pack-request.ts';
 import { basicPasswordIn, bearerTokenIn } from '../../src/service/http/access.ts';
+import { parseByteRange } from '../../src/service/http/byte-range.ts';
 import { createClientAddress } from '../../src/service/http/client-address.ts';
 import { hasValidHost, originForm, routingPath } from '../../src/service/http/request-target.ts';
 import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
 import { parseOid } from '../../src/service/lfs/oid.ts';
 import { parsePointer } from '../../src/service/lfs/pointer.ts';
-import { looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
+import { batchSchema, looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { protocolOf } from '../../src/service/mirror/read-request.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
@@ -357,10 +358,12 @@ export const parsers: readonly Parser[] = [
     ['ext-0-', 'a', ' '],
   ),
   row('service/workspaces/lfs-mode.ts parseLfsMode', parseLfsMode),
-  row('service/lfs/requests.ts querySchema takeSchema verifySchema looksLikeLockId', (text) => [
+  row('service/http/byte-range.ts parseByteRange', (text) => [parseByteRange(text, 10)], ['bytes=', '0', '-']),
+  row('service/lfs/requests.ts querySchema takeSchema verifySchema batchSchema looksLikeLockId', (text) => [
     querySchema.safeParse({ path: text, id: text, cursor: text, limit: text }),
     takeSchema.safeParse({ path: text }),
     verifySchema.safeParse({ cursor: text }),
+    batchSchema.safeParse({ operation: 'download', objects: [{ oid: text, size: 1 }] }),
     looksLikeLockId(text),
   ]),
   row(

@@ -62,6 +62,15 @@ export function parseByteCount(text: string): Parsed<number> {
     : refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.');
 }
 
+/** Null for none. */
+export function parseByteLimit(text: string): Parsed<number | null> {
+  if (text === 'none') return accepted(null);
+  const bytes = parseByteCount(text);
+  return bytes.ok && bytes.value > 0
+    ? bytes
+    : refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or none.');
+}
+
 const maxPerSecond = 1_000_000;
 
 /** A token that was idle may send this many seconds' worth of requests at once: jobs ask for all their locks at the start. */

@@ -30,13 +30,23 @@ export const lastSegment = (path: string): string => path.slice(path.lastIndexOf
 /** `uri-host [ ":" port ]` of RFC 9110 section 7.2, with what RFC 3986 section 3.2.2 lets a host be. */
 const authority = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*)(?::\d*)?$/i;
 
-/**
- * RFC 9112 section 3.2: exactly one valid Host; none in HTTP/1.0. The service does not use it otherwise, because its own
- * addresses are relative.
- */
+/** RFC 9112 section 3.2: exactly one valid Host; none in HTTP/1.0. */
 export function hasValidHost({ headersDistinct, httpVersion }: IncomingMessage): boolean {
   const hosts = headersDistinct['host'] ?? [];
   const [host] = hosts;
   if (host === undefined) return httpVersion === '1.0';
   return hosts.length === 1 && authority.test(host);
+}
+
+/** What tells of a proxy, which may have been asked by TLS and by another name. */
+const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'via'];
+
+/**
+ * Where the client has asked, by its own word: only its own answer may depend on it. Undefined behind a proxy, where it is
+ * not known.
+ */
+export function requestOrigin({ headersDistinct }: IncomingMessage): string | undefined {
+  const [host = ''] = headersDistinct['host'] ?? [];
+  if (proxyHeaders.some((name) => headersDistinct[name] !== undefined)) return undefined;
+  return URL.parse(`http://${host}`)?.origin;
 }

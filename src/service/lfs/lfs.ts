@@ -4,14 +4,16 @@ import { byBearerOrPassword } from '../http/access.ts';
 import { refuseOtherMethods, unknownAddress } from '../http/app.ts';
 import type { App, Environment } from '../http/context.ts';
 import { addLfsLockRoutes } from './locks.ts';
-import { addObjectRoutes } from './objects.ts';
+import { addObjectRoutes, type ObjectRoutes } from './objects.ts';
 import { address } from './route.ts';
+
+export type LfsParts = LockRoutes & ObjectRoutes;
 
 /**
  * A Git LFS endpoint for each workspace: people lock with the tools that they have, and what they lock is locked for jobs.
  * An app of its own, because its clients read no problem details: see answers.ts for the form of its errors.
  */
-export function createLfs(parts: LockRoutes): App {
+export function createLfs(parts: LfsParts): App {
   const app: App = new Hono<Environment>();
   const routes = { ...parts, signIn: byBearerOrPassword };
   addLfsLockRoutes(app, routes);

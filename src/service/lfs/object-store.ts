@@ -2,18 +2,17 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { workspaceFolder } from '../platform/workspace-folder.ts';
+import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { type ObjectName, type Oid, parseOid } from './oid.ts';
 
 export interface StoredObject {
   readonly path: string;
   readonly size: number;
-}
-
-export interface ListedObject extends ObjectName {
   /** In milliseconds, by the clock of this machine. */
   readonly lastUsedAt: number;
 }
+
+export type ListedObject = ObjectName & Pick<StoredObject, 'lastUsedAt'>;
 
 /** `incomplete`: bytes are missing, and what is there is kept. `wrong-content`: it is another object, and was removed. */
 export type Landing = 'landed' | 'incomplete' | 'wrong-content';
@@ -35,6 +34,8 @@ export interface PartialObject {
 /** The objects of a workspace on this disk. An object is whole or not there; instances may share the folder. */
 export interface ObjectStore {
   find(oid: Oid): Promise<StoredObject | undefined>;
+  /** Finds what is about to be used, and notes that, unless it was noted in the last minutes. */
+  use(oid: Oid): Promise<StoredObject | undefined>;
   /** Begins an object, or goes on with what there is of it. */
   openPartial(object: ObjectName): Promise<PartialObject>;
   /** Notes that it was used now. */
@@ -58,6 +59,8 @@ interface PartialFiles {
   /** There was nothing to go on with. */
   readonly isNew: boolean;
 }
+/** A use is noted no later than that, so that what is used all the time is not written to all the time. */
+export const useIsNotedWithinMs = 10 * 60 * 1_000;
 
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
@@ -71,13 +74,33 @@ const namesIn = async (folder: string): Promise<readonly string[]> => (await unl
 
 export const objectsFolder = (dataFolder: string): string => join(resolve(dataFolder), 'lfs');
 
+const storeFolder = (dataFolder: string, workspace: string): string =>
+  join(objectsFolder(dataFolder), workspaceFolder(workspace));
+
+/** Removes the objects of a workspace that was removed. */
+export const forgetObjects = (dataFolder: string, workspace: string): Promise<void> =>
+  rm(storeFolder(dataFolder, workspace), { recursive: true, force: true, maxRetries: 3 });
+
+/** Removes those of all workspaces that no longer exist, which are listed when it is known what there is. */
+export async function forgetObjectsBut(
+  dataFolder: string,
+  existing: () => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const stored = (await namesIn(objectsFolder(dataFolder))).flatMap((folder) => workspaceOfFolder(folder) ?? []);
+  if (stored.length === 0) return [];
+  const ids = new Set(await existing());
+  const left = stored.filter((workspace) => !ids.has(workspace));
+  for (const workspace of left) await forgetObjects(dataFolder, workspace);
+  return left;
+}
+
 /**
  * Objects lie as those of Git LFS do: `objects/ab/cd/abcd…`. Beside them, in `incomplete`, `<oid>` is a part that nobody
  * writes, and `<oid>.<id>` one that a process writes, or wrote when it was killed. Who goes on with the former takes it by
  * renaming it, and of the latter makes a copy: whatever its process may still write does not get into the copy.
  */
 export function createObjectStore(dataFolder: string, workspace: string): ObjectStore {
-  const root = join(objectsFolder(dataFolder), workspaceFolder(workspace));
+  const root = storeFolder(dataFolder, workspace);
   const objects = join(root, 'objects');
   const incomplete = join(root, 'incomplete');
   const pathOf = (oid: Oid): string => join(objects, oid.slice(0, 2), oid.slice(2, 4), oid);
@@ -85,7 +108,12 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
   async function find(oid: Oid): Promise<StoredObject | undefined> {
     const path = pathOf(oid);
     const found = await unlessMissing(stat(path));
-    return found && { path, size: found.size };
+    return found && { path, size: found.size, lastUsedAt: found.mtimeMs };
+  }
+
+  async function touch(oid: Oid): Promise<void> {
+    const now = new Date();
+    await unlessMissing(utimes(pathOf(oid), now, now));
   }
 
   /** Makes the folder above where it is not there, which is seldom. */
@@ -210,11 +238,13 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
 
   return {
     find,
-    openPartial,
-    async touch(oid) {
-      const now = new Date();
-      await unlessMissing(utimes(pathOf(oid), now, now));
+    async use(oid) {
+      const found = await find(oid);
+      if (found !== undefined && Date.now() - found.lastUsedAt > useIsNotedWithinMs) await touch(oid);
+      return found;
     },
+    openPartial,
+    touch,
     async *list() {
       for (const first of await namesIn(objects)) {
         for (const second of await namesIn(join(objects, first))) {

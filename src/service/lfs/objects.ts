@@ -1,28 +1,129 @@
+import type { Context } from 'hono';
+import { grants, type Scope } from '../../interface/scopes.ts';
+import type { Answer } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
+import { parseRequestPart } from '../contract/validate.ts';
 import type { AccessControl } from '../http/access.ts';
-import { type App, addressedWorkspace } from '../http/context.ts';
+import { type App, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
+import { requestOrigin } from '../http/request-target.ts';
 import { lfsEndpoint } from '../workspaces/lfs-endpoint.ts';
-import { lfsAnswer } from './answers.ts';
-import { addRoute } from './route.ts';
+import type { FoundWorkspace } from '../workspaces/workspaces.ts';
+import { lfsAnswer, lfsError } from './answers.ts';
+import { addDownloadRoute, type DownloadRoutes } from './download.ts';
+import type { ObjectName, Oid } from './oid.ts';
+import { batchSchema, type DownloadBatch } from './requests.ts';
+import { addRoute, address } from './route.ts';
+import { addressLifetimeSeconds } from './signed-address.ts';
 
-/** The service keeps no objects: clients are sent to the store that the repository has, and sign in there by themselves. */
-export function addObjectRoutes(app: App, routes: AccessControl): void {
+interface Download {
+  readonly href: string;
+  readonly expires_in?: number;
+  readonly expires_at?: string;
+}
+
+/** Of one object of a batch: where it is, or what is wrong with it. */
+export interface ObjectAnswer extends ObjectName {
+  readonly authenticated?: boolean;
+  readonly actions?: { readonly download: Download };
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** What the store answers for objects that the mirror lacks; undefined where a client has to ask it by itself. */
+export type AskUpstream = (
+  workspace: FoundWorkspace,
+  missing: readonly ObjectName[],
+) => Promise<ReadonlyMap<Oid, ObjectAnswer> | undefined>;
+
+export interface ObjectRoutes extends AccessControl, DownloadRoutes {
+  readonly storage: AccessControl['storage'];
+  /** The origin at which others reach the service, where it is known. */
+  readonly publicUrl: () => string | undefined;
+  readonly askUpstream: AskUpstream;
+}
+
+/** What a token needs to get objects from here. Any other is sent to the store, which looks for itself. */
+const mirrorScope: Scope = 'contents:read';
+
+/** Clients ask for a hundred at a time. */
+const maxObjects = 1_000;
+
+const unknownStore = ({ id }: FoundWorkspace): string =>
+  `It is not known where the LFS objects of ${id} are: its remote is not reached by http(s). Ask the operator to name their address: workspace-service workspace update ${id} --lfs-url https://…`;
+
+/** Clients are sent to the store that the repository has, and sign in there by themselves. */
+function sendToStore(workspace: FoundWorkspace): Answer {
+  const store = lfsEndpoint(workspace);
+  if (store === undefined) throw new Refusal('invalid-request', unknownStore(workspace));
+  // RFC 9110 section 15.4.8: the same request, with its body, at another address.
+  const answer = lfsAnswer(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
+  return { ...answer, headers: { ...answer.headers, location: `${store}/objects/batch` } };
+}
+
+export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
+  const { storage, objectsOf, addressSigner, publicUrl, askUpstream } = routes;
+
+  function downloadFrom(origin: string, workspace: string, object: ObjectName): ObjectAnswer {
+    const { text, expiresAt } = addressSigner.sign(workspace, object);
+    const href = `${origin}${address.replace(':id', workspace)}/objects/${object.oid}?${text}`;
+    const download = { href, expires_in: addressLifetimeSeconds, expires_at: expiresAt.toISOString() };
+    return { ...object, authenticated: true, actions: { download } };
+  }
+
+  /** Of what the mirror has, by name. */
+  async function findObjects(workspace: string, asked: readonly ObjectName[]): Promise<ReadonlySet<Oid>> {
+    const store = objectsOf(workspace);
+    const found = await Promise.all(
+      asked.map(async ({ oid, size }) => ((await store.use(oid))?.size === size ? [oid] : [])),
+    );
+    return new Set(found.flat());
+  }
+
+  async function findElsewhere(
+    workspace: FoundWorkspace,
+    missing: readonly ObjectName[],
+  ): Promise<ReadonlyMap<Oid, ObjectAnswer> | undefined> {
+    if (missing.length === 0) return new Map();
+    const found = await askUpstream(workspace, missing);
+    if (found !== undefined || lfsEndpoint(workspace) !== undefined) return found;
+    // A client that can be sent nowhere gets what there is.
+    const error = { code: 404, message: `The mirror lacks it. ${unknownStore(workspace)}` };
+    return new Map(missing.map((object) => [object.oid, { ...object, error }]));
+  }
+
+  /** Undefined where the client has to ask the store for all of them. */
+  async function answerFromMirror(
+    c: Context<Environment>,
+    workspace: FoundWorkspace,
+    { objects, transfers }: DownloadBatch,
+  ): Promise<Answer | undefined> {
+    const origin = publicUrl() ?? requestOrigin(c.env.incoming);
+    if (origin === undefined || !transfers.includes('basic') || !grants(bearerOf(c).scopes, mirrorScope)) {
+      return undefined;
+    }
+    const here = await findObjects(workspace.id, objects);
+    if (here.size === 0) return undefined;
+    const missing = objects.filter(({ oid }) => !here.has(oid));
+    const elsewhere = await findElsewhere(workspace, missing);
+    if (elsewhere === undefined) return undefined;
+    const answers = objects.map((object) => elsewhere.get(object.oid) ?? downloadFrom(origin, workspace.id, object));
+    return lfsAnswer(200, { transfer: 'basic', objects: answers, hash_algo: 'sha256' });
+  }
+
   addRoute(app, routes, {
     method: 'POST',
     path: '/objects/batch',
     access: 'any-token',
+    hasBody: true,
     async handle(c) {
-      const workspace = await addressedWorkspace(c, routes.storage);
-      const store = lfsEndpoint(workspace);
-      if (store === undefined) {
-        throw new Refusal(
-          'invalid-request',
-          `It is not known where the LFS objects of ${workspace.id} are: its remote is not reached by http(s). Ask the operator to name their address: workspace-service workspace update ${workspace.id} --lfs-url https://…`,
-        );
-      }
-      // RFC 9110 section 15.4.8: the same request, with its body, at another address.
-      const answer = lfsAnswer(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
-      return { ...answer, headers: { ...answer.headers, location: `${store}/objects/batch` } };
+      const workspace = await addressedWorkspace(c, storage);
+      const batch = parseRequestPart(batchSchema, () => c.get('body'));
+      if (batch.operation === 'upload') return sendToStore(workspace);
+      const refuse = (status: number, message: string): Answer => lfsError(status, message, c.get('requestId'));
+      if (batch.hash_algo !== 'sha256') return refuse(409, 'Objects are named by sha256 here, and by nothing else.');
+      if (batch.objects.length > maxObjects) return refuse(413, `Ask for at most ${maxObjects} objects at a time.`);
+      return (await answerFromMirror(c, workspace, batch)) ?? sendToStore(workspace);
     },
   });
+
+  addDownloadRoute(app, routes);
 }

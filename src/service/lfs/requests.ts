@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { maxLockPathBytes } from '../../interface/lock-path.ts';
 import { readCursor } from '../api/lock-list.ts';
 import { heldPathField, lockRequestSchema, parsedBy } from '../contract/schemas.ts';
+import { parseOid } from './oid.ts';
 
 /** What clients send. `ref` and `refspec` are among it and not used: a lock holds on all branches. */
 
@@ -34,6 +35,28 @@ export const querySchema = z.object({
     .default('0')
     .transform((limit) => pageSize(Number(limit))),
 });
+
+const objectSchema = z.object({
+  oid: z.string().transform(parsedBy(parseOid)),
+  size: z.number().refine((size) => Number.isSafeInteger(size) && size >= 0, 'It has to be a whole number of bytes.'),
+});
+
+/** https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md. What is said of uploads is for their store. */
+export const batchSchema = z.discriminatedUnion(
+  'operation',
+  [
+    z.object({ operation: z.literal('upload') }),
+    z.object({
+      operation: z.literal('download'),
+      transfers: z.array(z.string()).default(['basic']),
+      hash_algo: z.string().default('sha256'),
+      objects: z.array(objectSchema),
+    }),
+  ],
+  { error: 'It has to be download or upload.' },
+);
+
+export type DownloadBatch = Extract<z.output<typeof batchSchema>, { operation: 'download' }>;
 
 export const queryNames = Object.keys(querySchema.shape);
 

@@ -1,12 +1,20 @@
 import { statfs } from 'node:fs/promises';
 import { repeat } from './repeat.ts';
 
+/** In bytes. */
+export interface DiskSpace {
+  readonly free: number;
+  readonly size: number;
+}
+
 /** How much room the disk of the data folder has. */
 export interface FreeDisk {
   /** There is less than the reserve: new work is refused, and what frees space goes on. */
   isLow(): boolean;
   /** In words, for error messages. */
   readonly reserve: string;
+  /** As it was measured last. */
+  space(): DiskSpace;
   stop(): Promise<void>;
 }
 
@@ -14,7 +22,7 @@ export interface FreeDiskOptions {
   readonly folder: string;
   /** 0 keeps nothing free. */
   readonly minBytes: number;
-  readonly onMeasured: (bytes: number) => void;
+  readonly onMeasured: (space: DiskSpace) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -25,19 +33,28 @@ const mebibyte = 1_024 * 1_024;
 
 /** Measures at an interval, so that no request waits for a slow disk. */
 export async function watchFreeDisk({ folder, minBytes, onMeasured, onError }: FreeDiskOptions): Promise<FreeDisk> {
-  let isLow = false;
-  async function look(): Promise<void> {
-    const { bavail, bsize } = await statfs(folder);
-    onMeasured(bavail * bsize);
-    isLow = bavail * bsize < minBytes;
+  async function measure(): Promise<DiskSpace> {
+    const { bavail, blocks, bsize } = await statfs(folder);
+    const measured = { free: bavail * bsize, size: blocks * bsize };
+    onMeasured(measured);
+    return measured;
   }
-  await look();
+  let space = await measure();
+  async function look(): Promise<void> {
+    space = await measure();
+  }
   return {
-    isLow: () => isLow,
+    isLow: () => space.free < minBytes,
+    space: () => space,
     reserve: `${Math.ceil(minBytes / mebibyte)} MiB`,
     stop: repeat(lookEveryMs, look, onError),
   };
 }
 
 /** For tests and tools that do not depend on a disk. */
-export const endlessDisk: FreeDisk = { isLow: () => false, reserve: 'nothing', stop: async () => undefined };
+export const endlessDisk: FreeDisk = {
+  isLow: () => false,
+  reserve: 'nothing',
+  space: () => ({ free: 1e15, size: 1e15 }),
+  stop: async () => undefined,
+};

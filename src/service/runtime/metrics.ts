@@ -55,7 +55,15 @@ export function createMetrics() {
       'outcome',
     ),
     lockWaiters: gauge('workspace_lock_waiters', 'Requests that this instance keeps until a path is free.'),
+    diskSize: gauge('workspace_disk_size_bytes', 'The size of the disk of the data folder.'),
     freeDisk: gauge('workspace_disk_free_bytes', 'What the disk of the data folder has left.'),
+    lfsObjects: gauge('workspace_lfs_objects', 'LFS objects that the mirrors have.'),
+    lfsBytes: gauge('workspace_lfs_bytes', 'The size of the LFS objects that the mirrors have.'),
+    lfsOverLimit: gauge(
+      'workspace_lfs_over_limit',
+      'Workspaces whose synced branches need more LFS objects than their limit has room for.',
+    ),
+    lfsEvicted: counter('workspace_lfs_evicted_total', 'LFS objects that were removed to make room for others.'),
     mostHooks: gauge('workspace_webhooks_max', 'Webhooks of the workspace that has the most of them.'),
     mostWaiting: gauge(
       'workspace_webhook_deliveries_waiting_max',

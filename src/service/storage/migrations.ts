@@ -198,6 +198,13 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
       origin text, first_at bigint not null, last_at bigint not null)`,
     'create index refused_requests_of_path on refused_lock_requests (workspace_id, path)',
   ],
+  ({ byteOrder }) => [
+    'create table signing_keys (name text primary key, secret text not null)',
+    'alter table workspaces add column lfs_limit bigint',
+    `create table lfs_usage (
+      workspace_id text ${byteOrder} primary key references workspaces (id) on delete cascade,
+      objects bigint not null, bytes bigint not null, needed_bytes bigint)`,
+  ],
 ];
 
 /** The message is a sentence for a person. */

@@ -44,6 +44,8 @@ export interface Tables {
     lfs_url: string | null;
     /** See workspaces/lfs-mode.ts. */
     lfs_mode: string | null;
+    /** How many bytes its LFS objects may take; null for no limit. */
+    lfs_limit: number | null;
   };
   readonly synced_branches: {
     workspace_id: string;
@@ -164,6 +166,19 @@ export interface Tables {
   readonly quotas: {
     name: string;
     value: number;
+  };
+  /** The LFS objects of a workspace as they were measured last. */
+  readonly lfs_usage: {
+    workspace_id: string;
+    objects: number;
+    bytes: number;
+    /** What the heads of synced branches need; null where there was room for all. */
+    needed_bytes: number | null;
+  };
+  /** What instances sign with that are one service. */
+  readonly signing_keys: {
+    name: string;
+    secret: string;
   };
   readonly deliveries: {
     /** Grows in the order in which the events were committed. */

@@ -22,6 +22,8 @@ export interface DeskSettings {
   readonly lfs_url: string | null;
   /** See lfs-mode.ts. */
   readonly lfs_mode: string | null;
+  /** How many bytes its LFS objects may take; null for no limit. */
+  readonly lfs_limit: number | null;
 }
 
 export interface FoundWorkspace extends StoredWorkspace, DeskSettings {}
@@ -44,7 +46,7 @@ const selectWorkspaces = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('workspaces', (join) => join.on('workspaces.id', '=', textOf('id')))
-    .select([placeInList.as('place'), 'workspaces.id', 'remote', 'desk_ttl', 'lfs_url', 'lfs_mode']),
+    .select([placeInList.as('place'), 'workspaces.id', 'remote', 'desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit']),
 );
 
 const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {
@@ -68,7 +70,7 @@ export async function findVisibleWorkspace(
 export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
   return db
     .selectFrom('workspaces')
-    .select(['id', 'remote', 'desk_ttl', 'lfs_url', 'lfs_mode'])
+    .select(['id', 'remote', 'desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit'])
     .where('id', '=', id)
     .executeTakeFirst();
 }
@@ -79,11 +81,11 @@ export type NewWorkspace = StoredWorkspace & Partial<DeskSettings>;
 export async function addWorkspace(
   db: Database,
   now: Now,
-  { id, remote, desk_ttl = null, lfs_url = null, lfs_mode = null }: NewWorkspace,
+  { id, remote, desk_ttl = null, lfs_url = null, lfs_mode = null, lfs_limit = null }: NewWorkspace,
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('workspaces')
-    .values({ id, remote, desk_ttl, lfs_url, lfs_mode, created_at: now })
+    .values({ id, remote, desk_ttl, lfs_url, lfs_mode, lfs_limit, created_at: now })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows > 0n;

@@ -8,6 +8,7 @@ import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { ask } from '../../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { storeObject } from '../../support/stored-object.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
@@ -186,6 +187,7 @@ describe('one folder', () => {
       await mkdir(join(mirrors, name), { recursive: true });
       await writeFile(join(mirrors, name, 'HEAD'), 'ref: refs/heads/main\n');
     }
+    for (const name of ['gone', 'lost', 'kept']) await storeObject(folder, name, Buffer.from(name));
     const remote = createRepository(folder);
     remote.commit({ branch: 'main', files: { a: '1' } });
     const storage = await openSqlite({ folder });
@@ -199,7 +201,8 @@ describe('one folder', () => {
     const service = await startDev();
     const left = (await readdir(mirrors)).filter((name) => name !== 'sample.git');
     expect(left.toSorted()).toEqual(['Not Ours.git', 'kept.git', 'notes']);
-    expect(service.written().stderr).toContain('"workspaces":["gone"]');
+    expect(await readdir(join(folder, 'lfs'))).toEqual(['kept']);
+    expect(service.written().stderr).toContain('"workspaces":["gone","lost"]');
     await expect.poll(status, { timeout: 20_000 }).toBe('succeeded');
     await storage.close();
   });

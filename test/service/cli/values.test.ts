@@ -7,6 +7,7 @@ import { originAt } from '../../../src/service/cli/serve/addresses.ts';
 import {
   idOf,
   parseByteCount,
+  parseByteLimit,
   parseHost,
   parsePublicUrl,
   parseRateLimit,
@@ -73,6 +74,7 @@ test.each<[string, (text: string) => Parsed<unknown>, Record<string, unknown>, r
     ],
   ],
   ['a size', parseByteCount, { '0': 0, '500MB': 500e6, '2TB': 2e12 }, ['', '1', '1gb', '-1GB', '1.5GB', '1XB']],
+  ['a limit', parseByteLimit, { none: null, '500GB': 500e9 }, ['', '0', '0GB', 'None', '500']],
   // The secret of a token is easily taken for its id.
   ['an id', idOf('tok', 'list'), { [token]: token }, [`wsa_${'a'.repeat(43)}`, 'tok_1', token.slice(1)]],
 ])('%s is read where it is one, and refused otherwise', (_, parse, values, others) => {

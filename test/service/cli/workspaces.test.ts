@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { storeObject } from '../../support/stored-object.ts';
 import { besideService } from './in-service.ts';
 import { commandEnvironment, runMain } from './run-main.ts';
 
@@ -52,7 +53,7 @@ describe('workspace remove', () => {
     expect((await ask('DELETE', '/workspaces/sample/locks/Content%2FHeld.uasset')).status).toBe(204);
   });
 
-  test('removes the workspace with its mirror', async () => {
+  test('removes the workspace with its mirror and its LFS objects', async () => {
     await run('workspace', 'add', 'short.lived', '--remote', await sampleRemote(), '--allow-file-remotes');
     const { headers } = await ask('POST', '/workspaces/short.lived/sync', { json: { branch: 'main' } });
     const path = (headers.get('location') ?? '').replace(/^.*\/v1/, '');
@@ -60,9 +61,10 @@ describe('workspace remove', () => {
     await expect.poll(state, { timeout: 20_000 }).toBe('succeeded');
     const mirror = join(folder, 'mirrors', 'short%2elived.git');
     expect(await exists(mirror)).toBe(true);
+    const object = await storeObject(folder, 'short.lived', Buffer.from('a hero'));
 
     expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived' });
-    expect(await exists(mirror)).toBe(false);
+    expect([await exists(mirror), await exists(object.path)]).toEqual([false, false]);
     expect((await ask('GET', '/workspaces/short.lived/locks')).status).toBe(404);
   });
 });
@@ -81,6 +83,7 @@ describe('workspace update', () => {
       desk_ttl: '14d',
       lfs_url: null,
       lfs: 'head',
+      lfs_limit: null,
     });
     const { code, stdout } = await run('workspace', 'update', 'desks', '--lfs-url', `${store}/`);
     expect({ code, stdout }).toEqual({
@@ -99,6 +102,16 @@ describe('workspace update', () => {
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: null });
   });
 
+  test('sets how much disk the LFS objects may take, and takes that back', async () => {
+    const args = ['--remote', 'https://git.example.com/game.git', '--no-check', '--lfs-limit', '500GB'];
+    await run('workspace', 'add', 'stocked', ...args);
+    expect(await rowOf('stocked')).toMatchObject({ lfs_limit: 500e9 });
+    const { stdout } = await run('workspace', 'update', 'stocked', '--lfs-limit', '2TB');
+    expect(stdout).toContain('The mirror keeps at most 2 TB of them.');
+    expect(await json('workspace', 'update', 'stocked', '--lfs-limit', 'none')).toMatchObject({ lfs_limit: null });
+    expect(await rowOf('stocked')).toMatchObject({ lfs_limit: null });
+  });
+
   test('a workspace without settings of its own has those that follow from its remote', async () => {
     const remote = 'https://mirror:s3cret@git.example.com/studio/game';
     await run('workspace', 'add', 'usual', '--no-check', '--remote', remote);
@@ -113,6 +126,7 @@ describe('workspace update', () => {
     [['--lfs-url', 'ssh://a/b'], 'It must be like https://host/path.'],
     [['--lfs-url', 'https://a:b@c/d'], 'It must not have a user name or a password'],
     [['--lfs-url', 'https://c/d?e'], 'It must not have a query'],
+    [['--lfs-limit', '500'], 'It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or none.'],
   ])('refuses %o', async (args, sentence) => {
     const { code, stderr } = await run('workspace', 'update', 'sample', ...args);
     expect(code).toBe(2);

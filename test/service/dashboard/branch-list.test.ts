@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Scope } from '../../../src/interface/scopes.ts';
+import { recordUsage } from '../../../src/service/lfs/usage.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
 import { formTokenIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
@@ -119,6 +120,20 @@ test('hundreds of branches are filtered and paged, and each is on one page', asy
   for (const wrong of ['?page=0', '?page=-3', '?page=x', '?show=constructor']) {
     expect(namesIn(await pageOf(visitor, workspace, wrong))).toHaveLength(200);
   }
+});
+
+test('a workspace with LFS objects says what they take, and warns when what the branches need is over the limit', async () => {
+  const workspace = await service.workspace('https://127.0.0.1:1/assets.git', { lfs_limit: 2e9 });
+  const visitor = await visitorWith('sync');
+  const page = async (neededBytes?: number) => {
+    await recordUsage(service.storage, workspace, { usage: { objects: 1_204, bytes: 2_345_678_901 }, neededBytes });
+    return pageOf(visitor, workspace);
+  };
+  const fits = await page();
+  expect(fits).toContain('1,204 LFS objects, 2.35 GB of at most 2 GB · 1,000 TB of 1,000 TB free on the disk');
+  expect(fits).not.toContain('do not fit');
+  expect(await page(1_999_999_999)).not.toContain('do not fit');
+  expect(await page(2_100_000_000)).toMatch(/do not fit.*need 2\.1 GB of at most 2 GB/s);
 });
 
 test('a remote that does not answer hides nothing of what was synced', async () => {

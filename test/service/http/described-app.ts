@@ -9,7 +9,7 @@ import type { App } from '../../../src/service/http/context.ts';
 import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
 import { type ServerOptions, startServer } from '../../../src/service/http/server.ts';
 import { sendRefusal } from '../../../src/service/lfs/answers.ts';
-import { createLfs } from '../../../src/service/lfs/lfs.ts';
+import { createLfs, type LfsParts } from '../../../src/service/lfs/lfs.ts';
 import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
@@ -22,7 +22,7 @@ const notHere = (): never => {
   throw new Error('This app has no parts that work: it is there to be looked at.');
 };
 
-type Parts = ApiParts & DashboardParts & AppParts;
+type Parts = ApiParts & DashboardParts & AppParts & LfsParts;
 
 const describedParts = (parts: Partial<Parts>): Parts => ({
   // Only what a request needs is asked of it.
@@ -44,6 +44,9 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   log: pino({ level: 'silent' }),
   version: '0.0.0-test',
   publicUrl: () => undefined,
+  objectsOf: notHere,
+  addressSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
+  askUpstream: notHere,
   onQueued: notHere,
   onLockEvent: notHere,
   onHooksChanged: notHere,

@@ -26,6 +26,8 @@ export interface DeskOptions {
   readonly name: string;
   /** What git finds in its credential helper. */
   readonly credentials?: readonly Credential[];
+  /** The clone begins with pointers in the place of files. */
+  readonly skipSmudge?: boolean;
 }
 
 /** Somebody's machine: git and git-lfs with settings of their own, and nothing of the machine's. */
@@ -39,7 +41,7 @@ export interface Desk {
   commit(path: string, content: string): Promise<void>;
 }
 
-export async function setUpDesk({ folder, name, credentials = [] }: DeskOptions): Promise<Desk> {
+export async function setUpDesk({ folder, name, credentials = [], skipSmudge = false }: DeskOptions): Promise<Desk> {
   const home = join(folder, name);
   const clone = join(home, 'game');
   const stored = join(home, 'credentials');
@@ -68,7 +70,7 @@ export async function setUpDesk({ folder, name, credentials = [] }: DeskOptions)
     if (code !== 0) throw new Error(`git ${args.join(' ')}: ${stdout}${stderr}`);
     return stdout;
   }
-  await git(home, ['lfs', 'install', '--skip-repo']);
+  await git(home, ['lfs', 'install', '--skip-repo', ...(skipSmudge ? ['--skip-smudge'] : [])]);
   await git(home, ['clone', '--quiet', join(folder, 'remote.git'), clone]);
   await git(clone, ['lfs', 'install', '--local']);
   const desk: Desk = {

@@ -7,4 +7,5 @@ export const expectedLfsRoutes: readonly { readonly method: string; readonly pat
   { method: 'POST', path: '/v1/workspaces/:id/lfs/locks/verify', need: 'locks:read' },
   { method: 'POST', path: '/v1/workspaces/:id/lfs/locks/:lock/unlock', need: 'locks:write' },
   { method: 'POST', path: '/v1/workspaces/:id/lfs/objects/batch', need: 'any-token' },
+  { method: 'GET', path: '/v1/workspaces/:id/lfs/objects/:oid{[0-9a-f]+}', need: 'anyone' },
 ];

@@ -18,7 +18,11 @@ export function lfsOf({ ask }: Pick<RunningService, 'ask'>, workspace: string, t
       ask('GET', `${address}/locks${query}`, { token, headers: { accept: lfsMediaType } }),
     verify: (json: unknown = {}): Promise<Reply> => post('/locks/verify', json),
     release: (id: string, json: unknown = {}): Promise<Reply> => post(`/locks/${id}/unlock`, json),
-    batch: (): Promise<Reply> => post('/objects/batch', { operation: 'download', objects: [] }),
+    batch: (
+      objects: readonly { readonly oid: string; readonly size: number }[] = [],
+      more: Readonly<Record<string, unknown>> = {},
+      given: Ask = {},
+    ): Promise<Reply> => post('/objects/batch', { operation: 'download', objects, ...more }, given),
   };
 }
 

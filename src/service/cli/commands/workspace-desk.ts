@@ -1,6 +1,7 @@
 import { formatDuration } from '../../../interface/duration.ts';
 import { accepted } from '../../../interface/parsed.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
+import { bytesText } from '../../dashboard/assets/text.js';
 import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
 import { type LfsMode, lfsMode, parseLfsMode, usualLfsMode } from '../../workspaces/lfs-mode.ts';
@@ -9,7 +10,7 @@ import { Failure } from '../command.ts';
 import { type FlagValues, optional } from '../flags.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
-import { parseServiceUrl } from '../values.ts';
+import { parseByteLimit, parseServiceUrl } from '../values.ts';
 
 /** What people need who work with Git LFS: how long their locks last, where the objects are, and which a sync fetches. */
 export const deskFlags = {
@@ -31,12 +32,24 @@ export const deskFlags = {
     `default ${usualLfsMode}`,
     parseLfsMode,
   ),
+  lfsLimit: optional(
+    'SIZE',
+    'how much disk its LFS objects may take: those used least recently are removed, but none that a synced branch needs',
+    'default none',
+    parseByteLimit,
+  ),
 };
 
 /** What is given; what is not given is not there. */
-export const deskSettings = ({ deskTtl: ttl, lfsUrl, lfs }: FlagValues<typeof deskFlags>): Partial<DeskSettings> => ({
+export const deskSettings = ({
+  deskTtl: ttl,
+  lfsUrl,
+  lfs,
+  lfsLimit,
+}: FlagValues<typeof deskFlags>): Partial<DeskSettings> => ({
   ...(ttl !== undefined && { desk_ttl: formatDuration(ttl) }),
   ...(lfsUrl !== undefined && { lfs_url: lfsUrl }),
+  ...(lfsLimit !== undefined && { lfs_limit: lfsLimit }),
   ...(lfs !== undefined && { lfs_mode: lfs }),
 });
 
@@ -54,7 +67,7 @@ export const workspaceUpdate = defineStorageCommand({
   example: 'game --desk-ttl 14d',
   check: (flags) =>
     Object.keys(deskSettings(flags)).length === 0
-      ? ['There is nothing to change: give --desk-ttl, --lfs-url or --lfs.']
+      ? ['There is nothing to change: give --desk-ttl, --lfs-url, --lfs or --lfs-limit.']
       : [],
   async run({ flags, arguments: { workspace: id } }, storage) {
     await requireWorkspace(storage, id);
@@ -67,9 +80,13 @@ export const workspaceUpdate = defineStorageCommand({
     const [ttl, store, lfs] = [formatDuration(deskTtl(workspace)), lfsEndpoint(workspace), lfsMode(workspace)];
     const objects =
       store === undefined ? 'It is not known where its LFS objects are' : `Its LFS objects are at ${store}`;
+    const { lfs_limit } = workspace;
+    const limit = lfs_limit === null ? '' : ` The mirror keeps at most ${bytesText(lfs_limit)} of them.`;
     return {
-      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs },
-      lines: [`Changed the workspace "${id}". A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}`],
+      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit },
+      lines: [
+        `Changed the workspace "${id}". A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}${limit}`,
+      ],
     };
   },
 });

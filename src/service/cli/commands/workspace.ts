@@ -4,6 +4,7 @@ import { createGit, type Git } from '../../git/git.ts';
 import { GitError } from '../../git/git-error.ts';
 import { parseRemote, type Remote } from '../../git/remote.ts';
 import type { RemoteBranches } from '../../git/remote-branches.ts';
+import { forgetObjects } from '../../lfs/object-store.ts';
 import { listLocks } from '../../locks/list.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import {
@@ -138,7 +139,7 @@ export const workspaceRemove = defineStorageCommand({
     }
     const git = createGit({ dataFolder: flags.data, allowFile: false, environment });
     // A mirror that stays behind, as where it belongs to another user, is removed at the next start of the service.
-    await git.forget(id).catch(() => undefined);
+    await Promise.allSettled([git.forget(id), forgetObjects(flags.data, id)]);
     return { document: { removed: id }, lines: [`Removed the workspace "${id}".`] };
   },
 });

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { isLoopback } from '../../../interface/loopback.ts';
 import { createGit, type Git } from '../../git/git.ts';
+import { forgetObjectsBut } from '../../lfs/object-store.ts';
 import { watchFreeDisk } from '../../runtime/free-disk.ts';
 import { endAllLeases } from '../../runtime/lease.ts';
 import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
@@ -45,9 +46,12 @@ async function checkGit(git: Git): Promise<void> {
 }
 
 /** Cleans up after earlier processes: while the instance lock of a folder is ours, nobody else works on it. */
-async function tidyUp({ storage, git, log }: Parts): Promise<void> {
+async function tidyUp({ settings, storage, git, log }: Parts): Promise<void> {
   if (storage.dialect === 'sqlite') await endAllLeases(storage);
-  const forgotten = await git.forgetAllBut(async () => (await listWorkspaces(storage.read)).map(({ id }) => id));
+  const existing = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
+  const forgotten = [
+    ...new Set([...(await git.forgetAllBut(existing)), ...(await forgetObjectsBut(settings.data, existing))]),
+  ];
   if (forgotten.length > 0)
     log.info({ workspaces: forgotten }, 'removed the mirrors of workspaces that no longer exist');
 }
@@ -64,7 +68,10 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
       freeDisk: await watchFreeDisk({
         folder: data,
         minBytes: minFreeDisk,
-        onMeasured: (bytes) => metrics.freeDisk.set(bytes),
+        onMeasured({ free, size }) {
+          metrics.freeDisk.set(free);
+          metrics.diskSize.set(size);
+        },
         onError: (error) => log.error({ err: error }, 'the free space of the disk could not be measured'),
       }),
       allowFileRemotes: settings.allowFileRemotes || dev,

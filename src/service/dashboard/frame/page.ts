@@ -5,7 +5,7 @@ import { type App, addressedWorkspace, bearerOf, type Environment, send } from '
 import { readQuery } from '../../http/urlencoded.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
-import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
+import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import { type Form, readOwnForm } from './form.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
@@ -60,5 +60,5 @@ export function queryOf<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, given[name] ?? ''])) as Record<Name, string>;
 }
 
-export const workspaceOf = ({ c }: PageCall, storage: Storage): Promise<StoredWorkspace> =>
+export const workspaceOf = ({ c }: PageCall, storage: Storage): Promise<FoundWorkspace> =>
   addressedWorkspace(c, storage);

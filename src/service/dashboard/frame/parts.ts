@@ -4,6 +4,7 @@ import type { Idempotent } from '../../idempotency/idempotency.ts';
 import type { RefusedRequests } from '../../locks/refused-requests.ts';
 import type { ReleasedLock } from '../../locks/waiters.ts';
 import type { LockWatch } from '../../locks/watch-locks.ts';
+import type { FreeDisk } from '../../runtime/free-disk.ts';
 import type { PrepareSync } from '../../syncs/trigger.ts';
 import type { TargetCheck } from '../../webhooks/target-address.ts';
 import type { RemoteMemory } from '../../workspaces/remote-memory.ts';
@@ -11,6 +12,7 @@ import type { RemoteMemory } from '../../workspaces/remote-memory.ts';
 /** What the service hands to the pages. */
 export interface DashboardParts extends AccessControl {
   readonly log: Logger;
+  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve' | 'space'>;
   readonly idempotent: Idempotent;
   readonly targets: TargetCheck;
   readonly prepareSync: PrepareSync;

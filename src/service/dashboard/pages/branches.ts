@@ -7,6 +7,7 @@ import { parseBranchName } from '../../git/branch-name.ts';
 import { shownRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import type { App } from '../../http/context.ts';
+import { usageOf } from '../../lfs/usage.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { unfinishedSyncs } from '../../syncs/list.ts';
 import { startPrepared } from '../../syncs/trigger.ts';
@@ -20,10 +21,11 @@ import {
   standings,
 } from '../../workspaces/standing.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
-import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
+import type { FoundWorkspace, StoredWorkspace } from '../../workspaces/workspaces.ts';
 import { plural, safeText } from '../assets/text.js';
 import { field, option } from '../elements/fields.ts';
 import { addressWith, type Heading, numberedPages, table, unseen } from '../elements/list.ts';
+import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
 import { empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
@@ -49,6 +51,7 @@ interface BranchView {
   /** By branch. */
   readonly unfinished: ReadonlyMap<string, Sync>;
   readonly maySync: boolean;
+  readonly objects: ObjectUsage;
   readonly query: { readonly search: string; readonly show: string; readonly page: string };
   readonly refused: RefusedBranch | undefined;
 }
@@ -181,6 +184,7 @@ function branchPage(call: PageCall, view: BranchView): Markup {
   const count = plural(branches.length, what, `${what}es`);
   return html`
     <p class="faint">Mirror of ${literal(view.remote)} · ${count}</p>
+    ${objectUsage(view.objects)}
     ${remoteState(view, call.now)}
     ${maySync && (known.listing === undefined || refused !== undefined) ? nameForm(call, view) : ''}
     ${branches.length > worthFiltering || isFiltered ? filterForm(view) : ''}
@@ -212,12 +216,13 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     return Promise.race([answer, patience]).finally(() => waiting.abort());
   }
 
-  async function show(call: PageCall, workspace: StoredWorkspace, refused?: RefusedBranch): Promise<Answer> {
-    const { id, remote } = workspace;
+  async function show(call: PageCall, workspace: FoundWorkspace, refused?: RefusedBranch): Promise<Answer> {
+    const { id, remote, lfs_limit: limitBytes } = workspace;
     const maySync = grants(call.bearer.scopes, 'sync');
-    const [synced, unfinished] = await Promise.all([
+    const [synced, unfinished, usage] = await Promise.all([
       syncedBranches(storage, id),
       maySync ? unfinishedSyncs(storage, id) : [],
+      usageOf(storage, id),
     ]);
     const asked = await askBriefly(call, workspace, synced);
     const main = branchPage(call, {
@@ -227,6 +232,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
       branches: branchStandings(asked.known, synced),
       unfinished: new Map(unfinished.map((sync) => [sync.branch, sync])),
       maySync,
+      objects: { usage, limitBytes, space: parts.freeDisk.space() },
       query: queryOf(call, 'search', 'show', 'page'),
       refused,
     });

@@ -12,6 +12,8 @@ export type Offer =
       readonly kind: 'download';
       readonly href: URL;
       readonly headers: Readonly<Record<string, string>>;
+      /** The store asks for no credentials there. */
+      readonly authenticated: boolean;
       readonly endsAt: number;
     }
   | { readonly kind: 'none'; readonly why: string }
@@ -92,6 +94,7 @@ function offerOf(
   return {
     kind: 'download',
     href,
+    authenticated: authenticated === true,
     headers: { ...(authenticated !== true && !hasOwn && isAtStore && store.headers), ...header },
     endsAt:
       expires_in != null && expires_in > 0 ? now + Math.max(expires_in * 1_000, minHoldsMs) : Number.POSITIVE_INFINITY,
@@ -114,7 +117,7 @@ export async function requestBatch(
     signal,
     now,
   }: {
-    readonly branch: string;
+    readonly branch?: string;
     readonly objects: readonly ObjectName[];
     readonly signal: AbortSignal;
     readonly now: number;
@@ -128,7 +131,7 @@ export async function requestBatch(
     body: JSON.stringify({
       operation: 'download',
       transfers: ['basic'],
-      ref: { name: `refs/heads/${branch}` },
+      ...(branch !== undefined && { ref: { name: `refs/heads/${branch}` } }),
       objects: objects.map(({ oid, size }) => ({ oid, size })),
       hash_algo: 'sha256',
     }),

@@ -14,7 +14,7 @@ export interface PointedObject extends ObjectName {
 const lookedForAtOnce = 64;
 
 /** The objects that a commit names. What is a pointer is one, whatever `.gitattributes` says. */
-async function pointedObjects(
+export async function pointedObjects(
   git: Pick<Git, 'smallBlobs'>,
   workspace: string,
   commit: Omit<SmallBlobs, 'belowBytes'>,
@@ -41,7 +41,7 @@ export async function lackingObjects(
   const lacking: PointedObject[] = [];
   for (let at = 0; at < pointed.length; at += lookedForAtOnce) {
     const some = pointed.slice(at, at + lookedForAtOnce);
-    const found = await Promise.all(some.map(({ oid }) => objects.find(oid)));
+    const found = await Promise.all(some.map(({ oid }) => objects.use(oid)));
     lacking.push(...some.filter((_, index) => found[index] === undefined));
   }
   return lacking;

@@ -1,0 +1,24 @@
+import { html } from 'hono/html';
+import { isOverLimit, type MeasuredUsage } from '../../lfs/usage.ts';
+import type { DiskSpace } from '../../runtime/free-disk.ts';
+import { bytesText, plural } from '../assets/text.js';
+import type { Markup } from './text.ts';
+
+export interface ObjectUsage {
+  /** Undefined until it was measured. */
+  readonly usage: MeasuredUsage | undefined;
+  readonly limitBytes: number | null;
+  readonly space: DiskSpace;
+}
+
+/** What the LFS objects of a workspace take, and what there is for them; nothing where there are none. */
+export function objectUsage({ usage, limitBytes, space }: ObjectUsage): Markup {
+  const { objects, bytes, neededBytes } = usage ?? { objects: 0, bytes: 0, neededBytes: null };
+  if (objects === 0 && limitBytes === null) return html``;
+  const limit = limitBytes === null ? '' : ` of at most ${bytesText(limitBytes)}`;
+  const warning =
+    isOverLimit(neededBytes, limitBytes) && neededBytes !== null
+      ? html`<div class="warning"><p><strong>The LFS objects do not fit.</strong> The synced branches alone need ${bytesText(neededBytes)}${limit}. None of these is removed. Raise the limit with <code>workspace update --lfs-limit</code>.</p></div>`
+      : '';
+  return html`<p class="faint">${plural(objects, 'LFS object')}, ${bytesText(bytes)}${limit} · ${bytesText(space.free)} of ${bytesText(space.size)} free on the disk</p>${warning}`;
+}

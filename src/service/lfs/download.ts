@@ -1,0 +1,102 @@
+import type { Context } from 'hono';
+import { Refusal } from '../contract/problem.ts';
+import { parseByteRange } from '../http/byte-range.ts';
+import { type App, addressOf, type Environment, send } from '../http/context.ts';
+import { type FileAnswer, sendFile } from '../http/send-file.ts';
+import { readQuery } from '../http/urlencoded.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
+import type { Storage } from '../storage/storage.ts';
+import { findWorkspace } from '../workspaces/workspaces.ts';
+import { lfsError } from './answers.ts';
+import type { ObjectStore, StoredObject } from './object-store.ts';
+import { parseOid } from './oid.ts';
+import { address } from './route.ts';
+import { type AddressSigner, signedNames } from './signed-address.ts';
+
+export interface DownloadRoutes {
+  readonly storage: Pick<Storage, 'read'>;
+  readonly objectsOf: (workspace: string) => Pick<ObjectStore, 'use'>;
+  readonly addressSigner: AddressSigner;
+}
+
+/** What all downloads at once may have in memory is this many chunks: see send-file.ts. A client opens about eight. */
+const parallelDownloads = {
+  max: 128,
+  maxPerKey: 64,
+  patience: {
+    // Clients give up where nothing comes for half a minute.
+    maxWaitMs: 20_000,
+    busy: () =>
+      new Refusal('rate-limited', 'Too many objects are being downloaded at the moment. Ask again in a few seconds.', {
+        headers: { 'retry-after': '5' },
+      }),
+  },
+};
+
+const answerTo = (c: Context<Environment>, { path, size }: StoredObject, oid: string): FileAnswer | undefined => {
+  const etag = `"${oid}"`;
+  const whole = { start: 0, end: size };
+  const ifRange = c.req.header('if-range');
+  const asked = ifRange === undefined || ifRange === etag ? c.req.header('range') : undefined;
+  const range = asked === undefined || c.req.method === 'HEAD' ? whole : parseByteRange(asked, size);
+  if (range === undefined) return undefined;
+  const isPart = range.end - range.start < size;
+  return {
+    path,
+    range,
+    status: isPart ? 206 : 200,
+    headers: {
+      'content-type': 'application/octet-stream',
+      'content-length': String(range.end - range.start),
+      'accept-ranges': 'bytes',
+      etag,
+      'cache-control': 'private',
+      'x-content-type-options': 'nosniff',
+      ...(isPart && { 'content-range': `bytes ${range.start}-${range.end - 1}/${size}` }),
+      'x-request-id': c.get('requestId'),
+    },
+  };
+};
+
+/** The objects themselves. The signature in the address stands for the token of whoever was given it. */
+export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }: DownloadRoutes): void {
+  const inTurn = limitParallel(parallelDownloads);
+
+  /** Holds its place until the client has the answer. */
+  function download(c: Context<Environment>, answer: FileAnswer): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      inTurn(addressOf(c) ?? '', async () => {
+        const { response, ended } = await sendFile(c, answer);
+        resolve(response);
+        await ended;
+      }).catch(reject);
+    });
+  }
+
+  // Only what can be an object's name: what is beside this address keeps its own answers.
+  app.get(`${address}/objects/:oid{[0-9a-f]+}`, async (c) => {
+    const [workspace, text] = [c.req.param('id'), c.req.param('oid')];
+    const refuse = (status: number, message: string): Response =>
+      send(c, lfsError(status, message, c.get('requestId')));
+    const sent = readQuery(c.env.incoming.url ?? '', signedNames);
+    const verification = addressSigner.verify(workspace, text, sent);
+    const oid = parseOid(text);
+    if (verification.kind === 'invalid' || !oid.ok) {
+      return refuse(403, 'This address was not given out by the service. Ask objects/batch for one.');
+    }
+    if (verification.kind === 'expired') {
+      return refuse(403, 'This address has expired. Ask objects/batch for another one.');
+    }
+    const isThere = (await findWorkspace(storage.read, workspace)) !== undefined;
+    const found = isThere ? await objectsOf(workspace).use(oid.value) : undefined;
+    if (found === undefined || found.size !== verification.size) {
+      return refuse(404, 'The mirror no longer has this object. Ask objects/batch where it is now.');
+    }
+    const answer = answerTo(c, found, oid.value);
+    if (answer === undefined) {
+      const { headers, ...refusal } = lfsError(416, `It has ${found.size} bytes.`, c.get('requestId'));
+      return send(c, { ...refusal, headers: { ...headers, 'content-range': `bytes */${found.size}` } });
+    }
+    return c.req.method === 'HEAD' ? new Response(null, answer) : download(c, answer);
+  });
+}

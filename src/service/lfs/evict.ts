@@ -1,0 +1,111 @@
+import { type ListedObject, type ObjectStore, useIsNotedWithinMs } from './object-store.ts';
+import type { Oid } from './oid.ts';
+import { addressLifetimeSeconds } from './signed-address.ts';
+
+/** What a store has. */
+export interface Usage {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+export interface Eviction {
+  /** After it. */
+  readonly usage: Usage;
+  readonly evicted: Usage;
+  /** What the heads of synced branches need of the store; undefined where it was not looked at, because all has room. */
+  readonly neededBytes: number | undefined;
+}
+
+export interface EvictionRule {
+  /** Null for none. */
+  readonly limitBytes: number | null;
+  /** What the heads of synced branches need: asked for only where there is no room for all. */
+  readonly neededObjects: () => Promise<ReadonlySet<Oid>>;
+  /** In milliseconds since 1970. */
+  readonly now: number;
+  readonly signal: AbortSignal;
+  /** More are left to the next time. */
+  readonly maxEvicted?: number;
+}
+
+const usualMaxEvicted = 10_000;
+
+/**
+ * What was used since then stays. Somebody may have an address for it that still holds, or a sync may have found or fetched
+ * it for a head that it will record.
+ */
+export const keptAfterUseMs = addressLifetimeSeconds * 1_000 + useIsNotedWithinMs;
+
+/** Keeps the least recently used of all that are added, in bounded memory. */
+function leastRecentlyUsed(max: number) {
+  let kept: ListedObject[] = [];
+  const inOrder = (): readonly ListedObject[] => {
+    kept = kept.toSorted((one, other) => one.lastUsedAt - other.lastUsedAt).slice(0, max);
+    return kept;
+  };
+  return {
+    add(object: ListedObject) {
+      kept.push(object);
+      if (kept.length >= 2 * max) inOrder();
+    },
+    inOrder,
+  };
+}
+
+async function measure(store: Pick<ObjectStore, 'list'>, onObject: (object: ListedObject) => void): Promise<Usage> {
+  let [objects, bytes] = [0, 0];
+  for await (const object of store.list()) {
+    objects += 1;
+    bytes += object.size;
+    onObject(object);
+  }
+  return { objects, bytes };
+}
+
+/**
+ * Makes room in a store that has more than it may: what was used least recently goes first, and nothing that a head needs.
+ * Instances that share the folder may do so at the same time: what another one has removed counts as removed.
+ */
+export async function evict(
+  store: Pick<ObjectStore, 'list' | 'find' | 'remove'>,
+  { limitBytes, neededObjects, now, signal, maxEvicted = usualMaxEvicted }: EvictionRule,
+): Promise<Eviction> {
+  const none = { objects: 0, bytes: 0 };
+  const before = await measure(store, () => signal.throwIfAborted());
+  if (limitBytes === null || before.bytes <= limitBytes) {
+    return { usage: before, evicted: none, neededBytes: undefined };
+  }
+
+  const needed = await neededObjects();
+  let neededBytes = 0;
+  const candidates = leastRecentlyUsed(maxEvicted);
+  const usage = await measure(store, (object) => {
+    signal.throwIfAborted();
+    if (needed.has(object.oid)) neededBytes += object.size;
+    else if (object.lastUsedAt < now - keptAfterUseMs) candidates.add(object);
+  });
+
+  const evicted = { ...none };
+  for (const { oid, size, lastUsedAt } of candidates.inOrder()) {
+    if (usage.bytes - evicted.bytes <= limitBytes) break;
+    signal.throwIfAborted();
+    const found = await store.find(oid);
+    if (found !== undefined && found.lastUsedAt > lastUsedAt) continue;
+    // Windows removes no file that is being read.
+    if (
+      found !== undefined &&
+      !(await store.remove(oid).then(
+        () => true,
+        () => false,
+      ))
+    )
+      continue;
+    evicted.objects += 1;
+    evicted.bytes += size;
+  }
+  return {
+    usage: { objects: usage.objects - evicted.objects, bytes: usage.bytes - evicted.bytes },
+    evicted,
+    neededBytes,
+  };
+}

@@ -1,0 +1,73 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Storage } from '../storage/storage.ts';
+import { sameHash } from '../tokens/secret.ts';
+import type { ObjectName } from './oid.ts';
+
+/** A client that takes longer for a batch asks for it again (git-lfs, tq/transfer.go). */
+export const addressLifetimeSeconds = 60 * 60;
+
+export interface SignedQuery {
+  /** As it is sent, and signed. */
+  readonly text: string;
+  readonly expiresAt: Date;
+}
+
+/** Of a query that was sent: nothing of it is believed before it was verified. */
+export type SignedFields = Readonly<Partial<Record<(typeof signedNames)[number], string>>>;
+
+export type Verification =
+  | { readonly kind: 'valid'; readonly size: number }
+  | { readonly kind: 'expired' }
+  | { readonly kind: 'invalid' };
+
+export const signedNames = ['size', 'expires', 'signature'] as const;
+
+/** Addresses of objects that hold without a token, for one object of one workspace, until they expire. */
+export interface AddressSigner {
+  sign(workspace: string, object: ObjectName): SignedQuery;
+  verify(workspace: string, oid: string, sent: SignedFields): Verification;
+}
+
+/** `clock` counts milliseconds since 1970. */
+export function createAddressSigner(key: string, clock: () => number): AddressSigner {
+  // JSON keeps the fields apart, whatever is in them.
+  const signatureOf = (...fields: readonly string[]): string =>
+    createHmac('sha256', key).update(JSON.stringify(fields)).digest('base64url');
+
+  return {
+    sign(workspace, { oid, size }) {
+      const expires = Math.ceil(clock() / 1_000) + addressLifetimeSeconds;
+      const signature = signatureOf(workspace, oid, String(size), String(expires));
+      return {
+        text: new URLSearchParams({ size: String(size), expires: String(expires), signature }).toString(),
+        expiresAt: new Date(expires * 1_000),
+      };
+    },
+    verify(workspace, oid, { size = '', expires = '', signature = '' }) {
+      if (!sameHash(signature, signatureOf(workspace, oid, size, expires))) return { kind: 'invalid' };
+      return Number(expires) * 1_000 <= clock() ? { kind: 'expired' } : { kind: 'valid', size: Number(size) };
+    },
+  };
+}
+
+const keyName = 'lfs-object-addresses';
+
+/**
+ * One key for all instances, made by the first that starts. It stays: what it has signed ends by itself. Whoever reads the
+ * database can sign, and reads there the remotes with their passwords as well.
+ */
+export async function addressKey({ commit }: Pick<Storage, 'commit'>): Promise<string> {
+  return commit('global', async (db) => {
+    await db
+      .insertInto('signing_keys')
+      .values({ name: keyName, secret: randomBytes(32).toString('base64url') })
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .execute();
+    const { secret } = await db
+      .selectFrom('signing_keys')
+      .select('secret')
+      .where('name', '=', keyName)
+      .executeTakeFirstOrThrow();
+    return secret;
+  });
+}

@@ -1,0 +1,101 @@
+import type { Logger } from 'pino';
+import { limitParallel } from '../runtime/limit-parallel.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Storage } from '../storage/storage.ts';
+import { syncedBranches } from '../workspaces/synced-branches.ts';
+import { findWorkspace } from '../workspaces/workspaces.ts';
+import { type Eviction, evict } from './evict.ts';
+import type { ObjectStore } from './object-store.ts';
+import type { Oid } from './oid.ts';
+import { recordUsage, totalUsage } from './usage.ts';
+
+export interface UpkeepParts {
+  readonly storage: Storage;
+  readonly objectsOf: (workspace: string) => ObjectStore;
+  /** What a commit of the mirror needs. */
+  readonly objectsAt: (workspace: string, commit: string, signal: AbortSignal) => Promise<Iterable<Oid>>;
+  readonly metrics: Pick<Metrics, 'lfsObjects' | 'lfsBytes' | 'lfsOverLimit' | 'lfsEvicted'>;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Measures what the stores have, and makes room in those that have more than they may. */
+export interface ObjectUpkeep {
+  /** Soon, and once for all who ask until it begins. */
+  lookSoon(workspace: string): void;
+  lookAtAll(): Promise<void>;
+}
+
+export function createObjectUpkeep(parts: UpkeepParts): ObjectUpkeep {
+  const { storage, objectsOf, objectsAt, metrics, log, signal, onError } = parts;
+  const oneByOne = limitParallel({ max: 1 });
+  const waiting = new Set<string>();
+
+  async function neededObjects(workspace: string): Promise<ReadonlySet<Oid>> {
+    const heads = new Set([...(await syncedBranches(storage, workspace)).values()].map(({ head }) => head));
+    const needed = new Set<Oid>();
+    for (const head of heads) {
+      for (const oid of await objectsAt(workspace, head, signal)) needed.add(oid);
+    }
+    return needed;
+  }
+
+  function report(workspace: string, limitBytes: number | null, { evicted, neededBytes }: Eviction): void {
+    metrics.lfsEvicted.inc(evicted.objects);
+    if (evicted.objects > 0) log.info({ workspace, ...evicted }, 'removed LFS objects to make room');
+    if (limitBytes !== null && neededBytes !== undefined && neededBytes > limitBytes) {
+      log.warn(
+        { workspace, limit_bytes: limitBytes, needed_bytes: neededBytes },
+        'the heads of the synced branches need more LFS objects than there may be: none of those is removed',
+      );
+    }
+  }
+
+  async function look(id: string): Promise<void> {
+    const workspace = await findWorkspace(storage.read, id);
+    if (workspace === undefined) return;
+    const store = objectsOf(id);
+    await store.removeOldPartials();
+    const { lfs_limit: limitBytes } = workspace;
+    const eviction = await evict(store, {
+      limitBytes,
+      neededObjects: () => neededObjects(id),
+      now: Date.now(),
+      signal,
+    });
+    report(id, limitBytes, eviction);
+    await recordUsage(storage, id, eviction);
+  }
+
+  /** What is told of goes on the next time. */
+  const unlessStopping = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
+      if (!signal.aborted) onError(error);
+    });
+
+  function lookInTurn(workspace: string): Promise<void> {
+    waiting.add(workspace);
+    return unlessStopping(
+      oneByOne(workspace, async () => {
+        waiting.delete(workspace);
+        if (!signal.aborted) await look(workspace);
+      }),
+    );
+  }
+
+  async function lookAtEach(): Promise<void> {
+    for (const { id } of await storage.read.selectFrom('workspaces').select('id').execute()) await lookInTurn(id);
+    const { objects, bytes, overLimit } = await totalUsage(storage);
+    metrics.lfsObjects.set(objects);
+    metrics.lfsBytes.set(bytes);
+    metrics.lfsOverLimit.set(overLimit);
+  }
+
+  return {
+    lookSoon(workspace) {
+      if (!waiting.has(workspace)) void lookInTurn(workspace);
+    },
+    lookAtAll: () => unlessStopping(lookAtEach()),
+  };
+}

@@ -1,0 +1,61 @@
+import type { Storage } from '../storage/storage.ts';
+import type { Eviction, Usage } from './evict.ts';
+
+/** As it was measured last. */
+export interface MeasuredUsage extends Usage {
+  /** What the heads of synced branches need, where there was no room for all. */
+  readonly neededBytes: number | null;
+}
+
+/** Other instances show it as well. A workspace that was removed meanwhile has none. */
+export async function recordUsage(
+  { commit }: Pick<Storage, 'commit'>,
+  workspace: string,
+  { usage, neededBytes = null }: Pick<Eviction, 'usage'> & { readonly neededBytes?: number | null | undefined },
+): Promise<void> {
+  const values = { objects: usage.objects, bytes: usage.bytes, needed_bytes: neededBytes };
+  await commit({ workspace }, (db) =>
+    db
+      .insertInto('lfs_usage')
+      .columns(['workspace_id', 'objects', 'bytes', 'needed_bytes'])
+      .expression(
+        db
+          .selectFrom('workspaces')
+          .where('id', '=', workspace)
+          .select(({ val }) => [
+            'id',
+            val(values.objects).as('objects'),
+            val(values.bytes).as('bytes'),
+            val(values.needed_bytes).as('needed_bytes'),
+          ]),
+      )
+      .onConflict((conflict) => conflict.column('workspace_id').doUpdateSet(values))
+      .execute(),
+  );
+}
+
+export async function usageOf({ read }: Pick<Storage, 'read'>, workspace: string): Promise<MeasuredUsage | undefined> {
+  return read
+    .selectFrom('lfs_usage')
+    .select(['objects', 'bytes', 'needed_bytes as neededBytes'])
+    .where('workspace_id', '=', workspace)
+    .executeTakeFirst();
+}
+
+/** Of all workspaces, and in how many the heads alone need more than there may be. */
+export async function totalUsage({ read }: Pick<Storage, 'read'>): Promise<Usage & { readonly overLimit: number }> {
+  const rows = await read
+    .selectFrom('lfs_usage')
+    .innerJoin('workspaces', 'workspaces.id', 'workspace_id')
+    .select(['objects', 'bytes', 'needed_bytes', 'lfs_limit'])
+    .execute();
+  return {
+    objects: rows.reduce((sum, { objects }) => sum + objects, 0),
+    bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
+    overLimit: rows.filter(({ needed_bytes, lfs_limit }) => isOverLimit(needed_bytes, lfs_limit)).length,
+  };
+}
+
+/** Whether what the heads need is more than there may be, so that nothing can be removed. */
+export const isOverLimit = (neededBytes: number | null, limitBytes: number | null): boolean =>
+  neededBytes !== null && limitBytes !== null && neededBytes > limitBytes;

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { truncate, writeFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { App, Environment } from '../../../src/service/http/context.ts';
+import { type BegunAnswer, sendFile } from '../../../src/service/http/send-file.ts';
+import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+
+const size = 64 * 1_024 * 1_024;
+let path: string;
+let server: ListeningServer;
+let begun: BegunAnswer;
+
+beforeEach(async () => {
+  path = join(await temporaryFolder(), 'object');
+  await writeFile(path, Buffer.alloc(size));
+});
+
+beforeAll(async () => {
+  const app: App = new Hono<Environment>();
+  app.get('/', async (c) => {
+    begun = await sendFile(c, { path, range: { start: 0, end: size }, status: 200, headers: {} }, 500);
+    return begun.response;
+  });
+  server = await startServer(app, '127.0.0.1', 0);
+});
+afterAll(() => server.close(0));
+
+async function ask(): Promise<IncomingMessage> {
+  const asked = get({ port: server.port, agent: false });
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  return answer;
+}
+
+test('a client that reads nothing for too long is cut off, and its place is free', async () => {
+  const answer = await ask();
+  await begun.ended;
+  const broken = once(answer, 'error');
+  answer.resume();
+  expect(await broken).toMatchObject([{ code: 'ECONNRESET' }]);
+});
+
+test('a file that gets shorter while it is sent is a broken connection, and no whole answer', async () => {
+  const answer = await ask();
+  await truncate(path, size / 2);
+  const broken = once(answer, 'error');
+  answer.resume();
+  expect(await broken).toMatchObject([{ code: 'ECONNRESET' }]);
+  await begun.ended;
+});

@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir, readlink, stat, utimes, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createAddressSigner } from '../../../src/service/lfs/signed-address.ts';
+import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { requestRaw } from '../../support/raw-http.ts';
+import { objectName, storeObject } from '../../support/stored-object.ts';
+import { locksOf, sharedService } from '../http/shared-service.ts';
+import { expectLfsError, lfsOf } from './lfs-of.ts';
+
+const service = sharedService();
+const content = randomBytes(300_000);
+
+/** An object of a new workspace, with the address that a batch gives for it. */
+async function addressed(bytes: Uint8Array = content) {
+  const workspace = await service.workspace();
+  const object = await storeObject(service.dataFolder, workspace, bytes);
+  const { oid, size } = object;
+  const { body } = await lfsOf(service, workspace, service.secret).batch([{ oid, size }]);
+  const { href } = body.objects[0].actions.download;
+  return { ...object, workspace, href: new URL(href) };
+}
+
+const refusalOf = async (url: URL, headers: Readonly<Record<string, string>> = {}) =>
+  service.ask('GET', url.pathname + url.search, { headers });
+
+describe('an object', () => {
+  let object: Awaited<ReturnType<typeof addressed>>;
+  beforeAll(async () => {
+    object = await addressed();
+  });
+
+  test('comes whole from its address, without a token, and is told to be kept by nobody else', async () => {
+    const answer = await fetch(object.href);
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(content);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-length': String(content.length),
+      'accept-ranges': 'bytes',
+      etag: `"${object.oid}"`,
+      'cache-control': 'private',
+      'x-content-type-options': 'nosniff',
+    });
+    const head = await fetch(object.href, { method: 'HEAD', headers: { range: 'bytes=1-2' } });
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
+      200,
+      String(content.length),
+      '',
+    ]);
+  });
+
+  test.each([
+    ['bytes=0-0', 0, 1],
+    ['bytes=299999-', 299_999, 300_000],
+    ['bytes=150000-400000', 150_000, 300_000],
+    ['BYTES=1-99', 1, 100],
+    ['bytes=-5', 299_995, 300_000],
+  ])('comes in part: %s', async (range, start, end) => {
+    const answer = await fetch(object.href, { headers: { range, 'if-range': `"${object.oid}"` } });
+    expect([answer.status, answer.headers.get('content-range')]).toEqual([206, `bytes ${start}-${end - 1}/300000`]);
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(content.subarray(start, end));
+  });
+
+  test.each([
+    { range: 'bytes=0-' },
+    { range: 'bytes=-900000' },
+    { range: 'bytes=5-4' },
+    { range: 'bytes=0-1,5-6' },
+    { range: 'lines=1-2' },
+    { range: 'bytes=-' },
+    { range: 'bytes=1-2', 'if-range': '"another"' },
+    { range: 'bytes=1-2', 'if-range': 'Sun, 22 Nov 2026 16:00:00 GMT' },
+  ])('comes whole for a range that is none, or of another object: %j', async (headers) => {
+    const answer = await fetch(object.href, { headers });
+    expect([answer.status, Number(answer.headers.get('content-length'))]).toEqual([200, content.length]);
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(content);
+  });
+
+  test.each(['bytes=300000-', 'bytes=999999999-999999999', 'bytes=-0'])('has nothing at %s', async (range) => {
+    const answer = await refusalOf(object.href, { range });
+    expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */300000']);
+    expect(answer.body.message).toContain('300000 bytes');
+  });
+
+  test('that is empty comes, and no range of it', async () => {
+    const { href } = await addressed(new Uint8Array());
+    expect(await (await fetch(href)).text()).toBe('');
+    expect((await refusalOf(href, { range: 'bytes=0-' })).status).toBe(416);
+  });
+
+  const other = objectName(Buffer.of(1)).oid;
+  type Query = Readonly<Record<string, string>>;
+
+  test.each<[string, (oid: string) => string, (query: Query) => Query]>([
+    ['another object', () => other, (query) => query],
+    ['its name in upper case', (oid) => oid.toUpperCase(), (query) => query],
+    ['a part of its name', (oid) => oid.slice(1), (query) => query],
+    ['a path', () => '..%2f..%2fservice.db', (query) => query],
+    ['a longer life', (oid) => oid, (query) => ({ ...query, expires: String(Number(query['expires']) + 1) })],
+    ['a life without end', (oid) => oid, (query) => ({ ...query, expires: 'Infinity' })],
+    ['another size', (oid) => oid, (query) => ({ ...query, size: '1' })],
+    ['the same size in other digits', (oid) => oid, (query) => ({ ...query, size: `0${query['size']}` })],
+    ['another signature', (oid) => oid, (query) => ({ ...query, signature: 'A'.repeat(43) })],
+    ['half of the signature', (oid) => oid, (query) => ({ ...query, signature: query['signature']?.slice(1) ?? '' })],
+    ['no signature', (oid) => oid, ({ signature, ...query }) => query],
+    ['no time', (oid) => oid, ({ expires, ...query }) => query],
+    ['no size', (oid) => oid, ({ size, ...query }) => query],
+    ['nothing', (oid) => oid, () => ({})],
+  ])('is not at an address that was changed to %s, not for a token either', async (_, nameOf, queryOf) => {
+    const query = new URLSearchParams(queryOf(Object.fromEntries(object.href.searchParams)));
+    const url = new URL(`${nameOf(object.oid)}?${query}`, object.href);
+    for (const token of [undefined, service.secret]) {
+      const answer = await service.ask('GET', url.pathname + url.search, { token });
+      expectLfsError(answer, 403);
+    }
+  });
+
+  test.each(['/..', '/.', '/%2e%2e', '//'])('is not at its address with %s in it', async (detour) => {
+    const target = `${object.href.pathname.replace(/\/(?=[^/]*$)/, `${detour}/`)}${object.href.search}`;
+    expect((await requestRaw(service.port, { method: 'GET', target })).status).toBe(403);
+  });
+
+  test('is not given for the signature of another workspace that has it, or by one that has it not', async () => {
+    const other = await addressed();
+    const without = await service.workspace();
+    for (const workspace of [other.workspace, without]) {
+      const url = new URL(object.href);
+      url.pathname = url.pathname.replace(object.workspace, workspace);
+      expectLfsError(await refusalOf(url), 403);
+    }
+    const { oid, size } = object;
+    expect((await lfsOf(service, without, service.secret).batch([{ oid, size }])).status).toBe(307);
+  });
+
+  test('is gone from its address with its workspace, and when the mirror no longer has it as it was', async () => {
+    const [removed, changed] = [await addressed(), await addressed()];
+    await service.storage.commit('global', (db) => removeWorkspace(db, service.storage.now, removed.workspace));
+    await writeFile(changed.path, 'damaged');
+    for (const { href } of [removed, changed]) {
+      expect(expectLfsError(await refusalOf(href), 404)).toContain('Ask objects/batch');
+    }
+  });
+
+  test('was used when it is downloaded, which is written down now and then', async () => {
+    const { href, path } = await addressed();
+    const lastUse = async () => (await stat(path)).mtimeMs;
+    const set = (secondsAgo: number) => utimes(path, Date.now() / 1_000 - secondsAgo, Date.now() / 1_000 - secondsAgo);
+    await set(300);
+    await (await fetch(href)).arrayBuffer();
+    expect(await lastUse()).toBeLessThan(Date.now() - 200_000);
+    await set(900);
+    await (await fetch(href)).arrayBuffer();
+    expect(await lastUse()).toBeGreaterThan(Date.now() - 60_000);
+  });
+});
+
+/** The files of LFS that this process has open. */
+async function openObjects(): Promise<readonly string[]> {
+  const targets = await Promise.all(
+    (await readdir('/proc/self/fd')).map((fd) => readlink(join('/proc/self/fd', fd)).catch(() => '')),
+  );
+  return targets.filter((target) => target.startsWith(join(service.dataFolder, 'lfs')));
+}
+
+/** The whole answer, to a client at this address of the machine. */
+async function downloadAs(localAddress: string, href: URL): Promise<number> {
+  const asked = request(href, { localAddress, agent: false });
+  asked.end();
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  return (await buffer(answer)).length;
+}
+
+test.runIf(process.platform === 'linux')(
+  'clients that do not read what they asked for fill no memory, keep no other client from its object, and leave no file open',
+  async () => {
+    const { href, size, workspace } = await addressed(randomBytes(32 * 1_024 * 1_024));
+    const before = process.memoryUsage().rss;
+    const clients = Array.from({ length: 80 }, () => {
+      const socket = connect(service.port, '127.0.0.1').pause();
+      socket.write(`GET ${href.pathname}${href.search} HTTP/1.1\r\nhost: a\r\n\r\n`);
+      return socket;
+    });
+    // One address has no more, so that there are places for others.
+    await expect.poll(async () => (await openObjects()).length, { timeout: 20_000 }).toBe(64);
+    expect(await downloadAs('127.0.0.2', href)).toBe(size);
+    expect((await locksOf(service, workspace, service.secret).take('Hero.uasset')).status).toBe(201);
+    expect(process.memoryUsage().rss - before).toBeLessThan(16 * size);
+    const waiting = downloadAs('127.0.0.1', href);
+    for (const client of clients) client.destroy();
+    expect(await waiting).toBe(size);
+    await expect.poll(openObjects, { timeout: 20_000 }).toEqual([]);
+  },
+);
+
+describe('a signed address', () => {
+  const object = objectName(content);
+
+  test('holds for an hour', () => {
+    let now = Date.UTC(2026, 0, 1);
+    const signer = createAddressSigner('key', () => now);
+    const { text, expiresAt } = signer.sign('game', object);
+    const sent = Object.fromEntries(new URLSearchParams(text));
+    expect(expiresAt.getTime() - now).toBe(3_600_000);
+    now += 3_599_999;
+    expect(signer.verify('game', object.oid, sent)).toEqual({ kind: 'valid', size: content.length });
+    now += 1;
+    expect(signer.verify('game', object.oid, sent)).toEqual({ kind: 'expired' });
+    expect(createAddressSigner('another key', () => 0).verify('game', object.oid, sent)).toEqual({ kind: 'invalid' });
+  });
+
+  test('that has expired is refused, and says so', async () => {
+    const { workspace, href, oid, size } = await addressed();
+    const { secret: key } = await service.storage.read
+      .selectFrom('signing_keys')
+      .select('secret')
+      .executeTakeFirstOrThrow();
+    const { text } = createAddressSigner(key, () => Date.now() - 3_601_000).sign(workspace, { oid, size });
+    expect(expectLfsError(await refusalOf(new URL(`?${text}`, href)), 403)).toContain('has expired');
+  });
+});

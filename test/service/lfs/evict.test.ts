@@ -1,0 +1,144 @@
+import { utimes } from 'node:fs/promises';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { evict, keptAfterUseMs } from '../../../src/service/lfs/evict.ts';
+import { createObjectStore, type ListedObject, type ObjectStore } from '../../../src/service/lfs/object-store.ts';
+import type { Oid } from '../../../src/service/lfs/oid.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { objectName, storeObject } from '../../support/stored-object.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const signal = new AbortController().signal;
+const names = Array.from({ length: 40 }, (_, index) => objectName(Buffer.from(`${index}`)).oid);
+
+/** A store in memory. */
+function storeOf(objects: readonly ListedObject[]) {
+  const there = new Map(objects.map((object) => [object.oid, object]));
+  const removed: Oid[] = [];
+  const store: Pick<ObjectStore, 'list' | 'find' | 'remove'> = {
+    async *list() {
+      yield* there.values();
+    },
+    find: async (oid) => {
+      const found = there.get(oid);
+      return found && { path: oid, ...found };
+    },
+    async remove(oid) {
+      removed.push(oid);
+      there.delete(oid);
+    },
+  };
+  return { store, there, removed };
+}
+
+const object = fc.record({
+  oid: fc.constantFrom(...names),
+  size: fc.nat({ max: 100 }),
+  // Some were used too lately to go.
+  lastUsedAt: fc.integer({ min: now - 3 * keptAfterUseMs, max: now }),
+  isNeeded: fc.boolean(),
+});
+
+test('what goes is the least recently used that nothing needs, as little as makes room, in any number of steps', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(object, { selector: ({ oid }) => oid }),
+      fc.nat({ max: 2_000 }),
+      fc.integer({ min: 1, max: 50 }),
+      async (objects, limitBytes, maxEvicted) => {
+        const { store, there, removed } = storeOf(objects);
+        const needed = new Set(objects.flatMap(({ oid, isNeeded }) => (isNeeded ? [oid] : [])));
+        const rule = { limitBytes, neededObjects: async () => needed, now, signal, maxEvicted };
+        const total = () => [...there.values()].reduce((sum, { size }) => sum + size, 0);
+        let last = await evict(store, rule);
+        for (; last.evicted.objects > 0; last = await evict(store, rule)) {
+          expect(last.evicted.objects).toBeLessThanOrEqual(maxEvicted);
+          expect(last.usage).toEqual({ objects: there.size, bytes: total() });
+        }
+
+        const byName = new Map(objects.map((each) => [each.oid, each]));
+        const gone = removed.flatMap((oid) => byName.get(oid) ?? []);
+        const mayGo = ({ isNeeded, lastUsedAt }: (typeof objects)[number]) =>
+          !isNeeded && lastUsedAt < now - keptAfterUseMs;
+        expect(gone.every(mayGo)).toBe(true);
+        const left = objects.filter((each) => mayGo(each) && there.has(each.oid));
+        const latestGone = Math.max(...gone.map(({ lastUsedAt }) => lastUsedAt));
+        expect(left.every(({ lastUsedAt }) => lastUsedAt >= latestGone)).toBe(true);
+        // There is room, or nothing more may go; and the last that went had to.
+        expect(total() <= limitBytes || left.length === 0).toBe(true);
+        if (gone.length > 0) expect(total() + (gone.at(-1)?.size ?? 0)).toBeGreaterThan(limitBytes);
+        const neededBytes = objects.reduce((sum, { isNeeded, size }) => sum + (isNeeded ? size : 0), 0);
+        expect(last.neededBytes ?? neededBytes).toBe(neededBytes);
+      },
+    ),
+  );
+});
+
+const day = 24 * 3_600_000;
+
+describe('on a disk', () => {
+  let folder: string;
+  let store: ObjectStore;
+  /** From the one that was used longest ago. */
+  let objects: { readonly oid: Oid; readonly path: string; readonly size: number }[];
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    store = createObjectStore(folder, 'game');
+    objects = [];
+    for (const [index, text] of ['one', 'two', 'three', 'four'].entries()) {
+      const stored = await storeObject(folder, 'game', Buffer.from(text.padEnd(100)));
+      const at = new Date(Date.now() - (10 - index) * day);
+      await utimes(stored.path, at, at);
+      objects.push(stored);
+    }
+  });
+
+  const makeRoom = (limitBytes: number, needed: readonly (Oid | undefined)[] = [], mine = store) =>
+    evict(mine, {
+      limitBytes,
+      neededObjects: async () => new Set(needed.filter((oid) => oid !== undefined)),
+      now: Date.now(),
+      signal,
+    });
+  const left = async (): Promise<readonly number[]> => {
+    const found = await Promise.all(objects.map(({ oid }) => store.find(oid)));
+    return found.flatMap((each, index) => (each === undefined ? [] : [index]));
+  };
+
+  test('those that were used longest ago go, and none that a head needs', async () => {
+    expect(await makeRoom(400)).toMatchObject({ evicted: { objects: 0 }, neededBytes: undefined });
+    expect(await makeRoom(200, [objects[1]?.oid])).toEqual({
+      usage: { objects: 2, bytes: 200 },
+      evicted: { objects: 2, bytes: 200 },
+      neededBytes: 100,
+    });
+    expect(await left()).toEqual([1, 3]);
+  });
+
+  test('all of what the heads need stays, also where that alone is more than the limit', async () => {
+    const needed = objects.slice(1).map(({ oid }) => oid);
+    expect(await makeRoom(150, needed)).toMatchObject({ evicted: { objects: 1 }, neededBytes: 300 });
+    expect(await left()).toEqual([1, 2, 3]);
+  });
+
+  test('what is used while room is made stays', async () => {
+    const listed = store.list;
+    let rounds = 0;
+    const meanwhile: ObjectStore = {
+      ...store,
+      async *list() {
+        rounds += 1;
+        yield* listed();
+        if (rounds === 2) for (const { oid } of objects.slice(0, 2)) await store.use(oid);
+      },
+    };
+    await makeRoom(200, [], meanwhile);
+    expect(await left()).toEqual([0, 1]);
+  });
+
+  test('two instances that make room in the same folder at once remove no more than is needed', async () => {
+    await Promise.all([makeRoom(200), makeRoom(200, [], createObjectStore(folder, 'game'))]);
+    expect(await left()).toEqual([2, 3]);
+  });
+});

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { leaveOut } from '../../support/left-out.ts';
+import { type LfsStore, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { storeObject } from '../../support/stored-object.ts';
+import { sharedService } from '../http/shared-service.ts';
+import { type Desk, setUpDesk, whyNoClient } from './desk.ts';
+
+/** The real client, whose `lfs.url` is the service, and a store behind it. */
+const service = sharedService();
+let store: LfsStore;
+
+beforeEach(async (context) => {
+  if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
+  store = await startLfsStore();
+});
+afterEach(() => store?.stop());
+
+const assets = new Map(
+  ['Hero', 'Villain', 'World'].map((name, index) => [`${name}.uasset`, randomBytes(1_000 + index * 400_000)]),
+);
+
+/** A repository of three assets, all of them in the store, and a workspace whose mirror has those that are named. */
+async function studio({ mirrored }: { readonly mirrored: readonly string[] }) {
+  const folder = await temporaryFolder();
+  const repository = createRepository(folder);
+  const workspace = await service.workspace('ssh://git@git.example.com/studio/game.git', { lfs_url: store.url });
+  const pointers = [...assets].map(([path, content]) => [path, pointerTo(store.put(content))] as const);
+  const url = `${service.baseUrl}/v1/workspaces/${workspace}/lfs`;
+  repository.commit({
+    branch: 'main',
+    files: {
+      '.gitattributes': '*.uasset filter=lfs diff=lfs merge=lfs -text\n',
+      '.lfsconfig': `[lfs]\n\turl = ${url}\n`,
+      ...Object.fromEntries(pointers),
+    },
+  });
+  const objects = [];
+  for (const name of mirrored) {
+    objects.push(await storeObject(service.dataFolder, workspace, assets.get(name) ?? Buffer.of()));
+  }
+  const { secret: password } = await service.token({ scopes: ['contents:read'] });
+  const here = { host: new URL(service.baseUrl).host, username: 'ci', password };
+  return {
+    objects,
+    clone: (options: { readonly skipSmudge?: boolean; readonly atStore?: boolean } = {}) => {
+      const atStore = { ...store, host: `127.0.0.1:${store.port}` };
+      const credentials = options.atStore === true ? [here, atStore] : [here];
+      return setUpDesk({ folder, name: 'ci', credentials, skipSmudge: options.skipSmudge === true });
+    },
+  };
+}
+
+async function expectAllAssets({ clone, git }: Desk): Promise<void> {
+  for (const [path, content] of assets) expect(await readFile(join(clone, path))).toEqual(content);
+  await git('lfs', 'fsck');
+}
+
+test('a clone has all from the mirror, without a request to the store or a credential for it', async () => {
+  const { clone } = await studio({ mirrored: [...assets.keys()] });
+  await expectAllAssets(await clone());
+  expect([store.authorizations, store.downloads]).toEqual([[], []]);
+});
+
+test('a clone has all from the mirror while the store is down', async () => {
+  const { clone } = await studio({ mirrored: [...assets.keys()] });
+  store.stop();
+  await expectAllAssets(await clone());
+});
+
+test('a clone has all from the store where the mirror has nothing, with its own credentials for the store', async () => {
+  const { clone } = await studio({ mirrored: [] });
+  await expectAllAssets(await clone({ atStore: true }));
+  expect(store.downloads).toHaveLength(3);
+});
+
+test('a clone has all from the store where the mirror lacks some, and the store lets the service not in', async () => {
+  const { clone } = await studio({ mirrored: ['Hero.uasset'] });
+  await expectAllAssets(await clone({ atStore: true }));
+  expect(store.downloads).toHaveLength(3);
+});
+
+/** A store that lets everybody read, as that of a public repository. */
+function openToAll(): void {
+  store.behaviour.batch = (request, response, asked) => {
+    const objects = asked.map((object) => {
+      const isThere = store.objects.has(object.oid);
+      const download = { href: `http://${request.headers.host}/objects/${object.oid}` };
+      return { ...object, ...(isThere ? { actions: { download } } : { error: { code: 404, message: 'Not here' } }) };
+    });
+    response.writeHead(200).end(JSON.stringify({ transfer: 'basic', objects }));
+    return true;
+  };
+}
+
+test('a clone has from the store only what the mirror lacks, where the store lets the service in', async () => {
+  openToAll();
+  const { clone, objects } = await studio({ mirrored: ['Hero.uasset', 'World.uasset'] });
+  await expectAllAssets(await clone());
+  expect(store.downloads.map(({ oid }) => objects.some((each) => each.oid === oid))).toEqual([false]);
+});
+
+test('a pull has what there is, and names what neither the mirror nor the store has', async () => {
+  openToAll();
+  const { clone } = await studio({ mirrored: ['Hero.uasset', 'World.uasset'] });
+  const { oid } = nameOf(assets.get('Villain.uasset') ?? '');
+  store.objects.clear();
+  const desk = await clone({ skipSmudge: true });
+  const { code, stderr } = await desk.run('lfs', 'pull');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining(`[${oid}] The mirror lacks it. The store does not have it.`),
+  ]);
+  expect(await readFile(join(desk.clone, 'Hero.uasset'))).toEqual(assets.get('Hero.uasset'));
+});
+
+test('a download that was broken off goes on where it was', async () => {
+  const { clone, objects } = await studio({ mirrored: [...assets.keys()] });
+  const desk = await clone({ skipSmudge: true });
+  const incomplete = join(desk.clone, '.git/lfs/incomplete');
+  await mkdir(incomplete, { recursive: true });
+  const [, , world] = objects;
+  const content = assets.get('World.uasset') ?? Buffer.of();
+  await writeFile(join(incomplete, `${world?.oid}.part`), content.subarray(0, 300_000));
+  await desk.git('lfs', 'pull');
+  await expectAllAssets(desk);
+  const parts = service
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"status":206') && line.includes(world?.oid ?? ''));
+  expect(parts).toHaveLength(1);
+});
+
+test('what a client uploads goes to the store', async () => {
+  const { clone } = await studio({ mirrored: [...assets.keys()] });
+  const desk = await clone({ atStore: true });
+  await desk.commit('New.uasset', 'a new asset');
+  await desk.git('push', '--quiet', 'origin', 'main');
+  expect([...store.objects.values()].map(String)).toContain('a new asset');
+});

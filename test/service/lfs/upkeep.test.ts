@@ -1,0 +1,164 @@
+import { utimes } from 'node:fs/promises';
+import pino from 'pino';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
+import type { Oid } from '../../../src/service/lfs/oid.ts';
+import { createObjectUpkeep } from '../../../src/service/lfs/upkeep.ts';
+import { usageOf } from '../../../src/service/lfs/usage.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { objectName, storeObject } from '../../support/stored-object.ts';
+import { sharedService } from '../http/shared-service.ts';
+
+describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
+  const service = sharedService(kind);
+  const lines: string[] = [];
+  let metrics: ReturnType<typeof createMetrics>;
+  /** By commit. */
+  const needed = new Map<string, readonly Oid[]>();
+  const errors: unknown[] = [];
+
+  beforeEach(() => {
+    metrics = createMetrics();
+    lines.length = 0;
+    errors.length = 0;
+  });
+
+  const upkeep = () =>
+    createObjectUpkeep({
+      storage: service.storage,
+      objectsOf: (workspace) => createObjectStore(service.dataFolder, workspace),
+      async objectsAt(_workspace, commit) {
+        const found = needed.get(commit);
+        if (found === undefined) throw new Error('git failed');
+        return found;
+      },
+      metrics,
+      log: pino({}, { write: (line: string) => lines.push(line) }),
+      signal: new AbortController().signal,
+      onError: (error) => errors.push(error),
+    });
+
+  type StoredObject = Awaited<ReturnType<typeof storeObject>>;
+
+  /** A workspace with three objects of 100 bytes, of which a synced branch needs the oldest. */
+  async function stocked(lfs_limit: number | null) {
+    const workspace = await service.workspace(undefined, { lfs_limit });
+    const stored: StoredObject[] = [];
+    for (const [index, text] of ['one', 'two', 'three'].entries()) {
+      const object = await storeObject(service.dataFolder, workspace, Buffer.from(text.padEnd(100)));
+      const at = new Date(Date.now() - (10 - index) * 86_400_000);
+      await utimes(object.path, at, at);
+      stored.push(object);
+    }
+    const head = `head of ${workspace}`;
+    needed.set(
+      head,
+      stored.slice(0, 1).map(({ oid }) => oid),
+    );
+    await service.storage.commit({ workspace }, (db) =>
+      db
+        .insertInto('synced_branches')
+        .values({ workspace_id: workspace, name: 'main', head, synced_at: 1, received_objects: 1 })
+        .execute(),
+    );
+    const store = createObjectStore(service.dataFolder, workspace);
+    const left = async () => {
+      const found = await Promise.all(stored.map(({ oid }) => store.find(oid)));
+      return found.map((each) => each !== undefined);
+    };
+    return { workspace, head, left };
+  }
+
+  const metric = async (name: string) => (await metrics.registry.getSingleMetric(name)?.get())?.values[0]?.value;
+
+  test('measures all workspaces, makes room where there is a limit, and tells of heads that do not fit', async () => {
+    const [free, limited, small] = [await stocked(null), await stocked(200), await stocked(50)];
+    await upkeep().lookAtAll();
+    expect([await free.left(), await limited.left(), await small.left()]).toEqual([
+      [true, true, true],
+      [true, false, true],
+      [true, false, false],
+    ]);
+    expect(await usageOf(service.storage, free.workspace)).toEqual({ objects: 3, bytes: 300, neededBytes: null });
+    expect(await usageOf(service.storage, limited.workspace)).toEqual({ objects: 2, bytes: 200, neededBytes: 100 });
+    expect(await usageOf(service.storage, small.workspace)).toEqual({ objects: 1, bytes: 100, neededBytes: 100 });
+    expect([await metric('workspace_lfs_over_limit'), await metric('workspace_lfs_evicted_total')]).toEqual([1, 3]);
+    expect(await metric('workspace_lfs_bytes')).toBeGreaterThanOrEqual(600);
+    const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40);
+    expect(warnings).toMatchObject([{ workspace: small.workspace, limit_bytes: 50, needed_bytes: 100 }]);
+    expect(errors).toEqual([]);
+  });
+
+  test('removes nothing where it cannot be found out what the heads need, and goes on with the others', async () => {
+    const [broken, limited] = [await stocked(50), await stocked(200)];
+    needed.delete(broken.head);
+    await upkeep().lookAtAll();
+    expect([await broken.left(), await limited.left()]).toEqual([
+      [true, true, true],
+      [true, false, true],
+    ]);
+    expect(errors).toContainEqual(new Error('git failed'));
+  });
+
+  test('of a workspace that was removed meanwhile is none', async () => {
+    const { workspace, left } = await stocked(50);
+    const { storage } = service;
+    await storage.commit('global', (db) => removeWorkspace(db, storage.now, workspace));
+    upkeep().lookSoon(workspace);
+    await upkeep().lookAtAll();
+    expect([await left(), await usageOf(storage, workspace)]).toEqual([[true, true, true], undefined]);
+  });
+});
+
+describe('after a sync', () => {
+  const service = sharedService();
+
+  test('what no synced head needs any more goes, when it was not used for a while, and all that one needs stays', async () => {
+    const store = await startLfsStore();
+    onTestFinished(store.stop);
+    store.behaviour.batch = (request, response, asked) => {
+      const objects = asked.map((object) => ({
+        ...object,
+        actions: { download: { href: `http://${request.headers.host}/objects/${object.oid}` } },
+      }));
+      response.writeHead(200).end(JSON.stringify({ transfer: 'basic', objects }));
+      return true;
+    };
+    const repository = createRepository(await temporaryFolder());
+    const workspace = await service.workspace(repository.path, { lfs_url: store.url, lfs_limit: 250 });
+    const stored = createObjectStore(service.dataFolder, workspace);
+    const asset = (text: string) => objectName(Buffer.from(text.padEnd(100)));
+    const commitAsset = (branch: string, path: string, text: string): void => {
+      repository.commit({ branch, files: { [path]: pointerTo(store.put(text.padEnd(100))) } });
+    };
+    async function sync(branch: string): Promise<void> {
+      const address = `/v1/workspaces/${workspace}`;
+      const { headers } = await service.ask('POST', `${address}/sync`, { token: service.secret, json: { branch } });
+      const status = async () =>
+        (await service.ask('GET', headers.get('location') ?? '', { token: service.secret })).body.status;
+      await expect.poll(status, { timeout: 20_000 }).toBe('succeeded');
+    }
+    async function age(text: string): Promise<void> {
+      const at = new Date(Date.now() - 86_400_000);
+      await utimes((await stored.find(asset(text).oid))?.path ?? '', at, at);
+    }
+    const has = async () =>
+      Promise.all(['first', 'second', 'third'].map(async (text) => (await stored.find(asset(text).oid)) !== undefined));
+
+    commitAsset('main', 'Hero.uasset', 'first');
+    await sync('main');
+    commitAsset('side', 'World.uasset', 'second');
+    await sync('side');
+    for (const text of ['first', 'second']) await age(text);
+    commitAsset('main', 'Hero.uasset', 'third');
+    await sync('main');
+    await expect.poll(has, { timeout: 20_000 }).toEqual([false, true, true]);
+    const usage = () => usageOf(service.storage, workspace);
+    await expect.poll(usage, { timeout: 20_000 }).toEqual({ objects: 2, bytes: 200, neededBytes: 200 });
+  });
+});

@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+import { createObjectStore } from '../../src/service/lfs/object-store.ts';
+import { type ObjectName, parseOid } from '../../src/service/lfs/oid.ts';
+
+/** What LFS calls this content. */
+export function objectName(content: Uint8Array): ObjectName {
+  const oid = parseOid(createHash('sha256').update(content).digest('hex'));
+  if (!oid.ok) throw new TypeError(oid.why);
+  return { oid: oid.value, size: content.length };
+}
+
+/** Puts an object where a sync would have put it, and gives its path as well. */
+export async function storeObject(dataFolder: string, workspace: string, content: Uint8Array) {
+  const [store, name] = [createObjectStore(dataFolder, workspace), objectName(content)];
+  const partial = await store.openPartial(name);
+  await partial.write(content);
+  await partial.land();
+  const found = await store.find(name.oid);
+  if (found === undefined) throw new Error('The object did not land.');
+  return { ...name, path: found.path };
+}
