@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { runStep } from './action-step.ts';
 import {
   atMost,
@@ -11,6 +10,7 @@ import {
   medianFigure,
   rounds,
 } from './benchmark.ts';
+import { memoryOf } from './process.ts';
 import { openClient } from './service/request.ts';
 import { addWorkspaces, onEachDatabase, seedLocks } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
@@ -51,13 +51,6 @@ async function readList(service: RunningService, locks: number, signal: AbortSig
   close();
   if (count !== locks) throw new Error(`The list has ${count} locks, and not ${locks}.`);
   return pagesMs;
-}
-
-/** What a process holds in memory, and has held at most. Undefined where the system does not tell: only Linux does. */
-async function memoryOf(pid: number): Promise<{ readonly now: number; readonly peak: number } | undefined> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => undefined);
-  const [, peak, now] = /^VmHWM:\s+(\d+) kB$.*^VmRSS:\s+(\d+) kB$/ms.exec(status ?? '') ?? [];
-  return status === undefined ? undefined : { now: Number(now) / 1_024, peak: Number(peak) / 1_024 };
 }
 
 /** The list as the service gives it, page by page. */

@@ -5,6 +5,7 @@ import { jobs } from './jobs.ts';
 import { lfs } from './lfs.ts';
 import { lists } from './lists.ts';
 import { locks } from './locks.ts';
+import { objects } from './objects.ts';
 import { polls } from './polls.ts';
 import { renewal } from './renewal.ts';
 import { service } from './service.ts';
@@ -28,6 +29,7 @@ const all = [
   handOver,
   storm,
   syncs,
+  objects,
   deliveries,
 ];
 

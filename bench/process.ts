@@ -1,5 +1,6 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Bench } from './benchmark.ts';
 
@@ -22,6 +23,13 @@ export async function run(program: string, args: readonly string[], { env, signa
   if (code !== exitCode)
     throw new Error(`${program} ${args[0]} ended with ${code} and not with ${exitCode}:\n${output}`);
   return { output, ms };
+}
+
+/** What a process holds in memory, and has held at most. Undefined where the system does not tell: only Linux does. */
+export async function memoryOf(pid: number): Promise<{ readonly now: number; readonly peak: number } | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => undefined);
+  const [, peak, now] = /^VmHWM:\s+(\d+) kB$.*^VmRSS:\s+(\d+) kB$/ms.exec(status ?? '') ?? [];
+  return status === undefined ? undefined : { now: Number(now) / 1_024, peak: Number(peak) / 1_024 };
 }
 
 export type Ends = Pick<Bench, 'atEnd'>;

@@ -19,7 +19,7 @@ const askEveryMs = 20;
  * Asks for a sync so often at the same time, and waits until all have succeeded; gives the different ones that it was
  * given, and how long each answer took.
  */
-async function syncTogether(service: RunningService, workspace: string, triggers: number, { signal }: Bench) {
+export async function syncTogether(service: RunningService, workspace: string, triggers: number, { signal }: Bench) {
   const { ask, close } = openClient({ ...service, workspace }, signal);
   const latenciesMs: number[] = [];
   async function trigger(): Promise<string> {

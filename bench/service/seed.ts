@@ -65,11 +65,17 @@ async function change(place: Place, work: (db: Database, now: Now) => Promise<un
 /** Where nothing is fetched. */
 const nowhere = 'https://git.example.com/game.git';
 
+interface NewWorkspaces {
+  readonly remote?: string;
+  readonly lfsUrl?: string;
+  readonly urls?: readonly string[];
+}
+
 /** As `workspace add --no-check` does it, each with a hook for new locks at each of the urls. */
 export const addWorkspaces = (
   place: Place,
   ids: readonly string[],
-  { remote = nowhere, urls = [] }: { readonly remote?: string; readonly urls?: readonly string[] } = {},
+  { remote = nowhere, lfsUrl, urls = [] }: NewWorkspaces = {},
 ): Promise<void> =>
   change(place, async (db, now) => {
     const headers = parseExtraHeaders({});
@@ -77,7 +83,7 @@ export const addWorkspaces = (
     const actor = { name: 'bench', tokenId: null, address: null };
     const hook = { branches: null, format: 'standard', headers: headers.value, secret: null, actor } as const;
     for (const workspace of ids) {
-      await addWorkspace(db, now, { id: workspace, remote });
+      await addWorkspace(db, now, { id: workspace, remote, ...(lfsUrl !== undefined && { lfs_url: lfsUrl }) });
       for (const url of urls) await registerHook(db, now, { ...hook, workspace, url, events: ['lock.acquired'] });
     }
   });

@@ -1,0 +1,212 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRepository } from '../test/support/git-repository.ts';
+import { pointerTo } from '../test/support/lfs-store.ts';
+import {
+  atLeast,
+  atMost,
+  type Bench,
+  type Benchmark,
+  distribution,
+  figure,
+  inTurns,
+  ratioFigure,
+  rounds,
+} from './benchmark.ts';
+import { memoryOf, run, startHelper } from './process.ts';
+import { startLatencyProxy } from './service/latency-proxy.ts';
+import { startUpstream } from './service/lfs-upstream.ts';
+import type { Load, LoadPlan } from './service/load.ts';
+import { addWorkspaces, newPlace } from './service/seed.ts';
+import { startService } from './service/service-process.ts';
+import { percentileOf } from './statistics.ts';
+import { syncTogether } from './syncs.ts';
+
+/** As assets are: many small ones, and a few that are most of the bytes. */
+const full = { rounds: 3, objects: 2_000, minBytes: 1_024, maxBytes: 50 * 2 ** 20, bytes: 2 * 2 ** 30 };
+const small: typeof full = { rounds: 1, objects: 40, minBytes: 1_024, maxBytes: 2 ** 20, bytes: 8 * 2 ** 20 };
+
+const distanceMs = 40;
+
+function sizesOf({ objects, minBytes, maxBytes, bytes }: typeof full): readonly number[] {
+  const sizes = (steepness: number): readonly number[] =>
+    Array.from({ length: objects }, (_, index) =>
+      Math.round(minBytes * (maxBytes / minBytes) ** ((index / (objects - 1)) ** steepness)),
+    );
+  // The steeper, the fewer large ones there are.
+  for (let steepness = 1; ; steepness += 0.05) {
+    const made = sizes(steepness);
+    if (made.reduce((sum, size) => sum + size) <= bytes) return made;
+  }
+}
+
+/** A repository with a pointer to each object, below a folder that has the objects too. */
+async function generateAssets(folder: string, plan: typeof full): Promise<number> {
+  await mkdir(join(folder, 'objects'));
+  const files: Record<string, string> = { '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n' };
+  const sizes = sizesOf(plan);
+  for (const [index, size] of sizes.entries()) {
+    const bytes = randomBytes(size);
+    const oid = createHash('sha256').update(bytes).digest('hex');
+    await writeFile(join(folder, 'objects', oid), bytes);
+    files[`Content/asset-${index}.bin`] = pointerTo({ oid, size });
+  }
+  const repository = createRepository(folder, 'game.git');
+  repository.commit({ branch: 'main', files });
+  repository.git('repack', '-a', '-d', '--quiet');
+  return sizes.reduce((sum, size) => sum + size);
+}
+
+/** Git and Git LFS with nothing of the settings of the machine, but the filters that a checkout with LFS needs. */
+const gitEnvironment = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => {
+  const all = Object.entries({
+    'filter.lfs.process': 'git-lfs filter-process',
+    'filter.lfs.required': 'true',
+    ...settings,
+  });
+  return {
+    PATH: process.env['PATH'],
+    HOME: devNull,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: devNull,
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_COUNT: String(all.length),
+    ...Object.fromEntries(
+      all.flatMap(([name, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, name],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+  };
+};
+
+/** How long something takes in a folder of its own, which is removed. */
+async function inNewFolder({ folder }: Bench, work: (folder: string) => Promise<number>): Promise<number> {
+  const own = await mkdtemp(join(folder, 'checkout-'));
+  const ms = await work(own);
+  await rm(own, { recursive: true });
+  return ms;
+}
+
+/** How long `git fetch` and `git lfs fetch` take, into a repository that has nothing yet. */
+const plainFetch = (bench: Bench, remote: string, lfsUrl: string): Promise<number> =>
+  inNewFolder(bench, async (folder) => {
+    const env = gitEnvironment({ 'lfs.url': lfsUrl });
+    const git = (...args: readonly string[]) => run('git', ['-C', folder, ...args], { env, signal: bench.signal });
+    await git('init', '--quiet', '--bare');
+    await git('remote', 'add', 'origin', remote);
+    const { ms } = await git('fetch', '--quiet', 'origin', '+refs/heads/main:refs/heads/main');
+    return ms + (await git('lfs', 'fetch', 'origin', 'main')).ms;
+  });
+
+/** How long a clone takes, with the content of every file. */
+const clone = (bench: Bench, address: string, settings: Readonly<Record<string, string>>): Promise<number> =>
+  inNewFolder(bench, async (folder) => {
+    const env = gitEnvironment(settings);
+    const { ms } = await run('git', ['clone', '--quiet', address, join(folder, 'game')], { env, signal: bench.signal });
+    const { output } = await run('git', ['-C', join(folder, 'game'), 'lfs', 'ls-files'], { env, signal: bench.signal });
+    if (/^\w+ - /m.test(output)) throw new Error('A clone has pointers in place of files.');
+    return ms;
+  });
+
+const lockClients = 4;
+
+export const objects: Benchmark = {
+  name: 'objects',
+  what: 'LFS objects: a sync of many beside git lfs fetch, and a clone from the mirror beside one from far away.',
+  async measure(bench) {
+    const plan = bench.quick ? small : full;
+    bench.progress(`${plan.objects} objects`);
+    const assets = await mkdtemp(join(bench.folder, 'upstream-'));
+    const bytes = await generateAssets(assets, plan);
+    const upstream = await startUpstream(bench, assets);
+    const farAway = (await startLatencyProxy(bench, upstream, distanceMs)).replace(/\/$/, '');
+    const remote = `file://${join(assets, 'game.git')}`;
+    const service = await startService(bench, await newPlace(bench));
+    const load = startHelper<LoadPlan, Load>(bench, join(import.meta.dirname, 'service/load.ts'));
+    const locking = (name: string, ms: number) =>
+      load({
+        ...{ name, ms, warmUpMs: 0, clients: lockClients, ask: 'for locks, renewed and released' as const },
+        targets: [service],
+      });
+
+    const [fetchMs, syncMs]: [number[], number[]] = [[], []];
+    async function sync(workspace: string): Promise<number> {
+      await addWorkspaces(service, [workspace], { remote, lfsUrl: upstream });
+      const [ended] = (await syncTogether(service, workspace, 1, bench)).syncs;
+      if (ended?.received_bytes !== bytes) throw new Error(`It received ${ended?.received_bytes} of ${bytes} bytes.`);
+      return Date.parse(ended.finished_at ?? '') - Date.parse(ended.started_at ?? '');
+    }
+
+    const idle = await locking('idle', bench.quick ? 200 : 5_000);
+    const before = await memoryOf(service.pid);
+    const measures = [
+      async () => void fetchMs.push(await plainFetch(bench, remote, upstream)),
+      async (round: number) => void syncMs.push(await sync(`round-${round}`)),
+    ];
+    await inTurns(bench, plan.rounds, measures, (measure, round) => measure(round));
+    const after = await memoryOf(service.pid);
+    bench.progress('locks during a sync');
+    const [busy] = await Promise.all([
+      locking('busy', Math.max(200, ...syncMs.map((ms) => ms / 2))),
+      sync('beside-locks'),
+    ]);
+
+    const from = { mirror: [] as number[], near: [] as number[], far: [] as number[] };
+    const ofMirror = `${service.baseUrl}/workspaces/round-0`;
+    const sources = [
+      {
+        ms: from.mirror,
+        address: `${ofMirror}/git`,
+        settings: { 'http.extraHeader': `Authorization: Bearer ${service.token}`, 'lfs.url': `${ofMirror}/lfs` },
+      },
+      { ms: from.near, address: `${upstream}/game.git`, settings: { 'lfs.url': upstream } },
+      { ms: from.far, address: `${farAway}/game.git`, settings: { 'lfs.url': farAway } },
+    ];
+    await inTurns(bench, plan.rounds, sources, async ({ ms, address, settings }) => {
+      // What was written before is on disk, and not in the way of what is measured.
+      await sleep(300, undefined, { signal: bench.signal });
+      ms.push(await clone(bench, address, settings));
+    });
+
+    const what = `${plan.objects.toLocaleString('en-US')} objects, ${(bytes / 2 ** 30).toFixed(1)} GiB`;
+    const p99 = (name: string, { latenciesMs }: Load) =>
+      figure(`${what}: locks ${name}, ${lockClients} clients, p99`, 'ms', percentileOf(latenciesMs, 99), {
+        shown: 'in docs',
+        details: [distribution(latenciesMs)],
+      });
+    return [
+      ratioFigure(`${what}: a sync over git fetch and git lfs fetch`, syncMs, fetchMs, {
+        limit: atMost(1.1, 'design §6'),
+        shown: 'in docs',
+        details: [rounds('ms', syncMs, 'sync'), rounds('ms', fetchMs, 'git lfs fetch')],
+      }),
+      ...(before === undefined || after === undefined
+        ? []
+        : [
+            figure(`${what}: memory of the service at its peak, above idle`, 'MiB', after.peak - before.now, {
+              limit: atMost(150, 'objects pass through it, and never stay in memory'),
+            }),
+          ]),
+      p99('while nothing is synced', idle),
+      p99('during a sync', busy),
+      ratioFigure(`${what}: a clone from upstream at 0 ms over one from the mirror`, from.near, from.mirror, {
+        shown: 'in docs',
+        details: [rounds('ms', from.mirror, 'from the mirror'), rounds('ms', from.near, 'from upstream')],
+      }),
+      ratioFigure(
+        `${what}: a clone from upstream at ${distanceMs} ms over one from the mirror`,
+        from.far,
+        from.mirror,
+        {
+          limit: atLeast(3, 'what a mirror beside the runners is for'),
+          shown: 'in docs',
+          details: [rounds('ms', from.far, 'from upstream')],
+        },
+      ),
+    ];
+  },
+};
