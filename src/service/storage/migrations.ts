@@ -176,6 +176,8 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table locks add column note text',
     'alter table locks add column noted_lock_id text',
   ],
+  // People look for their own locks, in one workspace or in all, among those of pipelines.
+  () => ['create index locks_by_owner on locks (owner, workspace_id, path)'],
 ];
 
 /** The message is a sentence for a person. */
