@@ -28,14 +28,9 @@ import { addLivePage, type Listener, type LiveControl } from '../frame/live-page
 import { addPage, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { columnNames, lockTable, type RowContext, shownLock } from './lock-table.ts';
+import { lockNotice } from './one-lock.ts';
 
 const pageSize = 200;
-
-/** By the code that other pages redirect with. */
-const notices: ReadonlyMap<string, string> = new Map([
-  ['released', 'The lock was released.'],
-  ['absent', 'Nothing was released: the lock was already gone. Its holder released it, or it expired.'],
-]);
 
 const alphabetical = ['A to Z', 'Z to A'] as const;
 
@@ -164,7 +159,7 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
       title: 'Locks',
       location: inWorkspace(id, 'locks'),
       script: 'locks.js',
-      main: html`${notice(notices.get(texts.notice))}
+      main: html`${notice(lockNotice(texts.notice))}
         ${listed(context, parseListQuery(new URLSearchParams(texts)), locks)}`,
     });
   });
