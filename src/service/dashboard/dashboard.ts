@@ -15,6 +15,7 @@ import { addHookListPage } from './pages/hooks.ts';
 import { addLockListPage } from './pages/locks.ts';
 import { addOwnLocksPage } from './pages/my-locks.ts';
 import { addNewHookPages } from './pages/new-hook.ts';
+import { addNewLockPages } from './pages/new-lock.ts';
 import { addNewTokenPages } from './pages/new-token.ts';
 import { addReleasePages } from './pages/release-lock.ts';
 import { addRotationPages } from './pages/rotate-token.ts';
@@ -42,6 +43,7 @@ export function createDashboard(parts: DashboardParts): App {
   addSyncHistoryPage(app, parts);
   addOneSyncPage(app, live);
   addLockListPage(app, live);
+  addNewLockPages(app, parts);
   addReleasePages(app, parts);
   addExtensionPages(app, parts);
   addOwnLocksPage(app, parts);

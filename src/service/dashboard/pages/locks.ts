@@ -121,6 +121,9 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
   </div>`;
 }
 
+const newLockLink = (workspace: string): Markup =>
+  html`<div class="actions"><a class="button primary" href="/workspaces/${workspace}/locks/new">Lock a file</a></div>`;
+
 /** Small enough that a browser renders in between, and that no single write is large. */
 const maxLocksPerEvent = 1_000;
 
@@ -154,12 +157,14 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
     const { bearer, now } = call;
     const texts = queryOf(call, ...queryNames, 'notice');
     const locks = (await heldLocks(storage, id)).map((held) => shownLock(bearer, held));
-    const context = { workspace: id, now, releasing: grants(bearer.scopes, 'locks:write') };
+    const mayLock = grants(bearer.scopes, 'locks:write');
+    const context = { workspace: id, now, releasing: mayLock };
     return showPage(call, {
       title: 'Locks',
       location: inWorkspace(id, 'locks'),
       script: 'locks.js',
       main: html`${notice(lockNotice(texts.notice))}
+        ${mayLock ? newLockLink(id) : ''}
         ${listed(context, parseListQuery(new URLSearchParams(texts)), locks)}`,
     });
   });
