@@ -57,6 +57,8 @@ describe('the list of locks, without JavaScript,', () => {
     };
     expect(await shown('')).toEqual(['none']);
     expect(await shown('?path=a/b')).toEqual(['free']);
+    const lockIt = addressIn((await writer.get(listOf(workspace, '?path=a/b'))).text, /href="([^"]+)">Lock it/);
+    expect((await writer.get(lockIt)).text).toContain('name="path" value="a/b"');
     for (const path of ['a/b', 'a/b/c', 'x']) await takeLock(service, workspace, writer.secret, path);
     expect(await shown('')).toEqual(['a/b', 'a/b/c', 'x']);
     expect(await shown('?path=a%2Fb')).toEqual(['a/b']);

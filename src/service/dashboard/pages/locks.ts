@@ -21,7 +21,7 @@ import {
 import { plural } from '../assets/text.js';
 import { fullTime } from '../assets/time.js';
 import { option } from '../elements/fields.ts';
-import { numberedPages } from '../elements/list.ts';
+import { addressWith, numberedPages } from '../elements/list.ts';
 import { empty, literal, type Markup, notice } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
@@ -60,18 +60,23 @@ function filters(workspace: string, query: ListQuery): Markup {
   </form>`;
 }
 
-const emptyStates: Readonly<Record<'free' | 'none' | 'no-match', (workspace: string) => Markup>> = {
-  free: () =>
+type EmptyState = (context: RowContext, path: string) => Markup;
+
+const newLockAddress = (workspace: string, path = ''): string =>
+  addressWith(`/workspaces/${workspace}/locks/new`, { path });
+
+const emptyStates: Readonly<Record<'free' | 'none' | 'no-match', EmptyState>> = {
+  free: ({ workspace, releasing }, path) =>
     empty(
       'Nobody holds a lock on this path.',
-      'It was released, has expired, or was never taken. Anyone can take it now.',
+      html`It was released, has expired, or was never taken. ${releasing ? html`<a href="${newLockAddress(workspace, path)}">Lock it</a>` : 'Anyone can take it now.'}`,
     ),
   none: () =>
     empty(
       'Nothing is locked.',
       html`When a workflow step takes a lock with <code>operation: lock</code>, it appears here, with its holder and run.`,
     ),
-  'no-match': (workspace) =>
+  'no-match': ({ workspace }) =>
     empty(
       'No lock matches the search.',
       html`The search covers paths, holders, notes and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
@@ -79,12 +84,12 @@ const emptyStates: Readonly<Record<'free' | 'none' | 'no-match', (workspace: str
 };
 
 /** All of them: the browser switches between them as locks come and go. */
-function emptyDivisions(workspace: string, { path }: ListQuery, all: number, shown: number): Markup {
+function emptyDivisions(context: RowContext, { path }: ListQuery, all: number, shown: number): Markup {
   const whole = all === 0 ? 'none' : 'no-match';
   const state = shown > 0 ? undefined : path === '' ? whole : 'free';
   return html`${Object.entries(emptyStates).map(
     ([name, content]) =>
-      html`<div data-empty="${name}"${name === state ? '' : html` hidden`}>${content(workspace)}</div>`,
+      html`<div data-empty="${name}"${name === state ? '' : html` hidden`}>${content(context, path)}</div>`,
   )}`;
 }
 
@@ -116,13 +121,13 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
       <p class="visually-hidden" id="lock-announcement" role="status"></p>
     </div>
     ${lockTable(context, query, rows)}
-    ${emptyDivisions(workspace, query, locks.length, found.length)}
+    ${emptyDivisions(context, query, locks.length, found.length)}
     ${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], (page) => listAddress(workspace, { ...query, page }))}
   </div>`;
 }
 
 const newLockLink = (workspace: string): Markup =>
-  html`<div class="actions"><a class="button primary" href="/workspaces/${workspace}/locks/new">Lock a file</a></div>`;
+  html`<div class="actions"><a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a></div>`;
 
 /** Small enough that a browser renders in between, and that no single write is large. */
 const maxLocksPerEvent = 1_000;
