@@ -56,6 +56,7 @@ import type { TargetCheck } from './webhooks/target-address.ts';
 import { createListBranches } from './workspaces/branches.ts';
 import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
+import { createSuggestPaths } from './workspaces/suggest-paths.ts';
 
 export interface ServiceOptions extends HookQuotas, LockQuotas {
   readonly storage: Storage;
@@ -209,6 +210,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   let { port } = options;
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
+  const remoteMemory = createRemoteMemory({ storage, remotes, stopping: stopping.signal });
   const turns = createRequestTurns({
     credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
     addressOf: createClientAddress(options.trustedProxies),
@@ -226,7 +228,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     windowsPaths,
     prepareSync: createPrepareSync({ storage, git, remotes }),
     listBranches: createListBranches(storage, remotes),
-    remoteMemory: createRemoteMemory({ storage, remotes, stopping: stopping.signal }),
+    remoteMemory,
+    suggestPaths: createSuggestPaths({ storage, git, remoteMemory }),
     targets: options.targets,
     git,
     mirrorLimits: { ...usualMirrorLimits, parallelClones: options.parallelClones, ...options.mirrorLimits },

@@ -165,7 +165,13 @@ const attacks: Readonly<Record<AttackName, (target: Target) => Promise<void>>> =
       if (value !== undefined) target.note((await sendGarbage(port, value)).kind);
     });
     const conditions = ['garbage "a" garbage', 'w/"a"', '"a",'.repeat(3_000), ','.repeat(12_000), '"'.repeat(12_000)];
-    const queries = ['cursor=%00', `cursor=${'A'.repeat(8_000)}`, `prefix=${'a%2F'.repeat(2_000)}`, 'limit=1e9'];
+    const queries = [
+      'cursor=%00',
+      `cursor=${'A'.repeat(8_000)}`,
+      `prefix=${'a%2F'.repeat(2_000)}`,
+      'owner=%00',
+      'limit=1e9',
+    ];
     forEver(target, 4, async (turn) => {
       const condition = conditions[turn % conditions.length] ?? '';
       const headers = { ...authorized(target), 'if-match': condition };

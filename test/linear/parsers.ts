@@ -46,6 +46,7 @@ import { safeText } from '../../src/service/dashboard/assets/text.js';
 import { parseForm } from '../../src/service/dashboard/frame/form.ts';
 import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
 import { untouched as emptyHook, readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
+import { readNewLock } from '../../src/service/dashboard/pages/new-lock-form.ts';
 import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/pages/new-token-form.ts';
 import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
@@ -278,6 +279,9 @@ export const parsers: readonly Parser[] = [
     'a: b\n',
     'a\n',
     ['a', ' ', 'b'],
+  ),
+  row('service/dashboard/pages/new-lock-form.ts readNewLock', (text) =>
+    readNewLock({ path: text, duration: text, note: text }),
   ),
   row('service/dashboard/pages/new-token-form.ts readNewToken', (text) => {
     const given = { name: text, scopes: [text], lifetime: text, workspaces: [text] };

@@ -39,6 +39,7 @@ const querySchema = z.object({
     .optional()
     .openapi({ description: `Only the lock on this path. ${describedLockPath.description}` }),
   prefix: plainText.optional().openapi({ description: 'Only locks whose path starts with this.', example: 'Content/' }),
+  owner: plainText.optional().openapi({ description: 'Only the locks of this owner. Case counts.', example: 'ada' }),
   limit: z
     .string()
     .regex(/^\d{1,4}$/, `It has to be a whole number from 1 to ${maxPageSize}.`)
@@ -66,7 +67,7 @@ const preferHeader = z.object({
     .optional()
     .openapi({
       maxLength: maxPreferLength,
-      description: `With path, and without prefix and cursor: wait=N answers when the path is free, or after N seconds (at most ${maxWaitSeconds}). Waiting requests are answered in the order in which they came. Preference-Applied confirms the wait; when too many wait already, the answer comes at once (RFC 7240). A value that cannot be read or is longer is ignored.`,
+      description: `With path, and without prefix, owner and cursor: wait=N answers when the path is free, or after N seconds (at most ${maxWaitSeconds}). Waiting requests are answered in the order in which they came. Preference-Applied confirms the wait; when too many wait already, the answer comes at once (RFC 7240). A value that cannot be read or is longer is ignored.`,
       example: 'wait=30',
     }),
 });
@@ -76,6 +77,7 @@ function linkToNext(query: LockQuery, cursor: string): string {
   const parameters = new URLSearchParams({
     ...(query.path !== undefined && { path: query.path }),
     ...(query.prefix !== undefined && { prefix: query.prefix }),
+    ...(query.owner !== undefined && { owner: query.owner }),
     limit: String(query.limit),
     cursor,
   });
@@ -137,12 +139,13 @@ export function addLockListRoute(api: Api, route: LockListRoute): void {
     async handle({ c, query: { cursor, ...filter } }) {
       const { id } = await addressedWorkspace(c, storage);
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
-      const { path, prefix } = filter;
+      const { path, prefix, owner } = filter;
       const answerWith = (headers: Readonly<Record<string, string>>): Promise<Answer> =>
         measureCost(route.turns, [bearerOf(c).id], async () =>
           answerPage(query, await listLocks(storage, query), headers),
         );
-      if (path === undefined || prefix !== undefined || cursor !== undefined) return answerWith({});
+      if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))
+        return answerWith({});
       const seconds = preferredWait(c.req.header('prefer'));
       const waited =
         seconds === undefined

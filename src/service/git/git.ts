@@ -6,6 +6,7 @@ import type { BranchName } from './branch-name.ts';
 import { estimateObjects, fetchBranch } from './fetch.ts';
 import { gitCommand, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
+import { type FolderQuery, listFolder } from './list-folder.ts';
 import { maintainMirror } from './maintain.ts';
 import type { Remote } from './remote.ts';
 import { listRemoteBranches } from './remote-branches.ts';
@@ -86,6 +87,11 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
     setDefaultBranch: (workspace: string, branch: BranchName) =>
       asGitErrors(`set the default branch of the mirror to ${branch}`, () =>
         setDefaultBranch(mirrorOf(workspace), branch),
+      ),
+    /** What a folder of the mirror has, by a commit that was fetched. */
+    listFolder: (workspace: string, query: FolderQuery) =>
+      asGitErrors(`list a folder of the mirror of ${workspace}`, () =>
+        listFolder(git, mirrorOf(workspace).repository, query),
       ),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>

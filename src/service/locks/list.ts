@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import type { Lock } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Bearer } from '../tokens/tokens.ts';
 import { type LockRow, lockOf } from './lock-row.ts';
 
 export interface LockQuery {
   readonly workspace: string;
   readonly path?: string | undefined;
   readonly prefix?: string | undefined;
+  readonly owner?: string | undefined;
   /** The last path of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;
@@ -32,7 +34,7 @@ export interface LiveLockPage {
 export const beyond = '\u{10FFFF}';
 
 export async function listLiveLocks({ read, now }: Storage, query: LockQuery): Promise<LiveLockPage> {
-  const { workspace, path, prefix, after, limit } = query;
+  const { workspace, path, prefix, owner, after, limit } = query;
   const rows = await read
     .selectFrom('locks')
     .selectAll()
@@ -43,6 +45,7 @@ export async function listLiveLocks({ read, now }: Storage, query: LockQuery): P
     .$if(prefix !== undefined, (locks) =>
       locks.where('path', '>=', prefix ?? '').where('path', '<', `${prefix}${beyond}`),
     )
+    .$if(owner !== undefined, (locks) => locks.where('owner', '=', owner ?? ''))
     .$if(after !== undefined, (locks) => locks.where('path', '>', after ?? ''))
     .orderBy('path')
     .limit(limit + 1)
@@ -69,6 +72,24 @@ const ofWorkspace = ({ read, now }: Storage, workspace: string) =>
 export async function heldLocks(storage: Storage, workspace: string): Promise<readonly HeldLock[]> {
   const rows = await ofWorkspace(storage, workspace).selectAll().execute();
   return rows.map((row) => ({ lock: lockOf(row), tokenId: row.token_id }));
+}
+
+/** What a bearer may renew and release in all workspaces that it may see, by workspace and path. */
+export function ownLocks({ read, now }: Storage, bearer: Bearer, limit: number): Promise<LockRow[]> {
+  const { id, name, owner, workspaces } = bearer;
+  return (
+    read
+      .selectFrom('locks')
+      .selectAll()
+      // As isOwnLock() has it.
+      .where(({ or, and, eb }) => or([eb('owner', '=', owner), and([eb('owner', '=', name), eb('token_id', '=', id)])]))
+      .$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []))
+      .where(sql<boolean>`expires_at > (select ${now})`)
+      .orderBy('workspace_id')
+      .orderBy('path')
+      .limit(limit)
+      .execute()
+  );
 }
 
 /**

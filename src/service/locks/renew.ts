@@ -46,3 +46,14 @@ export async function renewLock(
     .executeTakeFirst();
   return renewed === undefined ? { kind: 'absent' } : { kind: 'renewed', lock: lockOf(renewed) };
 }
+
+export type Extension = Renewal | { readonly kind: 'not-longer'; readonly lock: Lock };
+
+/** A renewal by a person, who means more time: a program may also ask for less. */
+export async function extendLock(db: Database, now: Now, request: RenewalRequest): Promise<Extension> {
+  const { bearer, match, ttl } = request;
+  const found = await findLock(db, now, request);
+  const own = found?.live === true && match(found.id) && isOwnLock(found, { owner: bearer.owner, tokenId: bearer.id });
+  if (own && found.remainingMs >= milliseconds(ttl)) return { kind: 'not-longer', lock: lockOf(found) };
+  return renewLock(db, now, request);
+}

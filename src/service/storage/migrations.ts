@@ -205,6 +205,8 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
       workspace_id text ${byteOrder} primary key references workspaces (id) on delete cascade,
       objects bigint not null, bytes bigint not null, needed_bytes bigint)`,
   ],
+  // People look for their own locks, in one workspace or in all, among those of pipelines.
+  () => ['create index locks_by_owner on locks (owner, workspace_id, path)'],
 ];
 
 /** The message is a sentence for a person. */

@@ -48,6 +48,7 @@ export async function hostilePages(service: RunningService) {
   const holder = await token({ name: hostileName });
   const origin = 'https://evil.example/"><script>alert(1)</script>';
   await takeLock(service, workspace, holder.secret, hostilePath, { origin, note: hostilePath.slice(0, 200) });
+  await takeLock(service, workspace, admin.secret, `own/${hostilePath}`, { origin, note: hostilePath.slice(0, 200) });
   const json = {
     url: 'https://ci.example.com/?key=query-s3cret',
     headers: { 'x-key': 'header-s3cret' },

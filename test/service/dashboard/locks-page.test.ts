@@ -35,7 +35,7 @@ describe('the list of locks, without JavaScript,', () => {
     expect(pathsIn(all)).toHaveLength(200);
     expect(all).toContain('450 locks');
     expect(all).toContain('Page 1 of 3');
-    expect(all).not.toContain('locks/release?');
+    for (const change of ['locks/release?', 'locks/extend?', 'locks/new']) expect(all).not.toContain(change);
     const last = 'Content/Level00/Asset00449.uasset';
     expect(pathsIn(await page('?page=3')).at(-1)).toBe(last);
     expect(pathsIn(await page('?page=99'))).toHaveLength(50);
@@ -57,6 +57,8 @@ describe('the list of locks, without JavaScript,', () => {
     };
     expect(await shown('')).toEqual(['none']);
     expect(await shown('?path=a/b')).toEqual(['free']);
+    const lockIt = addressIn((await writer.get(listOf(workspace, '?path=a/b'))).text, /href="([^"]+)">Lock it/);
+    expect((await writer.get(lockIt)).text).toContain('name="path" value="a/b"');
     for (const path of ['a/b', 'a/b/c', 'x']) await takeLock(service, workspace, writer.secret, path);
     expect(await shown('')).toEqual(['a/b', 'a/b/c', 'x']);
     expect(await shown('?path=a%2Fb')).toEqual(['a/b']);
@@ -85,11 +87,11 @@ describe('the list of locks, without JavaScript,', () => {
     await takeLock(service, workspace, admin.secret, 'two');
     await takeLock(service, workspace, desk.secret, 'three');
     const offered = async (visitor: Visitor) =>
-      [...(await visitor.get(listOf(workspace))).text.matchAll(/aria-label="([^"]+)">(?:Release|Force release)</g)].map(
+      [...(await visitor.get(listOf(workspace))).text.matchAll(/href="[^"]+" aria-label="([^"]+)">/g)].map(
         ([, name]) => name,
       );
-    expect(await offered(writer)).toEqual(['Release one', 'Release three']);
-    expect(await offered(admin)).toEqual(['Force release one', 'Force release three', 'Release two']);
+    expect(await offered(writer)).toEqual(['Extend one', 'Release one', 'Extend three', 'Release three']);
+    expect(await offered(admin)).toEqual(['Force release one', 'Force release three', 'Extend two', 'Release two']);
   });
 });
 

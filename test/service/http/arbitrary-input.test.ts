@@ -46,7 +46,7 @@ const body = fc.oneof(
 const pieces = fc.oneof(
   fc.constantFrom(...words(String.raw`/ // .. . %2e %2F %5c \ %00 %zz % %ff %c3%bc %ed%a0%80`)),
   fc.constantFrom(...words('v1 workspaces locks hooks sync syncs openapi.json metrics')),
-  fc.constantFrom(...words('? & = # ; : + limit cursor path prefix force true 1')),
+  fc.constantFrom(...words('? & = # ; : + limit cursor path prefix owner force true 1')),
   // Every character that the line of a request can have.
   fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
 );

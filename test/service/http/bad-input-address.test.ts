@@ -79,6 +79,7 @@ describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
     ['limit', ['0', '1001', '-1', 'abc', '1e3', '1.5', '+5', '', '%31%zz', '99999999999999999999', '1&lim%69t=1']],
     ['path', ['a&path=a', '', '..', '%00', '%ff', 'a%', '%ed%a0%80', 'a'.repeat(1_025)]],
     ['prefix', ['%00', 'a%0Ab', '%ff', 'a'.repeat(1_025), 'a&prefix=b']],
+    ['owner', ['%00', 'a%0Ab', '%ff', 'a'.repeat(1_025), 'a&owner=b']],
     ['cursor', ['', 'abc', '!!!', '%00', 'YQ==', '42', cursor('../x'), cursor('a\0'), cursor(Uint8Array.of(0xff))]],
   ])('what a list cannot take as %s is refused', async (field, values) => {
     for (const value of values) expectInvalid(await ask('GET', locks(`?${field}=${value}`)), `#/${field}`);

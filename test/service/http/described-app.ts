@@ -38,6 +38,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   prepareSync: notHere,
   listBranches: notHere,
   remoteMemory: { known: notHere, ask: notHere, askSoon: notHere },
+  suggestPaths: { isMirrored: notHere, suggest: notHere },
   targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
   metrics: createMetrics(),
   trustedProxies: [],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { pathsIn, sharedService } from './shared-service.ts';
+import { locksOf, pathsIn, sharedService } from './shared-service.ts';
 
 describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
   const service = sharedService(kind);
@@ -52,6 +52,26 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     expect(await paths('?prefix=')).toHaveLength(7);
   });
 
+  test('?owner= is exact, by case, and narrows what the other parameters find', async () => {
+    const { id, paths } = await workspaceWith();
+    for (const [owner, path] of [
+      ['ada', 'x/1'],
+      ['Ada', 'x/2'],
+      ['ada ci', 'x/3'],
+      ['ada', 'y'],
+    ] as const) {
+      const { secret } = await service.token({ owner });
+      expect((await locksOf(service, id, secret).take(path)).status).toBe(201);
+    }
+    expect(await paths('?owner=ada')).toEqual(['x/1', 'y']);
+    expect(await paths('?owner=Ada')).toEqual(['x/2']);
+    expect(await paths('?owner=ada+ci')).toEqual(['x/3']);
+    for (const nobody of ['ad', 'ADA', '']) expect(await paths(`?owner=${nobody}`)).toEqual([]);
+    expect(await paths('?owner=ada&prefix=x')).toEqual(['x/1']);
+    expect(await paths('?owner=ada&path=y')).toEqual(['y']);
+    expect(await paths('?owner=ada&path=x/2')).toEqual([]);
+  });
+
   test('a path is found and released in whichever way its characters are written', async () => {
     const { paths, take, release } = await workspaceWith('\u00fc/x');
     expect((await take('u\u0308/x')).status).toBe(409);
@@ -78,9 +98,12 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
   });
 
   test('a link keeps the filter and the size of the page', async () => {
-    const { id } = await workspaceWith('x/1', 'x/2', 'x/3', 'y');
+    const { id, list } = await workspaceWith('x/1', 'x/2', 'x/3', 'y');
+    const { owner } = (await list()).body.locks[0];
+    const other = locksOf(service, id, (await service.token({ owner: 'another' })).secret);
+    expect((await other.take('x/4')).status).toBe(201);
     const found: string[] = [];
-    let address = `/v1/workspaces/${id}/locks?prefix=x/&limit=2`;
+    let address = `/v1/workspaces/${id}/locks?prefix=x/&owner=${encodeURIComponent(owner)}&limit=2`;
     for (let page = 0; page < 2; page += 1) {
       const answer = await service.ask('GET', address, { token: service.secret });
       found.push(...pathsIn(answer));

@@ -67,6 +67,7 @@ const titled = (some: readonly Field[]): [title: string, field: Field][] =>
 const asDescribed: Readonly<Record<string, (text: string) => boolean>> = {
   path: (path) => Buffer.byteLength(path.normalize('NFC')) <= 1_024,
   prefix: (prefix) => Buffer.byteLength(prefix) <= 1_024,
+  owner: (owner) => Buffer.byteLength(owner) <= 1_024,
   branch: (branch) => Buffer.byteLength(branch) <= 255,
   ttl(ttl) {
     const duration = parseDuration(ttl);
@@ -260,7 +261,8 @@ describe('the OpenAPI document', () => {
     const optional = fields.filter(({ required }) => !required).map((field) => `${field.in} ${field.name}`);
     expect([...new Set(optional)].sort().join(', ')).toBe(
       'body branches, body events, body format, body headers, body note, body secret, header Idempotency-Key, ' +
-        'header If-Match, header Prefer, header Referer, query cursor, query force, query limit, query path, query prefix',
+        'header If-Match, header Prefer, header Referer, query cursor, query force, query limit, query owner, query path, ' +
+        'query prefix',
     );
   });
 });

@@ -85,10 +85,11 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
     expect(JSON.parse(line ?? '')).toMatchObject({ status: 200, waited_ms: expect.any(Number), msg: 'request' });
   });
 
-  test('is none without a path, with a prefix or a cursor, or where Prefer asks for another thing', async () => {
-    await locks.take('kept');
+  test('is none without a path, with a prefix, an owner or a cursor, or where Prefer asks for another thing', async () => {
+    const { body: kept } = await locks.take('kept');
     for (const [query, prefer] of [
       ['', 'wait=30'],
+      [`?path=kept&owner=${encodeURIComponent(kept.owner)}`, 'wait=30'],
       ['?path=kept&prefix=k', 'wait=30'],
       [`?path=kept&cursor=${Buffer.from('a').toString('base64url')}`, 'wait=30'],
       ['?path=kept', 'wait=soon'],

@@ -169,6 +169,17 @@ export function listAddress(
 /** The page of a path, which is one segment of the address, as in the API. @param {string} workspace @param {string} path */
 export const pathAddress = (workspace, path) => `/workspaces/${workspace}/paths/${encodeURIComponent(path)}`;
 
-/** Where a lock is released, after a confirmation: exactly the lock with this id. @param {string} workspace @param {Pick<ShownLock, 'path' | 'id'>} lock */
-export const releaseAddress = (workspace, { path, id }) =>
-  `/workspaces/${workspace}/locks/release?${new URLSearchParams({ path, lock: id })}`;
+/** @typedef {Pick<ShownLock, 'path' | 'id'>} OneLock */
+
+/** Where something is done to exactly the lock with this id. @param {string} what @param {string} workspace @param {OneLock} lock */
+const addressOfLock = (what, workspace, { path, id }) =>
+  `/workspaces/${workspace}/locks/${what}?${new URLSearchParams({ path, lock: id })}`;
+
+/** After a confirmation. @param {string} workspace @param {OneLock} lock */
+export const releaseAddress = (workspace, lock) => addressOfLock('release', workspace, lock);
+
+/** @param {string} workspace @param {OneLock} lock */
+export const extendAddress = (workspace, lock) => addressOfLock('extend', workspace, lock);
+
+/** The locks of whoever is signed in, in all workspaces. */
+export const ownLocksAddress = '/my-locks';

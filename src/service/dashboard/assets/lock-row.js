@@ -1,5 +1,5 @@
 import { serviceNow, setText } from './clock.js';
-import { folderName, folderOf, pathAddress, releaseAddress, releaseText } from './lock-list.js';
+import { extendAddress, folderName, folderOf, pathAddress, releaseAddress, releaseText } from './lock-list.js';
 import { plural, safeText, shortRun } from './text.js';
 import { fullTime, relativeTime } from './time.js';
 
@@ -35,10 +35,14 @@ function fillRun(row, origin) {
   setText(part(row, '.run bdi'), safeText(text));
 }
 
-/** @param {Element} row @param {string} workspace @param {ShownLock} lock */
-function fillRelease(row, workspace, lock) {
+/** Not there for whoever may change no lock. @param {Element} row @param {string} workspace @param {ShownLock} lock */
+function fillActions(row, workspace, lock) {
   const link = row.querySelector('.release');
-  if (!(link instanceof HTMLElement)) return;
+  const extend = row.querySelector('.extend');
+  if (!(link instanceof HTMLElement && extend instanceof HTMLElement)) return;
+  extend.hidden = lock.release !== 'own';
+  extend.setAttribute('aria-label', `Extend ${safeText(lock.path)}`);
+  extend.setAttribute('href', extendAddress(workspace, lock));
   const text = releaseText(lock);
   link.hidden = lock.release === 'none';
   link.textContent = text;
@@ -76,7 +80,7 @@ export function fillLockRow(row, workspace, lock) {
   const left = part(row, '.countdown');
   left.dataset['until'] = expires_at;
   left.title = fullTime(expires_at);
-  fillRelease(row, workspace, lock);
+  fillActions(row, workspace, lock);
 }
 
 /** @param {HTMLElement} row @param {{ folder: string, count: number }} group @param {boolean} folded */

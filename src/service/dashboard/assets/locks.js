@@ -270,5 +270,3 @@ followStream({
 // A browser that comes back scrolls before the rows are here.
 history.scrollRestoration = 'manual';
 window.addEventListener('pagehide', () => history.replaceState({ scroll: window.scrollY }, ''));
-
-setInterval(() => updateCountdowns(root), 1_000);

@@ -1,10 +1,15 @@
-import { updateTimes } from './clock.js';
+import { updateCountdowns, updateTimes } from './clock.js';
 
 /** What every page does beyond what its HTML does by itself. */
 
-setInterval(updateTimes, 1_000);
+function update() {
+  updateTimes();
+  updateCountdowns(document);
+}
+
+setInterval(update, 1_000);
 document.addEventListener('visibilitychange', () => {
-  if (!document.hidden) updateTimes();
+  if (!document.hidden) update();
 });
 
 /** @param {Element | null} element */

@@ -1,25 +1,22 @@
 import { html } from 'hono/html';
+import { formatDuration } from '../../../interface/duration.ts';
 import type { Lock } from '../../../interface/resources.ts';
+import { maxTtl } from '../../../interface/ttl.ts';
 import type { LockChangeKind } from '../../locks/history.ts';
 import type { RecordedLockChange } from '../../locks/read-history.ts';
 import { pathAddress } from '../assets/lock-list.js';
 import { safeText, shortRun } from '../assets/text.js';
 import { fullTime } from '../assets/time.js';
+import { field } from './fields.ts';
 import { table } from './list.ts';
 import { faint, literal, type Markup, time, userText } from './text.ts';
 
-export const runOf = (origin: string | null): Markup =>
-  origin === null || shortRun(origin) === undefined
-    ? faint('unknown')
-    : html`<a rel="noreferrer noopener" href="${origin}"><bdi>${safeText(origin)}</bdi></a>`;
-
-/** For a row, where there is less room. */
-export const shortRunOf = (origin: string | null): Markup => {
-  const text = shortRun(origin);
-  return origin === null || text === undefined
-    ? faint('unknown')
-    : html`<a rel="noreferrer noopener" href="${origin}" title="${safeText(origin)}"><bdi>${safeText(text)}</bdi></a>`;
-};
+/** A link to the run from which a lock was taken. */
+export function originLink(origin: string | null, length: 'whole' | 'short'): Markup {
+  const short = shortRun(origin);
+  if (origin === null || short === undefined) return faint('unknown');
+  return html`<a rel="noreferrer noopener" href="${origin}"><bdi>${safeText(length === 'short' ? short : origin)}</bdi></a>`;
+}
 
 /** A lock in full, to decide about. */
 export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }: Lock, now: number): Markup =>
@@ -27,7 +24,7 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
     <dt>Path</dt><dd>${literal(path)}</dd>
     <dt>Holder</dt><dd>${userText(owner)}</dd>
     ${note === null ? '' : html`<dt>Note</dt><dd>${userText(note)}</dd>`}
-    <dt>From run</dt><dd>${runOf(origin)}</dd>
+    <dt>From run</dt><dd>${originLink(origin, 'whole')}</dd>
     <dt>Since</dt><dd>${time(acquired_at, now)} <span class="faint">(${fullTime(acquired_at)})</span></dd>
     <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${fullTime(expires_at)})</span></dd>
   </dl>`;
@@ -59,8 +56,24 @@ export function changeTable(changes: readonly RecordedLockChange[], now: number,
       ${pathCell(each)}
       <td data-label="What">${change(each)}</td>
       <td data-label="Holder">${userText(each.owner)}${each.note === null ? '' : html`<br><span class="faint">${userText(each.note)}</span>`}</td>
-      <td data-label="From run">${shortRunOf(each.origin)}</td>
+      <td data-label="From run">${originLink(each.origin, 'short')}</td>
     </tr>`,
   );
   return table('cards', ['When', workspace === undefined ? '' : 'Path', 'What', 'Holder', 'From run'], rows);
 }
+
+export interface TypedDuration {
+  readonly text: string;
+  readonly problem?: string | undefined;
+}
+
+/** How long a lock is to last. */
+export const durationField = (title: string, { text, problem }: TypedDuration): Markup =>
+  field({
+    id: 'duration',
+    title,
+    problem,
+    hint: `A whole number with m, h or d, such as 90m, 8h or 3d. At most ${formatDuration(maxTtl)}.`,
+    control: (aria) =>
+      html`<input id="duration" name="duration" value="${text}" required autocomplete="off" autocapitalize="none" spellcheck="false" size="8"${aria}>`,
+  });

@@ -6,6 +6,7 @@ import type { Answer } from '../../contract/answer.ts';
 import type { Refusal } from '../../contract/problem.ts';
 import { type Environment, send } from '../../http/context.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
+import { ownLocksAddress } from '../assets/lock-list.js';
 import { safeText } from '../assets/text.js';
 import { navigationLinks } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
@@ -18,7 +19,7 @@ import type { PageCall } from './page.ts';
 export type PageLocation =
   | { readonly section: 'workspaces' }
   | { readonly section: 'workspaces'; readonly workspace: string; readonly tab: Tab }
-  | { readonly section: 'tokens' | 'audit' | 'none' };
+  | { readonly section: 'my-locks' | 'tokens' | 'audit' | 'none' };
 
 type Tab = 'branches' | 'locks' | 'syncs' | 'hooks';
 
@@ -53,9 +54,14 @@ function workspaceNavigation(workspace: string, current: Tab, { scopes }: Bearer
 
 function mainNavigation({ section }: PageLocation, { scopes }: Bearer): Markup {
   const workspaces = { href: '/', text: 'Workspaces', current: section === 'workspaces' };
+  const myLocks = { href: ownLocksAddress, text: 'My locks', current: section === 'my-locks' };
   const tokens = { href: '/tokens', text: 'Tokens', current: section === 'tokens' };
   const audit = { href: '/audit', text: 'Audit', current: section === 'audit' };
-  const links = grants(scopes, 'admin') ? [workspaces, tokens, audit] : [workspaces];
+  const links = [
+    workspaces,
+    ...(grants(scopes, 'locks:read') ? [myLocks] : []),
+    ...(grants(scopes, 'admin') ? [tokens, audit] : []),
+  ];
   return html`<nav aria-label="Main">${navigationLinks(links)}</nav>`;
 }
 
@@ -67,6 +73,7 @@ const signedIn = (call: PageCall): Markup => html`<div class="who">
 /** In addition to those of every page. */
 function stylesOf(location: PageLocation): readonly string[] {
   if ('tab' in location) return [location.tab === 'branches' ? 'syncs.css' : `${location.tab}.css`];
+  if (location.section === 'my-locks') return ['locks.css'];
   return location.section === 'workspaces' ? ['syncs.css'] : [];
 }
 

@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Answer } from '../../contract/answer.ts';
 import type { Access, AccessControl } from '../../http/access.ts';
 import { type App, addressedWorkspace, bearerOf, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/urlencoded.ts';
+import { type KeyedRequest, keyedRequest } from '../../idempotency/keyed-request.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
-import { type Form, readOwnForm } from './form.ts';
+import { type Form, formIdOf, readOwnForm } from './form.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
 export interface PageRoute {
@@ -62,3 +64,16 @@ export function queryOf<Name extends string>(
 
 export const workspaceOf = ({ c }: PageCall, storage: Storage): Promise<FoundWorkspace> =>
   addressedWorkspace(c, storage);
+
+/** Of a form with this content: sent again, as by a reload, it must not do anything. */
+export function keyOfForm(call: ActionCall, typed: unknown): KeyedRequest | undefined {
+  const content = JSON.stringify([formIdOf(call), typed]);
+  return keyedRequest({
+    tokenId: call.bearer.id,
+    key: `form-${createHash('sha256').update(content).digest('hex')}`,
+    method: 'POST',
+    path: call.c.req.path,
+    ifMatch: undefined,
+    body: '',
+  });
+}

@@ -15,7 +15,7 @@ import type { WaitingRequest } from '../../locks/refused-requests.ts';
 import { pathAddress, releaseAddress, releaseText } from '../assets/lock-list.js';
 import { fullTime } from '../assets/time.js';
 import { addressWith, link, pageLinks, table } from '../elements/list.ts';
-import { changeTable, lockFacts, shortRunOf } from '../elements/lock.ts';
+import { changeTable, lockFacts, originLink } from '../elements/lock.ts';
 import { empty, faint, type Markup, time, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
@@ -53,7 +53,7 @@ function waitingTable({ now }: PageCall, waiting: readonly WaitingRequest[]): Ma
   const rows = waiting.map(
     ({ owner, origin, since, last }) => html`<tr>
       <th scope="row">${userText(owner)}</th>
-      <td data-label="From run">${shortRunOf(origin)}</td>
+      <td data-label="From run">${originLink(origin, 'short')}</td>
       <td data-label="Since">${time(since, now)}</td>
       <td data-label="Last refused">${time(last, now)}</td>
     </tr>`,

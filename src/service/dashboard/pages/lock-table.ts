@@ -4,6 +4,7 @@ import type { HeldLock } from '../../locks/list.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import {
+  extendAddress,
   folderName,
   folderOf,
   type ListQuery,
@@ -84,7 +85,7 @@ export function lockTable(context: RowContext, query: ListQuery, { locks, folder
   return html`<table role="table" class="locks${releasing ? ' releasing' : ''}${query.group ? ' grouped' : ''}" aria-label="Locks" aria-rowcount="${total + 1}"${hidden ? html` hidden` : ''}>
     <thead role="rowgroup"><tr role="row" aria-rowindex="1">
       ${sortKeys.map((by) => columnHeading(workspace, query, by))}
-      ${releasing ? html`<th role="columnheader" scope="col" class="lock-release"><span class="visually-hidden">Release</span></th>` : ''}
+      ${releasing ? html`<th role="columnheader" scope="col" class="lock-release"><span class="visually-hidden">Extend or release</span></th>` : ''}
     </tr></thead>
     <tbody role="rowgroup">${rows}</tbody>
   </table>
@@ -100,6 +101,9 @@ export interface RowContext {
   readonly releasing: boolean;
 }
 
+const extendLink = (workspace: string, lock: ShownLock): Markup =>
+  html`<a class="button extend"${lock.release === 'own' ? html` href="${extendAddress(workspace, lock)}"` : html` hidden`} aria-label="Extend ${safeText(lock.path)}">Extend</a>`;
+
 function releaseLink(workspace: string, lock: ShownLock): Markup {
   const { release, path } = lock;
   const text = releaseText(lock);
@@ -114,7 +118,7 @@ function lockRow({ workspace, now, releasing }: RowContext, lock: ShownLock): Ma
     <td role="cell" class="lock-run">${runLink(origin)}</td>
     <td role="cell" class="lock-since">${time(acquired_at, now)}</td>
     <td role="cell" class="lock-left">${countdown(expires_at, now)}<span class="on-cards"> left</span></td>
-    ${releasing ? html`<td role="cell" class="lock-release">${releaseLink(workspace, lock)}</td>` : ''}
+    ${releasing ? html`<td role="cell" class="lock-release">${extendLink(workspace, lock)} ${releaseLink(workspace, lock)}</td>` : ''}
   </tr>`;
 }
 

@@ -21,7 +21,7 @@ import {
 import { plural } from '../assets/text.js';
 import { fullTime } from '../assets/time.js';
 import { option } from '../elements/fields.ts';
-import { link, numberedPages } from '../elements/list.ts';
+import { addressWith, link, numberedPages } from '../elements/list.ts';
 import { empty, literal, type Markup, notice } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
@@ -29,14 +29,9 @@ import { addPage, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { historyAddress } from './lock-history.ts';
 import { columnNames, lockTable, type RowContext, shownLock } from './lock-table.ts';
+import { lockNotice } from './one-lock.ts';
 
 const pageSize = 200;
-
-/** By the code that other pages redirect with. */
-const notices: ReadonlyMap<string, string> = new Map([
-  ['released', 'The lock was released.'],
-  ['absent', 'Nothing was released: the lock was already gone. Its holder released it, or it expired.'],
-]);
 
 const alphabetical = ['A to Z', 'Z to A'] as const;
 
@@ -66,18 +61,23 @@ function filters(workspace: string, query: ListQuery): Markup {
   </form>`;
 }
 
-const emptyStates: Readonly<Record<'free' | 'none' | 'no-match', (workspace: string) => Markup>> = {
-  free: () =>
+type EmptyState = (context: RowContext, path: string) => Markup;
+
+const newLockAddress = (workspace: string, path = ''): string =>
+  addressWith(`/workspaces/${workspace}/locks/new`, { path });
+
+const emptyStates: Readonly<Record<'free' | 'none' | 'no-match', EmptyState>> = {
+  free: ({ workspace, releasing }, path) =>
     empty(
       'Nobody holds a lock on this path.',
-      'It was released, has expired, or was never taken. Anyone can take it now.',
+      html`It was released, has expired, or was never taken. ${releasing ? html`<a href="${newLockAddress(workspace, path)}">Lock it</a>` : 'Anyone can take it now.'}`,
     ),
   none: () =>
     empty(
       'Nothing is locked.',
       html`When a workflow step takes a lock with <code>operation: lock</code>, it appears here, with its holder and run.`,
     ),
-  'no-match': (workspace) =>
+  'no-match': ({ workspace }) =>
     empty(
       'No lock matches the search.',
       html`The search covers paths, holders, notes and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
@@ -85,12 +85,12 @@ const emptyStates: Readonly<Record<'free' | 'none' | 'no-match', (workspace: str
 };
 
 /** All of them: the browser switches between them as locks come and go. */
-function emptyDivisions(workspace: string, { path }: ListQuery, all: number, shown: number): Markup {
+function emptyDivisions(context: RowContext, { path }: ListQuery, all: number, shown: number): Markup {
   const whole = all === 0 ? 'none' : 'no-match';
   const state = shown > 0 ? undefined : path === '' ? whole : 'free';
   return html`${Object.entries(emptyStates).map(
     ([name, content]) =>
-      html`<div data-empty="${name}"${name === state ? '' : html` hidden`}>${content(workspace)}</div>`,
+      html`<div data-empty="${name}"${name === state ? '' : html` hidden`}>${content(context, path)}</div>`,
   )}`;
 }
 
@@ -122,11 +122,14 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
       <p class="visually-hidden" id="lock-announcement" role="status"></p>
     </div>
     ${lockTable(context, query, rows)}
-    ${emptyDivisions(workspace, query, locks.length, found.length)}
+    ${emptyDivisions(context, query, locks.length, found.length)}
     ${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], (page) => listAddress(workspace, { ...query, page }))}
     <p class="pages">${link(historyAddress(workspace), 'History of locks')}</p>
   </div>`;
 }
+
+const newLockLink = (workspace: string): Markup =>
+  html`<div class="actions"><a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a></div>`;
 
 /** Small enough that a browser renders in between, and that no single write is large. */
 const maxLocksPerEvent = 1_000;
@@ -161,12 +164,14 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
     const { bearer, now } = call;
     const texts = queryOf(call, ...queryNames, 'notice');
     const locks = (await heldLocks(storage, id)).map((held) => shownLock(bearer, held));
-    const context = { workspace: id, now, releasing: grants(bearer.scopes, 'locks:write') };
+    const mayLock = grants(bearer.scopes, 'locks:write');
+    const context = { workspace: id, now, releasing: mayLock };
     return showPage(call, {
       title: 'Locks',
       location: inWorkspace(id, 'locks'),
       script: 'locks.js',
-      main: html`${notice(notices.get(texts.notice))}
+      main: html`${notice(lockNotice(texts.notice))}
+        ${mayLock ? newLockLink(id) : ''}
         ${listed(context, parseListQuery(new URLSearchParams(texts)), locks)}`,
     });
   });

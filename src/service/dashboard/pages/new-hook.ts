@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import type { Hook, HookFormat } from '../../../interface/resources.ts';
 import type { Answer } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import { type App, actorOf } from '../../http/context.ts';
-import { keyedRequest } from '../../idempotency/keyed-request.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import type { RegisteredHook } from '../../webhooks/hooks.ts';
 import { type HookRequest, registerRequested, targetOf } from '../../webhooks/registration.ts';
@@ -13,26 +11,12 @@ import type { WebhookSecret } from '../../webhooks/signature.ts';
 import { formatNames, type Notice } from '../elements/hook.ts';
 import { copyable, literal, type Markup } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
-import { formIdOf } from '../frame/form.ts';
 import { inWorkspace, showPage, type View } from '../frame/layout.ts';
-import { type ActionCall, addAction, addPage, workspaceOf } from '../frame/page.ts';
+import { type ActionCall, addAction, addPage, keyOfForm, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { newHookForm, problemsIn, readNewHook, type Typed, typedIn, untouched } from './new-hook-form.ts';
 
 const access = 'hooks:write';
-
-/** The key of this form with this content: sent again by a reload, it must not do anything. */
-function onceOnly(call: ActionCall, typed: Typed) {
-  const content = JSON.stringify([formIdOf(call), typed]);
-  return keyedRequest({
-    tokenId: call.bearer.id,
-    key: `form-${createHash('sha256').update(content).digest('hex')}`,
-    method: 'POST',
-    path: call.c.req.path,
-    ifMatch: undefined,
-    body: '',
-  });
-}
 
 export function addNewHookPages(app: App, parts: DashboardParts): void {
   const { storage, targets, idempotent, onHooksChanged } = parts;
@@ -43,7 +27,7 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
     const done: { registered?: RegisteredHook } = {};
     const repeated = await idempotent(
       { workspace },
-      onceOnly(call, typed),
+      keyOfForm(call, typed),
       () => targetOf(request, targets),
       async (db, target) => {
         const registrant = { workspace, actor: actorOf(call.c) };

@@ -4,10 +4,13 @@ import { revokeToken } from '../../../../src/service/tokens/tokens.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem, phone } from '../../../support/browser/open-page.ts';
+import { temporaryFolder } from '../../../support/git-folders.ts';
+import { createRepository } from '../../../support/git-repository.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { locksOf as locksAsApi } from '../../http/shared-service.ts';
 import { serviceOfTests } from '../browser-like.ts';
 import { hostileName, hostilePath, seedManyLocks, takeLock } from '../locked-service.ts';
+import { syncBranch } from '../sync-branch.ts';
 import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
 const service = serviceOfTests();
@@ -126,6 +129,68 @@ describe('the page of locks', () => {
     const audit = await service.storage.read.selectFrom('audit').selectAll().where('actor', '=', 'grace').execute();
     const released = audit.filter(({ action }) => action === 'lock.force-released');
     expect(released.map(({ detail }) => JSON.parse(detail).reason)).toEqual(['The runner is gone.']);
+  });
+
+  test('lets somebody lock a file that is completed as they type, extend the lock and release it', async ({
+    openPage,
+  }) => {
+    const remote = createRepository(await temporaryFolder(), 'remote.git');
+    remote.commit({ branch: 'main', files: { 'Content/Hero.uasset': '1', 'Content/Maps/Town.umap': '1' } });
+    const workspace = await service.workspace(remote.path);
+    const mira = await service.token({ name: 'laptop', owner: 'mira', scopes: ['locks:write', 'sync'] });
+    await syncBranch(service, workspace, mira.secret, 'main');
+    const page = await openPage();
+    await signIn(page, service, mira.secret, locksOf(workspace));
+    await live(page);
+    await page.getByRole('link', { name: 'Lock a file' }).click();
+    const path = page.getByLabel('Path');
+    const suggestions = page.locator('#paths option');
+    await suggestions.and(page.locator('[value="Content/"]')).waitFor({ state: 'attached' });
+    await path.pressSequentially('Content/h');
+    await suggestions.and(page.locator('[value="Content/Hero.uasset"]')).waitFor({ state: 'attached' });
+    expect(await suggestions.count()).toBe(1);
+    await expectAccessible(page);
+    await path.fill('Content/Hero.uasset');
+    await page.getByLabel('For how long').fill('1h');
+    await path.press('Enter');
+    await page.getByText('The lock is yours.').waitFor();
+    await live(page);
+
+    // The row is now one that the browser has written.
+    await page.getByRole('link', { name: 'Extend Content/Hero.uasset' }).press('Enter');
+    await page.getByLabel('For how long').fill('3d');
+    await page.getByRole('button', { name: 'Extend' }).press('Enter');
+    await page.getByText('The lock was extended.').waitFor();
+    await rowOf(page, 'Content/Hero.uasset')
+      .getByText(/^[23] d \d\d h$/)
+      .waitFor();
+
+    await page.getByRole('link', { name: 'My locks' }).click();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Release Content/Hero.uasset' }).click();
+    await page.getByRole('button', { name: 'Release' }).press('Enter');
+    await page.getByText('The lock was released.').waitFor();
+    await page.getByText('You hold no lock.').waitFor();
+  });
+
+  test('on a phone without JavaScript says what is wrong with a lock, and who holds it', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const { secret } = await service.token({ name: hostileName });
+    await takeLock(service, workspace, secret, hostilePath, { note: hostilePath.slice(0, 200) });
+    const page = await openPage({ viewport: phone, javaScript: false });
+    await signIn(page, service, (await service.token()).secret, `${locksOf(workspace)}/new`);
+    for (const [path, status] of [
+      [`/${hostilePath}`, 422],
+      [hostilePath, 409],
+    ] as const) {
+      await page.getByLabel('Path').fill(path);
+      await page.getByRole('button', { name: 'Lock' }).click();
+      await expectProblem(page, new RegExp(`status of ${status}`));
+      await page.getByText('Nothing was locked.').waitFor();
+      expect(await page.getByLabel('Path').inputValue()).toBe(path);
+      await expectNoSidewaysScrolling(page);
+      await expectAccessible(page);
+    }
   });
 
   test('stays fluid with 10,000 locks: few rows in the document, whatever is searched, sorted or scrolled', async ({

@@ -1,0 +1,39 @@
+/** Completes the path of the file that is to be locked, folder by folder. */
+
+const field = document.querySelector('input[data-suggestions]');
+const list = document.querySelector('datalist#paths');
+
+/** So that somebody who types quickly asks once. */
+const pauseMs = 150;
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+let asked = new AbortController();
+
+/** @param {HTMLInputElement} input @param {Element} suggestions */
+async function suggest(input, suggestions) {
+  asked.abort();
+  asked = new AbortController();
+  const { signal } = asked;
+  const address = `${input.dataset['suggestions']}?${new URLSearchParams({ start: input.value })}`;
+  // Without suggestions, the path is typed.
+  const answer = await fetch(address, { signal }).catch(() => undefined);
+  if (!answer?.ok) return;
+  const { paths } = /** @type {{ paths: string[] }} */ (await answer.json());
+  if (signal.aborted) return;
+  suggestions.replaceChildren(
+    ...paths.map((path) => {
+      const option = document.createElement('option');
+      option.value = path;
+      return option;
+    }),
+  );
+}
+
+if (field instanceof HTMLInputElement && list !== null) {
+  void suggest(field, list);
+  field.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => suggest(field, list), pauseMs);
+  });
+}

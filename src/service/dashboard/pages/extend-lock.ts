@@ -1,0 +1,78 @@
+import { html } from 'hono/html';
+import { formatDuration } from '../../../interface/duration.ts';
+import type { LockPath } from '../../../interface/lock-path.ts';
+import { parseTtl } from '../../../interface/ttl.ts';
+import type { Answer } from '../../contract/answer.ts';
+import type { App } from '../../http/context.ts';
+import { extendLock } from '../../locks/renew.ts';
+import { deskTtl } from '../../workspaces/desk-ttl.ts';
+import { extendAddress } from '../assets/lock-list.js';
+import { durationField, lockFacts, type TypedDuration } from '../elements/lock.ts';
+import type { Markup } from '../elements/text.ts';
+import { type ActionCall, addAction, addPage, type PageCall } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import {
+  backLink,
+  createLockPages,
+  type FoundLock,
+  type LockChange,
+  type LockContext,
+  lockFields,
+  withNotice,
+} from './one-lock.ts';
+
+const route = { path: '/workspaces/:id/locks/extend', access: 'locks:write' } as const;
+
+const change: LockChange = {
+  title: 'Extend a lock',
+  nothingDone: 'Nothing was extended.',
+  absent: 'not-extended',
+  whoMay: html`Only its holder can extend it.`,
+  isAllowed: (way) => way === 'own',
+  again: (workspace, lock) => html`<a href="${extendAddress(workspace, lock)}">Extend the new lock</a>`,
+};
+
+const confirmation = (
+  call: PageCall,
+  context: LockContext,
+  { lock }: FoundLock,
+  duration: TypedDuration,
+): Markup => html`
+  ${lockFacts(lock, call.now)}
+  <form method="post" action="/workspaces/${context.workspace.id}/locks/extend" class="narrow">
+    ${lockFields(call, context, lock)}
+    ${durationField('For how long, from now', duration)}
+    <div class="actions"><button class="primary">Extend</button> ${backLink(context, 'Cancel')}</div>
+  </form>`;
+
+export function addExtensionPages(app: App, parts: DashboardParts): void {
+  const { storage, onLockEvent, onRenewed } = parts;
+  const pages = createLockPages(storage, change);
+
+  addPage(app, parts, route, (call) =>
+    pages.ask(call, (context, found) =>
+      confirmation(call, context, found, { text: formatDuration(deskTtl(context.workspace)) }),
+    ),
+  );
+
+  async function extend(call: ActionCall, context: LockContext, path: LockPath): Promise<Answer> {
+    const workspace = context.workspace.id;
+    const { form, bearer } = call;
+    const id = form.text('lock');
+    const text = form.text('duration');
+    const ttl = parseTtl(text.trim());
+    const askAgain = (problem: string): Promise<Answer> =>
+      pages.refuse(call, context, path, (found) => confirmation(call, context, found, { text, problem }));
+    if (!ttl.ok) return askAgain(ttl.why);
+    const extension = await storage.commit({ workspace }, (db) =>
+      extendLock(db, storage.now, { workspace, path, ttl: ttl.value, bearer, match: (held) => held === id }),
+    );
+    if (extension.kind !== 'renewed')
+      return askAgain('The lock already lasts longer. Choose more, or leave it as it is.');
+    onLockEvent();
+    onRenewed({ workspace, path });
+    return withNotice(context.back, 'extended');
+  }
+
+  addAction(app, parts, route, (call) => pages.act(call, (context, path) => extend(call, context, path)));
+}

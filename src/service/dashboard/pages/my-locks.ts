@@ -1,0 +1,60 @@
+import { html } from 'hono/html';
+import { grants } from '../../../interface/scopes.ts';
+import type { App } from '../../http/context.ts';
+import { ownLocks } from '../../locks/list.ts';
+import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { extendAddress, listAddress, ownLocksAddress, releaseAddress } from '../assets/lock-list.js';
+import { plural, safeText } from '../assets/text.js';
+import { groupedTable, unseen } from '../elements/list.ts';
+import { originLink } from '../elements/lock.ts';
+import { countdown, empty, literal, type Markup, notice, time, userText } from '../elements/text.ts';
+import { showPage } from '../frame/layout.ts';
+import { addPage, type PageCall, queryOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { lockNotice } from './one-lock.ts';
+
+/** Nobody works at so many. Those of a pipeline are found in the list of the workspace. */
+const maxShown = 500;
+
+const headings = ['Path', 'From run', 'Since', 'Time left', unseen('Extend or release')];
+
+function row({ bearer, now }: PageCall, stored: LockRow): Markup {
+  const lock = lockOf(stored);
+  const { path, note, origin, acquired_at, expires_at } = lock;
+  const workspace = stored.workspace_id;
+  const button = (kind: string, text: string, href: string) =>
+    html`<a class="button ${kind}" href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
+  const buttons = html`${button('extend', 'Extend', extendAddress(workspace, lock))} ${button('release', 'Release', releaseAddress(workspace, lock))}`;
+  return html`<tr>
+    <th scope="row"><a href="${listAddress(workspace, { path })}">${literal(path)}</a>${note === null ? '' : html`<div class="note faint">${userText(note)}</div>`}</th>
+    <td data-label="From run">${originLink(origin, 'short')}</td>
+    <td data-label="Since">${time(acquired_at, now)}</td>
+    <td data-label="Time left" class="nowrap">${countdown(expires_at, now)}</td>
+    <td class="nowrap">${grants(bearer.scopes, 'locks:write') ? buttons : ''}</td>
+  </tr>`;
+}
+
+const groupTitle = (workspace: string, { length }: readonly LockRow[]): Markup =>
+  html`<a href="${listAddress(workspace)}">${userText(workspace)}</a> <span class="faint">${plural(length, 'lock')}</span>`;
+
+const noLocks = empty(
+  'You hold no lock.',
+  html`Open the locks of a <a href="/">workspace</a> to lock a file. Locks that you take with git or in an editor appear here too.`,
+);
+
+export function addOwnLocksPage(app: App, parts: DashboardParts): void {
+  addPage(app, parts, { path: ownLocksAddress, access: 'locks:read' }, async (call) => {
+    const found = await ownLocks(parts.storage, call.bearer, maxShown + 1);
+    const locks = found.slice(0, maxShown);
+    const groups = [...Map.groupBy(locks, (lock) => lock.workspace_id)].map(([workspace, ofWorkspace]) => ({
+      title: groupTitle(workspace, ofWorkspace),
+      rows: ofWorkspace.map((lock) => row(call, lock)),
+    }));
+    const main = html`
+      ${notice(lockNotice(queryOf(call, 'notice').notice))}
+      <p>Locks that were taken with any token of the owner ${userText(call.bearer.owner)}.</p>
+      ${locks.length === 0 ? noLocks : groupedTable('cards own-locks', headings, groups)}
+      ${found.length > maxShown ? html`<p class="hint">These are the first ${maxShown}. The list of each workspace has all of them.</p>` : ''}`;
+    return showPage(call, { title: 'My locks', location: { section: 'my-locks' }, main });
+  });
+}

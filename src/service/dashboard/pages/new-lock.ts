@@ -1,0 +1,99 @@
+import { html } from 'hono/html';
+import { formatDuration } from '../../../interface/duration.ts';
+import type { LockPath } from '../../../interface/lock-path.ts';
+import { problems as kindsOfProblems } from '../../../interface/problem.ts';
+import { foldCase } from '../../../interface/windows-path.ts';
+import { createAcquire } from '../../api/locks.ts';
+import { type Answer, jsonAnswer } from '../../contract/answer.ts';
+import { Refusal } from '../../contract/problem.ts';
+import { requireFreeDisk } from '../../http/access.ts';
+import type { App } from '../../http/context.ts';
+import { deskTtl } from '../../workspaces/desk-ttl.ts';
+import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
+import { listAddress } from '../assets/lock-list.js';
+import { safeText } from '../assets/text.js';
+import type { Markup } from '../elements/text.ts';
+import { showPage } from '../frame/layout.ts';
+import { addAction, addPage, keyOfForm, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { heldLock, newLockForm, type Problems, readNewLock, type Typed, typedIn } from './new-lock-form.ts';
+import { withNotice } from './one-lock.ts';
+
+const access = 'locks:write';
+
+export function addNewLockPages(app: App, parts: DashboardParts): void {
+  const { storage, suggestPaths, remoteMemory, windowsPaths, onLockEvent } = parts;
+  const acquire = createAcquire(parts);
+
+  interface Shown {
+    readonly workspace: FoundWorkspace;
+    readonly typed: Typed;
+    readonly problems?: Problems;
+    readonly refusal?: Markup;
+    readonly status?: number;
+  }
+
+  async function show(call: PageCall, { workspace, status, ...shown }: Shown): Promise<Answer> {
+    const isMirrored = await suggestPaths.isMirrored(workspace);
+    // Suggestions are of the default branch, which the remote tells.
+    if (isMirrored && remoteMemory.known(workspace).listing === undefined) remoteMemory.askSoon(workspace);
+    const form = { problems: {}, refusal: '', ...shown, workspace: workspace.id, isMirrored };
+    return showPage(call, newLockForm(call, form), status);
+  }
+
+  /** The form again, as typed, with what is in the way. */
+  function showRefusal(
+    call: PageCall,
+    { workspace, typed, path }: Shown & { readonly path: LockPath },
+    { problem, message, extras }: Refusal,
+  ): Promise<Answer> {
+    const shown = { workspace, typed, status: kindsOfProblems[problem].status };
+    if (extras.lock !== undefined) {
+      return show(call, { ...shown, refusal: heldLock(call, workspace.id, path, extras.lock) });
+    }
+    const ofPath = extras.errors?.find(({ pointer }) => pointer === '#/path');
+    if (ofPath !== undefined) return show(call, { ...shown, problems: { path: ofPath.detail } });
+    const text = html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${safeText(message)}</p>`;
+    return show(call, { ...shown, refusal: text });
+  }
+
+  addPage(app, parts, { path: '/workspaces/:id/locks/new', access }, async (call) => {
+    const workspace = await workspaceOf(call, storage);
+    const { path } = queryOf(call, 'path');
+    return show(call, { workspace, typed: { path, duration: formatDuration(deskTtl(workspace)), note: '' } });
+  });
+
+  addPage(app, parts, { path: '/workspaces/:id/locks/paths', access }, async (call) => {
+    const workspace = await workspaceOf(call, storage);
+    return jsonAnswer(200, { paths: await suggestPaths.suggest(workspace, queryOf(call, 'start').start) });
+  });
+
+  addAction(app, parts, { path: '/workspaces/:id/locks', access }, async (call) => {
+    const workspace = await workspaceOf(call, storage);
+    const typed = typedIn(call.form);
+    const reading = readNewLock(typed);
+    if (reading.kind === 'wrong') return show(call, { workspace, typed, problems: reading.problems, status: 422 });
+    const { path, ttl, note } = reading;
+    try {
+      requireFreeDisk(parts);
+      const { headers } = await acquire(keyOfForm(call, typed), {
+        workspace: workspace.id,
+        path,
+        foldedPath: windowsPaths ? foldCase(path) : undefined,
+        type: 'exclusive',
+        ttl,
+        note,
+        bearer: call.bearer,
+        // A Referer would be a page of this dashboard, and no run.
+        origin: null,
+      });
+      onLockEvent();
+      const repeated = headers['idempotency-replayed'] !== undefined;
+      return withNotice(listAddress(workspace.id, { path }), repeated ? 'sent-twice' : 'taken');
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (error.problem === 'request-in-progress') return withNotice(listAddress(workspace.id, { path }), 'sent-twice');
+      return showRefusal(call, { workspace, typed, path }, error);
+    }
+  });
+}

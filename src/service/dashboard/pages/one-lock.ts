@@ -1,0 +1,157 @@
+import { html } from 'hono/html';
+import { type LockPath, parseHeldPath } from '../../../interface/lock-path.ts';
+import type { Lock } from '../../../interface/resources.ts';
+import type { Answer } from '../../contract/answer.ts';
+import { findCommittedLock } from '../../locks/find.ts';
+import { lockOf } from '../../locks/lock-row.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
+import { listAddress, ownLocksAddress, parseListQuery } from '../assets/lock-list.js';
+import { lockFacts } from '../elements/lock.ts';
+import { empty, literal, type Markup } from '../elements/text.ts';
+import { seeOther } from '../frame/answer.ts';
+import { formField } from '../frame/form.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
+import { type ActionCall, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import { type ReleaseWay, releaseWay } from './lock-table.ts';
+
+/** What the pages share that change one lock: the one that was shown, and never a later one on its path. */
+
+const notices = {
+  taken: 'The lock is yours.',
+  'sent-twice': 'The form was sent twice. The second time changed nothing.',
+  extended: 'The lock was extended.',
+  'not-extended': 'Nothing was extended: the lock was already gone. It was released, or it expired.',
+  released: 'The lock was released.',
+  absent: 'Nothing was released: the lock was already gone. Its holder released it, or it expired.',
+} as const;
+
+type Notice = keyof typeof notices;
+
+const noticeTexts: ReadonlyMap<string, string> = new Map(Object.entries(notices));
+
+/** What has been done, by the code in the address of a list. */
+export const lockNotice = (code: string): string | undefined => noticeTexts.get(code);
+
+export const withNotice = (list: string, code: Notice): Answer =>
+  seeOther(`${list}${list.includes('?') ? '&' : '?'}notice=${code}`);
+
+export interface LockContext {
+  readonly workspace: FoundWorkspace;
+  /** The address of the list to go back to. */
+  readonly back: string;
+}
+
+export interface FoundLock {
+  readonly lock: Lock;
+  readonly way: ReleaseWay;
+}
+
+/** What somebody wants to do to a lock. */
+export interface LockChange {
+  readonly title: string;
+  readonly nothingDone: string;
+  /** Where the lock is gone. */
+  readonly absent: Notice;
+  readonly whoMay: Markup;
+  readonly isAllowed: (way: ReleaseWay) => boolean;
+  /** A link to do it to another lock. */
+  readonly again: (workspace: string, lock: Lock) => Markup;
+}
+
+/** The list of locks at an address, with its search: it leads nowhere else, whatever is sent along. */
+function listAt(address: string, workspace: string): string {
+  const { pathname, searchParams } = URL.parse(address, 'http://here.invalid') ?? {};
+  if (pathname === ownLocksAddress) return ownLocksAddress;
+  const list = listAddress(workspace);
+  return pathname === list && searchParams !== undefined ? listAddress(workspace, parseListQuery(searchParams)) : list;
+}
+
+export const backLink = ({ back }: LockContext, text: string): Markup =>
+  html`<a class="button" href="${back}" data-escape aria-keyshortcuts="Escape">${text}</a>`;
+
+/** What a form says of the lock that it is about. */
+export const lockFields = (call: PageCall, { back }: LockContext, { path, id }: Lock): Markup => html`${formField(call)}
+  <input type="hidden" name="path" value="${path}">
+  <input type="hidden" name="lock" value="${id}">
+  <input type="hidden" name="back" value="${back}">`;
+
+const gone = (context: LockContext, path: string): Markup => html`
+  ${empty(
+    'This lock no longer exists.',
+    path === ''
+      ? 'The address names no path.'
+      : html`Nobody holds a lock on ${literal(path)}. It was released, has expired, or was never taken.`,
+  )}
+  <div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;
+
+/** The pages of a change, but for what asks for it. */
+export function createLockPages(storage: Storage, change: LockChange) {
+  const show = (call: PageCall, { workspace }: LockContext, main: Markup, status = 200): Promise<Answer> =>
+    showPage(call, { title: change.title, location: inWorkspace(workspace.id, 'locks'), main }, status);
+
+  async function find(
+    { bearer }: PageCall,
+    { workspace }: LockContext,
+    path: LockPath,
+  ): Promise<FoundLock | undefined> {
+    const row = await findCommittedLock(storage, { workspace: workspace.id, path });
+    if (!row?.live) return undefined;
+    const lock = lockOf(row);
+    return { lock, way: releaseWay(bearer, { lock, tokenId: row.token_id }) };
+  }
+
+  const notAllowed = (call: PageCall, context: LockContext, { lock }: FoundLock): Markup => html`
+    <p class="warning">Someone else holds this lock. ${change.whoMay}</p>
+    ${lockFacts(lock, call.now)}
+    <div class="actions">${backLink(context, 'Back to the locks')}</div>`;
+
+  const changed = (call: PageCall, context: LockContext, { lock, way }: FoundLock): Markup => html`
+    <p class="warning" role="alert"><strong>${change.nothingDone}</strong> The lock you were shown is gone, and the path has a new lock. It is held by:</p>
+    ${lockFacts(lock, call.now)}
+    <div class="actions">
+      ${backLink(context, 'Back to the locks')}
+      ${change.isAllowed(way) ? change.again(context.workspace.id, lock) : ''}
+    </div>`;
+
+  /** Why nothing is done to a lock where another one was shown, or to one of somebody else. */
+  function whyNot(call: PageCall, context: LockContext, found: FoundLock, shown: string): Promise<Answer> | undefined {
+    if (shown !== found.lock.id) return show(call, context, changed(call, context, found), 412);
+    return change.isAllowed(found.way) ? undefined : show(call, context, notAllowed(call, context, found), 403);
+  }
+
+  return {
+    /** Asks whether to do it to the lock that the address names. */
+    async ask(call: PageCall, confirmation: (context: LockContext, found: FoundLock) => Markup): Promise<Answer> {
+      const workspace = await workspaceOf(call, storage);
+      const context = { workspace, back: listAt(call.c.req.header('referer') ?? '', workspace.id) };
+      const { path, lock } = queryOf(call, 'path', 'lock');
+      const parsed = parseHeldPath(path);
+      const found = parsed.ok ? await find(call, context, parsed.value) : undefined;
+      if (found === undefined) return show(call, context, gone(context, path), 404);
+      const refusal = whyNot(call, context, found, lock === '' ? found.lock.id : lock);
+      return refusal ?? show(call, context, confirmation(context, found));
+    },
+
+    /** Does it to the path that the form names. */
+    async act(call: ActionCall, act: (context: LockContext, path: LockPath) => Promise<Answer>): Promise<Answer> {
+      const workspace = await workspaceOf(call, storage);
+      const context = { workspace, back: listAt(call.form.text('back'), workspace.id) };
+      const path = parseHeldPath(call.form.text('path'));
+      return path.ok ? act(context, path.value) : show(call, context, gone(context, ''), 404);
+    },
+
+    /** Nothing was done: says why, or asks again where that is something in the form. */
+    async refuse(
+      call: ActionCall,
+      context: LockContext,
+      path: LockPath,
+      confirmation: (found: FoundLock) => Markup,
+    ): Promise<Answer> {
+      const found = await find(call, context, path);
+      if (found === undefined) return withNotice(context.back, change.absent);
+      const refusal = whyNot(call, context, found, call.form.text('lock'));
+      return refusal ?? show(call, context, confirmation(found), 422);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { GitCommand } from './git-command.ts';
+import { endedBy, type Limits } from './run-git.ts';
+
+export interface FolderEntry {
+  readonly name: string;
+  readonly isFolder: boolean;
+}
+
+export interface FolderQuery {
+  readonly commit: string;
+  /** Without a slash at its end; empty for the root. */
+  readonly folder: string;
+  readonly isWanted: (name: string) => boolean;
+  readonly max: number;
+  readonly limits: Limits;
+}
+
+/** git quotes a name with characters that stand for none, and what is not UTF-8 could not be asked for again. */
+const isReadable = (name: string): boolean => name !== '' && !name.startsWith('"') && !name.includes('\ufffd');
+
+/**
+ * What one folder of a commit has, in the order of git. It reads that folder alone, however many files there are beside and
+ * below it, and no further than to the last entry that is wanted.
+ */
+export async function listFolder(
+  git: GitCommand,
+  repository: string,
+  { commit, folder, isWanted, max, limits }: FolderQuery,
+): Promise<readonly FolderEntry[]> {
+  const entries: FolderEntry[] = [];
+  const enough = new AbortController();
+  const tree = folder === '' ? commit : `${commit}:${folder}`;
+  const format = '--format=%(objecttype) %(path)';
+  try {
+    await git(['-c', 'core.quotePath=false', 'ls-tree', format, '--end-of-options', tree], {
+      purpose: `list the folder ${folder === '' ? '/' : folder} of the mirror`,
+      limits: endedBy(limits, enough.signal),
+      repository,
+      onOutputLine(line) {
+        const [, type, name = ''] = /^(blob|tree) (.*)$/.exec(line) ?? [];
+        if (!isReadable(name) || !isWanted(name)) return;
+        entries.push({ name, isFolder: type === 'tree' });
+        if (entries.length >= max) enough.abort();
+      },
+    });
+  } catch (error) {
+    if (!enough.signal.aborted) throw error;
+  }
+  return entries;
+}

@@ -1,0 +1,72 @@
+import { parseHeldPath, parseLockPath } from '../../interface/lock-path.ts';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { RemoteMemory } from './remote-memory.ts';
+import { syncedBranches } from './synced-branches.ts';
+import type { StoredWorkspace } from './workspaces.ts';
+
+export interface SuggestPaths {
+  /** Whether there is anything to suggest. */
+  isMirrored(workspace: StoredWorkspace): Promise<boolean>;
+  /** How a path that begins like this may go on: files, and folders with a slash at their end. */
+  suggest(workspace: StoredWorkspace, start: string): Promise<readonly string[]>;
+}
+
+export interface SuggestPathsParts {
+  readonly storage: Pick<Storage, 'read'>;
+  readonly git: Pick<Git, 'listFolder'>;
+  readonly remoteMemory: Pick<RemoteMemory, 'known'>;
+}
+
+const maxSuggestions = 40;
+
+/** Whoever types has typed on by then. */
+const limits = { timeoutMs: 2_000 };
+
+/** Each key stroke of each person may start a git process. */
+const processes = {
+  max: 4,
+  maxPerKey: 2,
+  patience: { maxWaitMs: 1_000, busy: () => new GitError('busy', 'Too many paths are being completed.') },
+};
+
+/** From the mirror as it is since the last sync: the remote is not asked. */
+export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsParts): SuggestPaths {
+  const inTurn = limitParallel(processes);
+
+  /** Of the default branch, as far as that is known and was synced; otherwise of the one that was synced last. */
+  async function mirroredCommit(workspace: StoredWorkspace): Promise<string | undefined> {
+    const synced = await syncedBranches(storage, workspace.id);
+    const { listing } = remoteMemory.known(workspace);
+    const [latest] = [...synced.values()].sort((one, other) => other.syncedAt - one.syncedAt);
+    return (synced.get(listing?.defaultBranch ?? '') ?? latest)?.head;
+  }
+
+  return {
+    isMirrored: async (workspace) => (await mirroredCommit(workspace)) !== undefined,
+    async suggest(workspace, start) {
+      // With one more letter it has to be a path: then each folder in it is one that can be asked for.
+      const path = parseHeldPath(`${start}x`);
+      const commit = path.ok ? await mirroredCommit(workspace) : undefined;
+      if (!path.ok || commit === undefined) return [];
+      const parent = path.value.slice(0, path.value.lastIndexOf('/') + 1);
+      const begins = path.value.slice(0, -1).toLowerCase();
+      const isWanted = (name: string): boolean => {
+        const lockable = parseLockPath(parent + name);
+        return lockable.ok && lockable.value.toLowerCase().startsWith(begins);
+      };
+      try {
+        const entries = await inTurn(workspace.id, () =>
+          git.listFolder(workspace.id, { commit, folder: parent.slice(0, -1), isWanted, max: maxSuggestions, limits }),
+        );
+        return entries.map((entry) => `${parent}${entry.name}${entry.isFolder ? '/' : ''}`);
+      } catch (error) {
+        // There is no such folder, or the mirror is with another instance: the path can be typed all the same.
+        if (error instanceof GitError) return [];
+        throw error;
+      }
+    },
+  };
+}

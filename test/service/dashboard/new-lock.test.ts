@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { locksOf } from '../http/shared-service.ts';
+import { addressIn, formTokenIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
+import { takeLock } from './locked-service.ts';
+import { syncBranch } from './sync-branch.ts';
+
+const service = serviceOfTests({ quotas: { maxLocksPerOwner: 3 } });
+const onWindows = serviceOfTests({ windowsPaths: true });
+const onFullDisk = serviceOfTests({ freeDisk: { ...endlessDisk, isLow: () => true } });
+
+const formIdIn = (page: string): string => /name="form_id" value="([^"]+)"/.exec(page)?.[1] ?? '';
+
+/** The problems beside the fields, and what the fields have. */
+const fieldsIn = (page: string) =>
+  Object.fromEntries(
+    ['path', 'duration', 'note'].map((name) => [
+      name,
+      {
+        value: new RegExp(`<input id="${name}"[^>]* value="([^"]*)"`).exec(page)?.[1],
+        problem: new RegExp(`id="${name}-problem" role="alert">(?:<[^>]+>)?([^<]*)`).exec(page)?.[1],
+      },
+    ]),
+  );
+
+async function lockFile(visitor: Visitor, workspace: string, fields: Readonly<Record<string, string>>) {
+  const { text } = await visitor.get(`/workspaces/${workspace}/locks/new`);
+  const typed = { duration: '1h', note: '', ...fields };
+  const form = { form_token: formTokenIn(text), form_id: formIdIn(text), ...typed };
+  return visitor.post(`/workspaces/${workspace}/locks`, form);
+}
+
+describe('locking a file', () => {
+  test('takes a lock as the API does, for as long as locks of people last here unless chosen otherwise', async () => {
+    const workspace = await service.workspace(undefined, { desk_ttl: '3d' });
+    const ada = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
+    const list = await ada.get(`/workspaces/${workspace}/locks`);
+    const address = addressIn(list.text, /href="([^"]+)">Lock a file/);
+    const { text } = await ada.get(address);
+    expect(fieldsIn(text)['duration']).toEqual({ value: '3d', problem: undefined });
+    const referer = { referer: service.baseUrl + address };
+    const form = { form_token: formTokenIn(text), form_id: formIdIn(text) };
+    const typed = { path: ' .\\Content\\Hero.uasset ', duration: '2h', note: 'Repainting' };
+    const send = () => ada.post(`/workspaces/${workspace}/locks`, { ...form, ...typed }, referer);
+    const taken = (await send()).headers.get('location') ?? '';
+    const shown = (await ada.get(taken)).text;
+    for (const part of ['The lock is yours.', 'title="Content/Hero.uasset"', '1 lock<']) expect(shown).toContain(part);
+    const [lock, ...more] = (await locksOf(service, workspace, ada.secret).list()).body.locks;
+    expect(more).toEqual([]);
+    expect(lock).toMatchObject({ path: 'Content/Hero.uasset', owner: 'ada', origin: null, note: 'Repainting' });
+    expect(Date.parse(lock.expires_at) - Date.parse(lock.acquired_at)).toBe(7_200_000);
+
+    expect((await send()).headers.get('location')).toContain('notice=sent-twice');
+    await locksOf(service, workspace, ada.secret).release('Content/Hero.uasset');
+    await send();
+    expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
+  });
+
+  test('reports everything that is wrong at once, beside what was typed', async () => {
+    const workspace = await service.workspace();
+    const ada = await signedIn(service, { scopes: ['locks:write'] });
+    const refused = await lockFile(ada, workspace, { path: 'a/../b', duration: '31d', note: 'x'.repeat(201) });
+    expect(refused.status).toBe(422);
+    expect(fieldsIn(refused.text)).toEqual({
+      path: { value: 'a/../b', problem: expect.stringContaining('segment') },
+      duration: { value: '31d', problem: expect.stringContaining('30d at the most') },
+      note: { value: 'x'.repeat(201), problem: expect.stringContaining('at most 200 characters') },
+    });
+    expect(refused.text).toContain('Nothing was locked. Look at');
+    for (const [path, duration] of [
+      ['', '1h'],
+      ['/etc/passwd', '1h'],
+      ['C:\\Hero.uasset', '1h'],
+      ['a\u202egnp.exe', '1h'],
+      ['a', ''],
+      ['a', '0h'],
+      ['a', 'soon'],
+    ] as const) {
+      expect([path, duration, (await lockFile(ada, workspace, { path, duration })).status]).toEqual([
+        path,
+        duration,
+        422,
+      ]);
+    }
+    expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
+  });
+
+  test('of a held path says by whom, since when, until when, from which run and why, and keeps what was typed', async () => {
+    const workspace = await service.workspace();
+    const ada = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
+    const { secret } = await service.token({ name: 'release-bot' });
+    await takeLock(service, workspace, secret, 'Content/Hero.uasset', { note: 'Baking the light' });
+    const typed = { path: 'Content/Hero.uasset', duration: '2h', note: 'Mine' };
+    const refused = await lockFile(ada, workspace, typed);
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('Nothing was locked.');
+    const run = 'https://ci.example.com/game/runs/7/attempts/1';
+    for (const told of ['release-bot', run, 'Since', 'Until', 'Baking the light']) expect(refused.text).toContain(told);
+    for (const [name, value] of Object.entries(typed)) {
+      expect(fieldsIn(refused.text)[name]).toEqual({ value, problem: undefined });
+    }
+
+    await takeLock(service, workspace, (await service.token({ owner: 'ada' })).secret, 'own');
+    const { text } = await lockFile(ada, workspace, { path: 'own' });
+    expect(text).toContain('You hold this lock already.');
+    const extend = addressIn(text, /href="([^"]+)">Extend it/);
+    expect((await ada.get(extend)).status).toBe(200);
+  });
+
+  test('keeps to the limits of the workspace and of the disk, and to what Windows can have where its files are', async () => {
+    const workspace = await service.workspace();
+    const ada = await signedIn(service, { owner: 'full', scopes: ['locks:write'] });
+    for (const path of ['a', 'b', 'c']) expect((await lockFile(ada, workspace, { path })).status).toBe(303);
+    const refused = await lockFile(ada, workspace, { path: 'd' });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('maximum of 3 locks');
+    expect(fieldsIn(refused.text)['path']?.value).toBe('d');
+
+    const late = await signedIn(onFullDisk, { scopes: ['locks:write'] });
+    const unavailable = await lockFile(late, await onFullDisk.workspace(), { path: 'e' });
+    expect([unavailable.status, fieldsIn(unavailable.text)['path']?.value]).toEqual([503, 'e']);
+
+    const other = await onWindows.workspace();
+    const bob = await signedIn(onWindows, { scopes: ['locks:write'] });
+    expect(fieldsIn((await lockFile(bob, other, { path: 'nul.txt' })).text)['path']?.problem).toContain('Windows');
+    expect((await lockFile(bob, other, { path: 'Hero' })).status).toBe(303);
+    const same = await lockFile(bob, other, { path: 'hero' });
+    expect(same.status).toBe(409);
+    expect(same.text).toContain('<bdi>hero</bdi></code> is the same file.');
+  });
+});
+
+test('a path is completed folder by folder from the mirror, where there is one', async () => {
+  const remote = createRepository(await temporaryFolder(), 'remote.git');
+  const files = ['Content/Hero.uasset', 'Content/heroes/x', 'Content/Maps/Town.umap', 'README.md', 'Content/a\u202eb'];
+  remote.commit(
+    { branch: 'main', files: Object.fromEntries(files.map((file) => [file, '1'])) },
+    { branch: 'work', from: 'main', files: { 'Only/here': '1' } },
+  );
+  const workspace = await service.workspace(remote.path);
+  const ada = await signedIn(service, { scopes: ['locks:write', 'sync'] });
+  const suggested = async (start: string) =>
+    (await ada.get(`/workspaces/${workspace}/locks/paths?${new URLSearchParams({ start })}`)).body?.paths;
+  const form = async () => (await ada.get(`/workspaces/${workspace}/locks/new`)).text;
+  expect(await form()).not.toContain('datalist');
+  expect(await suggested('')).toEqual([]);
+
+  await syncBranch(service, workspace, ada.secret, 'main');
+  await syncBranch(service, workspace, ada.secret, 'work');
+  // Until the remote has told which branch is the default one, it is that which was synced last.
+  expect(await suggested('On')).toEqual(['Only/']);
+  await ada.get(`/workspaces/${workspace}/summary?awaited=true`);
+  expect(await suggested('On')).toEqual([]);
+  expect(await form()).toContain('<datalist id="paths">');
+  for (const [start, paths] of [
+    ['', ['Content/', 'README.md']],
+    ['co', ['Content/']],
+    ['Content/', ['Content/Hero.uasset', 'Content/Maps/', 'Content/heroes/']],
+    ['Content/HERO', ['Content/Hero.uasset', 'Content/heroes/']],
+    ['Content/Maps/Town.umap', ['Content/Maps/Town.umap']],
+    ['content/', []],
+    ['README.md/', []],
+    ['nothing/at/all', []],
+    ['../', []],
+    ['Content/../', []],
+    ['/', []],
+    ['\0', []],
+    ['--help', []],
+    ['x'.repeat(5_000), []],
+  ] as const) {
+    expect([start, await suggested(start)]).toEqual([start, paths]);
+  }
+});

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import { storeLocks } from '../../support/stored-rows.ts';
+import { locksOf } from '../http/shared-service.ts';
+import { addressIn, formTokenIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
+import { type TakenLock, takeLock } from './locked-service.ts';
+
+const service = serviceOfTests();
+
+const extendOf = (workspace: string, { path, id }: TakenLock) =>
+  `/workspaces/${workspace}/locks/extend?${new URLSearchParams({ path, lock: id })}`;
+
+const extend = (visitor: Visitor, workspace: string, { path, id: lock }: TakenLock, duration: string) =>
+  visitor.submit('/my-locks', `/workspaces/${workspace}/locks/extend`, { path, lock, duration });
+
+/** The whole seconds that a lock lasts, from when it was taken. */
+async function lastsOf(workspace: string, { id }: TakenLock): Promise<number> {
+  const query = service.storage.read.selectFrom('locks').selectAll().where('workspace_id', '=', workspace);
+  const lock = await query.where('id', '=', id).executeTakeFirstOrThrow();
+  return Math.floor((lock.expires_at - lock.acquired_at) / 1_000);
+}
+
+/** Of each row: the name of what can be done. */
+const offered = (page: string) =>
+  [...page.matchAll(/aria-label="((?:Extend|Release) [^"]*)"/g)].map(([, name]) => name);
+
+test('My locks has those of the owner in every workspace that the token sees, and what may be done to them', async () => {
+  const [film, game] = [await service.workspace(), await service.workspace()].sort();
+  const limited = { name: 'laptop', owner: 'grace', workspaces: [film ?? ''] };
+  const desk = await service.token({ name: 'desk', owner: 'grace' });
+  await takeLock(service, film ?? '', desk.secret, 'b', { note: 'Final cut' });
+  await takeLock(service, game ?? '', desk.secret, 'a');
+  await takeLock(service, game ?? '', (await service.token({ owner: 'Grace' })).secret, 'c');
+  const all = await signedIn(service, { name: 'desk', owner: 'grace', scopes: ['locks:write'] });
+  const { text } = await all.get('/my-locks');
+  expect(offered(text)).toEqual(['Extend b', 'Release b', 'Extend a', 'Release a']);
+  for (const part of ['Final cut', `<a href="/workspaces/${game}/locks">`, '<bdi>grace</bdi>'])
+    expect(text).toContain(part);
+  expect((await all.get('/')).text).toContain('href="/my-locks"');
+  const some = await signedIn(service, { ...limited, scopes: ['locks:write'] });
+  expect(offered((await some.get('/my-locks')).text)).toEqual(['Extend b', 'Release b']);
+  const reader = await signedIn(service, { ...limited, scopes: ['locks:read'] });
+  const read = (await reader.get('/my-locks')).text;
+  expect([offered(read), read.includes('title="b"') || read.includes('<bdi>b</bdi>')]).toEqual([[], true]);
+  const nobody = await signedIn(service, { name: 'nobody', scopes: ['locks:read'] });
+  expect((await nobody.get('/my-locks')).text).toContain('You hold no lock.');
+  expect((await (await signedIn(service, { scopes: ['sync'] })).get('/')).text).not.toContain('/my-locks');
+});
+
+test('My locks has no more than a page can show, and says so', async () => {
+  const workspace = await service.workspace();
+  const rows = Array.from({ length: 501 }, (_, index) => ({
+    workspace_id: workspace,
+    path: `f${index}`,
+    owner: 'farm',
+  }));
+  await storeLocks(service.storage, ...rows);
+  const farm = await signedIn(service, { name: 'farm', scopes: ['locks:write'] });
+  const { text } = await farm.get('/my-locks');
+  expect(offered(text)).toHaveLength(1_000);
+  expect(text).toContain('These are the first 500.');
+});
+
+test('releasing from My locks leads back to it, without force', async () => {
+  const workspace = await service.workspace();
+  const ada = await signedIn(service, { name: 'ada', scopes: ['locks:write'] });
+  const lock = await takeLock(service, workspace, ada.secret, 'a', { origin: '' });
+  const { text } = await ada.get('/my-locks');
+  const release = addressIn(text, /href="([^"]+)" aria-label="Release a"/);
+  const page = await ada.get(release, { referer: `${service.baseUrl}/my-locks?notice=taken` });
+  expect(page.text).toContain('push your changes first');
+  const back = addressIn(page.text, /name="back" value="([^"]*)"/);
+  expect(back).toBe('/my-locks');
+  const fields = { form_token: formTokenIn(page.text), path: 'a', lock: lock.id, back };
+  const answer = await ada.post(`/workspaces/${workspace}/locks/release`, fields);
+  expect(answer.headers.get('location')).toBe('/my-locks?notice=released');
+  expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
+});
+
+test('a lock is extended by any token of its owner, by as long as is chosen, and never cut short', async () => {
+  const workspace = await service.workspace(undefined, { desk_ttl: '2d' });
+  const ada = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
+  const desk = await service.token({ name: 'desk', owner: 'ada' });
+  const lock = await takeLock(service, workspace, desk.secret, 'Content/Hero.uasset', { ttl: '1h' });
+  const page = await ada.get(extendOf(workspace, lock), {
+    referer: `${service.baseUrl}/workspaces/${workspace}/locks`,
+  });
+  for (const part of ['Content/Hero.uasset', 'value="2d"', `value="/workspaces/${workspace}/locks"`]) {
+    expect(page.text).toContain(part);
+  }
+  const extended = await extend(ada, workspace, lock, '5h');
+  expect(extended.headers.get('location')).toBe(`/workspaces/${workspace}/locks?notice=extended`);
+  expect(await lastsOf(workspace, lock)).toBeGreaterThanOrEqual(5 * 3_600);
+  for (const [duration, why] of [
+    ['1h', 'already lasts longer'],
+    ['31d', '30d at the most'],
+    ['', 'whole number'],
+  ] as const) {
+    const refused = await extend(ada, workspace, lock, duration);
+    expect([duration, refused.status]).toEqual([duration, 422]);
+    expect(refused.text).toContain(`value="${duration}" required`);
+    expect(refused.text).toMatch(new RegExp(`id="duration-problem" role="alert">[^<]*${why}`));
+  }
+  expect(await lastsOf(workspace, lock)).toBeLessThan(6 * 3_600);
+});
+
+test('nobody extends a lock of somebody else, nor one that they were not shown', async () => {
+  const workspace = await service.workspace();
+  const admin = await signedIn(service, { name: 'root', scopes: ['locks:admin'] });
+  const first = await takeLock(service, workspace, admin.secret, 'a', { ttl: '1h' });
+  const { release } = locksOf(service, workspace, admin.secret);
+  await release('a');
+  for (const { secret } of [await service.token({ name: 'other' }), admin]) {
+    const second = await takeLock(service, workspace, secret, 'a', { ttl: '1h' });
+    for (const answer of [await extend(admin, workspace, first, '9h'), await admin.get(extendOf(workspace, first))]) {
+      expect(answer.status).toBe(412);
+      expect(answer.text).toContain('Nothing was extended.');
+      expect(answer.text.includes('Extend the new lock')).toBe(secret === admin.secret);
+    }
+    const shown = secret === admin.secret ? 303 : 403;
+    expect((await extend(admin, workspace, second, '9h')).status).toBe(shown);
+    expect((await lastsOf(workspace, second)) < 2 * 3_600).toBe(shown === 403);
+    await release('a', {}, '?force=true');
+  }
+  expect((await extend(admin, workspace, first, '9h')).headers.get('location')).toContain('notice=not-extended');
+  expect((await admin.get(extendOf(workspace, first))).status).toBe(404);
+});

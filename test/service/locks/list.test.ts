@@ -1,0 +1,61 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listLocks, ownLocks } from '../../../src/service/locks/list.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
+
+const ada = { id: 'tok_desk', name: 'desk', owner: 'ada', scopes: [], workspaces: null };
+
+describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+
+  beforeAll(async () => {
+    database = await kind.open();
+    storage = database.storage;
+    await storage.commit('global', async (db) => {
+      for (const id of ['film', 'game']) {
+        await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' });
+      }
+    });
+    const many = Array.from({ length: 3_000 }, (_, index) => ({ path: `many/${index}`, owner: `bot ${index % 3}` }));
+    const own = [
+      { workspace_id: 'game', path: 'b', owner: 'ada' },
+      { workspace_id: 'film', path: 'c', owner: 'ada' },
+      { workspace_id: 'game', path: 'a', owner: 'ada' },
+      { workspace_id: 'game', path: 'over', owner: 'ada', expires_at: 1 },
+      { workspace_id: 'game', path: 'as an earlier version has it', owner: 'desk', token_id: 'tok_desk' },
+      { workspace_id: 'game', path: 'of a token of the same name', owner: 'desk', token_id: 'tok_other' },
+      { workspace_id: 'game', path: 'of another case', owner: 'Ada' },
+    ];
+    await storeLocks(storage, ...many.map((lock) => ({ workspace_id: 'game', ...lock })), ...own);
+    if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
+  });
+  afterAll(() => database.remove());
+
+  test('are those that it may renew, in the workspaces that the token may see', async () => {
+    const placesOf = async (workspaces: readonly string[] | null) =>
+      (await ownLocks(storage, { ...ada, workspaces }, 9)).map(({ workspace_id, path }) => [workspace_id, path]);
+    const inGame = ['a', 'as an earlier version has it', 'b'].map((path) => ['game', path]);
+    expect(await placesOf(null)).toEqual([['film', 'c'], ...inGame]);
+    expect(await placesOf(['game'])).toEqual(inGame);
+    expect(await ownLocks(storage, ada, 2)).toHaveLength(2);
+  });
+
+  test.each([
+    ['of one workspace', (recorded: Storage) => listLocks(recorded, { workspace: 'game', owner: 'ada', limit: 9 })],
+    [
+      'on the next page',
+      (recorded: Storage) => listLocks(recorded, { workspace: 'game', owner: 'ada', after: 'a', limit: 9 }),
+    ],
+    ['of all workspaces', (recorded: Storage) => ownLocks(recorded, ada, 9)],
+  ])('are found without a look at those of others: %s', async (_, find) => {
+    const queries: RecordedQuery[] = [];
+    await find({ ...storage, read: recording(storage.read, queries) });
+    expect(queries).toHaveLength(1);
+    for (const query of queries) expect(await planOf(storage, query, {})).toContain('locks_by_owner');
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { FolderEntry, FolderQuery } from '../../../src/service/git/list-folder.ts';
+import { createSuggestPaths } from '../../../src/service/workspaces/suggest-paths.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { sqlite } from '../../support/databases.ts';
+
+test('however many people type, few git processes run for a workspace, and none for long: others get no suggestions', async () => {
+  const { storage, remove } = await sqlite.open();
+  onTestFinished(remove);
+  const workspace = { id: 'game', remote: 'https://git.example.com/r.git' };
+  const synced = { workspace_id: 'game', name: 'main', head: 'f'.repeat(40), synced_at: 1, received_objects: 1 };
+  await storage.commit('global', async (db) => {
+    await addWorkspace(db, storage.now, workspace);
+    await db.insertInto('synced_branches').values(synced).execute();
+  });
+  const listed = Promise.withResolvers<readonly FolderEntry[]>();
+  const queries: FolderQuery[] = [];
+  const listFolder = (_: string, query: FolderQuery) => {
+    queries.push(query);
+    return listed.promise;
+  };
+  const remoteMemory = { known: () => ({ listing: undefined, failure: undefined }) };
+  const { suggest } = createSuggestPaths({ storage, git: { listFolder }, remoteMemory });
+  const all = Array.from({ length: 10 }, () => suggest(workspace, 'a/B'));
+  const others = all.slice(2);
+  expect(await Promise.all(others)).toEqual(others.map(() => []));
+  expect(queries).toHaveLength(2);
+  for (const { commit, folder, limits, max } of queries) {
+    expect([commit, folder, limits.timeoutMs <= 2_000, max <= 50]).toEqual([synced.head, 'a', true, true]);
+  }
+  listed.resolve([{ name: 'bc', isFolder: true }]);
+  expect(await Promise.all(all.slice(0, 2))).toEqual([['a/bc/'], ['a/bc/']]);
+});
