@@ -318,6 +318,7 @@ describe('lock check --staged', () => {
 
   test('passes without asking anybody where no staged file can be locked', async () => {
     write('read.me', 'new');
+    write('unspecified', 'new');
     git('add', '--all');
     const environment = { ...gitEnvironment('ada'), WORKSPACE_BASE_URL: '', WORKSPACE_TOKEN: '' };
     const result = await runCommand(['lock', 'check', '--staged'], { environment, cwd: folder });
