@@ -4,7 +4,11 @@ import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createClient, steadyClock } from '../../../src/client/client.ts';
+import { releaseLocks } from '../../../src/service/cli/remote/release.ts';
+import type { Remote } from '../../../src/service/cli/remote/remote-command.ts';
+import { lockPath, workspaceId } from '../../client/test-client.ts';
 import { readPage, snippetWith } from '../../docs/pages.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { runCommand, startCommand } from '../../support/service-process.ts';
@@ -143,6 +147,30 @@ describe('lock, over HTTP', () => {
     expect(await held()).toEqual(['b bob']);
     expect((await lockHere('admin', 'release', 'b', '--force')).code).toBe(0);
     expect(await held()).toEqual([]);
+  });
+
+  test('releases the lock that it has seen, and none that is taken after it, even by force', async () => {
+    await lockHere('ada', 'take', 'a');
+    const client = createClient({ baseUrl: `${service.baseUrl}/v1`, token: secrets.admin, userAgent: 'test' });
+    onTestFinished(() => client.dispose());
+    const remote: Remote = {
+      client: {
+        ...client,
+        async listLocks(...request) {
+          const seen = await client.listLocks(...request);
+          await lockHere('ada', 'release', 'a');
+          await lockHere('bob', 'take', 'a');
+          return seen;
+        },
+      },
+      workspace: workspaceId(workspace),
+      interrupted: new AbortController().signal,
+      within: () => ({ deadline: steadyClock() + 30_000 }),
+      tell: () => undefined,
+    };
+    const { released, problems } = await releaseLocks(remote, [lockPath('a')], true);
+    expect({ released, problems }).toEqual({ released: [], problems: [expect.stringContaining('was left to bob')] });
+    expect(await held()).toEqual(['a bob']);
   });
 
   test.each<[string, NodeJS.ProcessEnv, readonly string[], string]>([
@@ -290,6 +318,7 @@ describe('lock check --staged', () => {
 
   test('passes without asking anybody where no staged file can be locked', async () => {
     write('read.me', 'new');
+    write('unspecified', 'new');
     git('add', '--all');
     const environment = { ...gitEnvironment('ada'), WORKSPACE_BASE_URL: '', WORKSPACE_TOKEN: '' };
     const result = await runCommand(['lock', 'check', '--staged'], { environment, cwd: folder });

@@ -9,7 +9,7 @@ export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 export const originAt = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}`;
 
-/** In development nobody but this machine reaches the service, and so the address is known. */
+/** Where only this machine reaches the service, as it usually is in development, the address is known by itself. */
 export function publicUrlOf(
   { publicUrl, dev, host }: Pick<ServeSettings, 'publicUrl' | 'dev' | 'host'>,
   port: number,
