@@ -1,3 +1,4 @@
+import { unavailable } from '../contract/problem.ts';
 import { GitError } from '../git/git-error.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 
@@ -27,8 +28,8 @@ const quickOnes = 8;
 /** So that one token leaves places for others. */
 const shareOfToken = 3 / 4;
 
-const busy = (): GitError =>
-  new GitError('busy', 'As many clones as the service serves at a time are running. Try again in a minute.');
+const whyBusy = 'As many clones as the service serves at a time are running. Try again in a minute.';
+const busy = (): GitError => new GitError('busy', whyBusy);
 
 /** Places for the work of requests, by token. */
 export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
@@ -42,7 +43,7 @@ export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes 
     clones: placesOf(parallelClones),
     /** Makes room for a request of this size for as long as it is worked on. */
     async holding<T>(bytes: number, work: () => Promise<T>): Promise<T> {
-      if (heldBytes + bytes > maxRequestBytes) throw busy();
+      if (heldBytes + bytes > maxRequestBytes) throw unavailable(whyBusy);
       heldBytes += bytes;
       try {
         return await work();

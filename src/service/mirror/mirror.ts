@@ -58,7 +58,8 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
     const workspace = await addressedWorkspace(c, storage);
     const service = serviceIn(c);
     if (service === 'git-receive-pack') throw pushRefused(workspace);
-    if (service !== 'git-upload-pack') throw notServed();
+    // The answer to HEAD would be written twice: once by git, and once by Hono.
+    if (service !== 'git-upload-pack' || c.req.method === 'HEAD') throw notServed();
     return serve(c, {
       kind: 'info-refs',
       workspace: workspace.id,

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { intoLines } from '../../../src/service/git/git-output.ts';
 import { runGit } from '../../../src/service/git/run-git.ts';
@@ -58,6 +59,26 @@ describe('git as a process', () => {
     });
     expect(outcome).toEqual({ kind: 'aborted' });
     await expectNoProcess(environment.folder);
+  });
+
+  test('goes on writing when what it wrote was taken, and loses nothing that waits when it has ended', async () => {
+    const environment = await environmentWithGit('printf first; sleep 0.2; printf last');
+    const taken: string[] = [];
+    const outcome = await runGit([], environment, {
+      limits,
+      async onOutput(chunk) {
+        taken.push(chunk.toString());
+        // Longer than the time after which the pipes of a process that has ended are closed.
+        if (taken.length === 1) await sleep(2_500);
+      },
+    });
+    expect(outcome).toMatchObject({ kind: 'exited', status: 0 });
+    expect(taken).toEqual(['first', 'last']);
+  });
+
+  test('in the background has the time that others leave', async () => {
+    const environment = await environmentWithGit('sleep 0.2; nice');
+    expect(await runGit([], environment, { limits, inBackground: true })).toMatchObject({ output: '10\n' });
   });
 
   test('is ended when it writes more than is taken', async () => {

@@ -7,6 +7,7 @@ import { type RawAnswer, requestRaw } from '../../support/raw-http.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { expectedPages } from '../dashboard/expected-pages.ts';
 import { expectedLfsRoutes } from '../lfs/expected-routes.ts';
+import { mirrorRoutes } from '../mirror/mirror-of.ts';
 import { describedApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
 import { addressIn, type ExpectedOperation, expectedOperations, sufficientFor } from './operations.ts';
@@ -16,13 +17,13 @@ const guarded = expectedOperations.filter(({ need }) => need !== 'anyone');
 const open = expectedOperations.filter(({ need }) => need === 'anyone');
 const inWorkspaces = expectedOperations.filter(({ path }) => path.includes('{id}'));
 
-test('the tables of what each operation, each LFS address and each page needs have every route of the app, and no other', () => {
+test('the tables of what each operation, each address for LFS and for git, and each page needs have every route of the app, and no other', () => {
   const routes = describedApp().routes.filter(({ method }) => method !== 'ALL');
   const found = new Set(routes.map(({ method, path }) => `${method} ${path}`));
   const operations = expectedOperations.map(({ method, path }) => `${method} ${path.replaceAll(/{(\w+)}/g, ':$1')}`);
   const pages = expectedPages.map(({ method, path }) => `${method} ${path}`);
   const lfs = expectedLfsRoutes.map(({ method, path }) => `${method} ${path}`);
-  expect([...found].sort()).toEqual([...operations, ...lfs, ...pages].sort());
+  expect([...found].sort()).toEqual([...operations, ...lfs, ...mirrorRoutes, ...pages].sort());
 });
 
 describe.each(realDatabaseKinds)('access on $name', (kind) => {

@@ -4,12 +4,16 @@ import { type ApiParts, createApi } from '../../../src/service/api/api.ts';
 import type { Api } from '../../../src/service/api/operation.ts';
 import { createDashboard } from '../../../src/service/dashboard/dashboard.ts';
 import type { DashboardParts } from '../../../src/service/dashboard/frame/parts.ts';
+import type { Git } from '../../../src/service/git/git.ts';
 import { type AppParts, createApp } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/context.ts';
 import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
 import { type ServerOptions, startServer } from '../../../src/service/http/server.ts';
 import { sendRefusal } from '../../../src/service/lfs/answers.ts';
 import { createLfs, type LfsParts } from '../../../src/service/lfs/lfs.ts';
+import { asTextToGit } from '../../../src/service/mirror/answers.ts';
+import { usualMirrorLimits } from '../../../src/service/mirror/limits.ts';
+import { createMirror, type MirrorParts } from '../../../src/service/mirror/mirror.ts';
 import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
@@ -22,7 +26,7 @@ const notHere = (): never => {
   throw new Error('This app has no parts that work: it is there to be looked at.');
 };
 
-type Parts = ApiParts & DashboardParts & AppParts & LfsParts;
+type Parts = ApiParts & DashboardParts & MirrorParts & AppParts & LfsParts;
 
 const describedParts = (parts: Partial<Parts>): Parts => ({
   // Only what a request needs is asked of it.
@@ -40,6 +44,8 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   remoteMemory: { known: notHere, ask: notHere, askSoon: notHere },
   suggestPaths: { isMirrored: notHere, suggest: notHere },
   targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
+  git: {} as Git,
+  mirrorLimits: { ...usualMirrorLimits, parallelClones: 1 },
   metrics: createMetrics(),
   trustedProxies: [],
   log: pino({ level: 'silent' }),
@@ -67,7 +73,11 @@ export const describedApi = (): Api => createApi(describedParts({}));
 /** The app with all its routes, and behind them nothing but what is given. */
 export function describedApp(given: Partial<Parts> = {}): App {
   const parts = describedParts(given);
-  return createApp(parts, [createApi(parts), createLfs(parts), createDashboard(parts)], sendRefusal);
+  return createApp(
+    parts,
+    [createApi(parts), createLfs(parts), createMirror(parts), createDashboard(parts)],
+    asTextToGit(sendRefusal),
+  );
 }
 
 /** A server with this app and nothing beside it, on a database of its own. */

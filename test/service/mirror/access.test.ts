@@ -135,6 +135,12 @@ test('a request that is none of git is refused before git is run', async () => {
   expectText(await service.ask('GET', `${mirror.path}/info/refs?service=a&service=b`, { token: service.secret }), 422);
 });
 
+test('HEAD is refused, as git never sends it', async () => {
+  const address = `${mirror.path}/info/refs?service=git-upload-pack`;
+  const { status, text } = await service.ask('HEAD', address, { token: service.secret });
+  expect([status, text]).toEqual([403, '']);
+});
+
 test('only a known version of the protocol reaches git', async () => {
   const versionOf = async (asked: string): Promise<string> => {
     const headers = { 'git-protocol': asked };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import { gitAt, manyCommits } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
 import type { RunningService } from '../../support/running-service.ts';
 import { locksOf, type SharedService, sharedService } from '../http/shared-service.ts';
-import { fetchOf, gitClient, type Mirrored, mirrored, uploadPackType } from './mirror-of.ts';
+import { fetchOf, gitClient, type Mirrored, mirrored, packets, uploadPackType } from './mirror-of.ts';
 
 const folder = folderOfTests();
 const megabyte = 2 ** 20;
@@ -161,6 +162,25 @@ describe('places for clones', () => {
   });
 });
 
+describe('requests that together are larger than what may wait', () => {
+  const service = sharedService(sqlite, { mirrorLimits: { maxRequestBytes: 40 } });
+
+  test('are 503, and the next ones are answered', async () => {
+    const mirror = await mirrored(service, folder, service.secret);
+    const ask = (raw: string) =>
+      service.ask('POST', `${mirror.path}/git-upload-pack`, {
+        token: service.secret,
+        raw,
+        headers: { 'content-type': uploadPackType, 'git-protocol': 'version=2' },
+      });
+    for (let times = 0; times < 2; times += 1) {
+      expect((await ask(packets('command=ls-refs', '0000'))).status).toBe(200);
+      const { status, text } = await ask('0'.repeat(44));
+      expect([status, text]).toEqual([503, expect.stringContaining('As many clones')]);
+    }
+  });
+});
+
 describe('a storm of fifty clones', () => {
   const service = sharedService();
 
@@ -193,5 +213,6 @@ describe('a storm of fifty clones', () => {
     expect(tookMs.length).toBeGreaterThan(10);
     expect(Math.max(...tookMs)).toBeLessThan(5_000);
     expect(await outcomes(service)).toEqual({ served: 50 });
+    await expect.poll(() => readdir(join(service.dataFolder, 'scratch'))).toEqual([]);
   }, 120_000);
 });

@@ -66,6 +66,9 @@ export interface Mirrored {
   sync(branch?: string): Promise<void>;
 }
 
+/** What is let in with contents:read, as DESIGN says; all else below the address is refused. */
+export const mirrorRoutes = ['GET /v1/workspaces/:id/git/info/refs', 'POST /v1/workspaces/:id/git/git-upload-pack'];
+
 let repositories = 0;
 
 /** A workspace of a repository on this disk; nothing of it is synced yet. */
