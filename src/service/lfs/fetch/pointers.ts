@@ -14,7 +14,7 @@ export interface PointedObject extends ObjectName {
 const lookedForAtOnce = 64;
 
 /** The objects that a commit names. What is a pointer is one, whatever `.gitattributes` says. */
-async function pointedObjects(
+export async function pointedObjects(
   git: Pick<Git, 'smallBlobs'>,
   workspace: string,
   commit: Omit<SmallBlobs, 'belowBytes'>,
@@ -31,13 +31,9 @@ async function pointedObjects(
 
 /** Those of them that the mirror lacks. */
 export async function lackingObjects(
-  git: Pick<Git, 'smallBlobs'>,
   objects: ObjectStore,
-  workspace: string,
-  commit: Omit<SmallBlobs, 'belowBytes'>,
-  limits: Limits,
+  pointed: readonly PointedObject[],
 ): Promise<readonly PointedObject[]> {
-  const pointed = await pointedObjects(git, workspace, commit, limits);
   const lacking: PointedObject[] = [];
   for (let at = 0; at < pointed.length; at += lookedForAtOnce) {
     const some = pointed.slice(at, at + lookedForAtOnce);
