@@ -79,7 +79,7 @@ export async function recordLockChanges(db: Database, now: Now, changes: readonl
 /** Far more than jobs make in 90 days, and too few to fill a disk for who takes and releases a lock all day. */
 const maxRowsOfWorkspace = 5_000_000;
 
-export async function removeOldLockHistory(storage: Storage, maxRows = maxRowsOfWorkspace): Promise<void> {
+export async function removeOldLockHistory(storage: Storage): Promise<void> {
   const { read, now } = storage;
   const rows = { table: 'lock_history', time: 'at' } as const;
   const workspaces = await read
@@ -96,6 +96,6 @@ export async function removeOldLockHistory(storage: Storage, maxRows = maxRowsOf
     .execute();
   for (const { id: workspace, has_old } of workspaces) {
     if (has_old) await removeOld(storage, { ...rows, workspace, keptForMs: historyKeptForMs });
-    await removeBeyond(storage, { ...rows, workspace }, maxRows);
+    await removeBeyond(storage, { ...rows, workspace }, maxRowsOfWorkspace);
   }
 }

@@ -48,7 +48,7 @@ export interface HistoryPage {
  * So many rows are looked at for one page. No index has a filter by owner, kind or prefix, and nobody else is answered while
  * SQLite looks for a few rows among millions.
  */
-export const maxLookedAt = 20_000;
+const maxLookedAt = 20_000;
 
 const changeOf = ({ at, fence: _, workspace_id: __, ...change }: Selectable<Tables['lock_history']>) => ({
   ...change,

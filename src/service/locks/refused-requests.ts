@@ -44,7 +44,7 @@ export interface RefusedRequestsOptions {
 
 const shownForMs = 60_000;
 /** What is refused all the time is written no more often than this. */
-export const writtenAgainMs = 15_000;
+const writtenAgainMs = 15_000;
 /** So many of an instance are known at a time; more are not noted. Each becomes at most one row in a minute. */
 const maxNoted = 1_000;
 const maxShown = 100;

@@ -124,6 +124,19 @@ describe('those who wait for a path', () => {
     expect(world.told).toEqual(['first', 'second']);
   });
 
+  test('are known as waiting while somebody holds the path, and no longer when they are told', async () => {
+    const world = await worldWith('first', 'second');
+    world.arrive('for what is free', { path: 'b' });
+    const waiting = () => world.waiters.waiting().map(({ owner, path }) => `${owner} ${path}`);
+    await pass(moment);
+    expect(waiting()).toEqual(['first a', 'second a']);
+    world.release('a');
+    await pass(moment);
+    world.hold('a');
+    await pass(graceMs + moment);
+    expect(waiting()).toEqual(['second a']);
+  });
+
   test('get their turn after the grace where whoever was told does not take it', async () => {
     const world = await worldWith('first', 'second', 'third');
     world.release('a');

@@ -103,7 +103,7 @@ interface Listed {
 
 function nothing(workspace: string, { filter, isLater, isLast }: Listed): Markup {
   if (!isLast)
-    return empty('No entry matches among the newest of these.', 'Go on to the older ones, or narrow the time.');
+    return empty('No entry matches in this part of the history.', 'Go on to the older ones, or narrow the days.');
   if (isLater) return empty('There are no older entries.', link(historyAddress(workspace, filter), 'Show the newest'));
   if (Object.keys(filter).length > 0) return empty('No entry matches.', link(historyAddress(workspace), 'Show all'));
   return empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here for 90 days.');
@@ -132,7 +132,7 @@ export async function* historyFile(
     if (next === undefined) return;
     before = next;
   }
-  yield csvLine(['There is more, and this file is as long as one may be. Narrow the time to get the rest.']);
+  yield csvLine(['There is more, and this file is as long as one may be. Narrow the days to get the rest.']);
 }
 
 export function addLockHistoryPages(app: App, parts: DashboardParts): void {
