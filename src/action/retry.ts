@@ -1,13 +1,4 @@
-import { isTransientStatus, type ServiceError } from '../client/client.ts';
-
-/** Whether the trouble may be over at the next attempt. */
-export function isTransient({ failure, status }: ServiceError): boolean {
-  if (failure.kind === 'aborted') return false;
-  if (status !== undefined) return isTransientStatus(status);
-  return (
-    failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted)
-  );
-}
+import type { ServiceError } from '../client/client.ts';
 
 /** How long the service has asked to wait. */
 export function retryAfterOf({ failure }: ServiceError): number | undefined {

@@ -20,7 +20,7 @@ export { type Clock, steadyClock } from './clock.ts';
 export type { KnownLock } from './known-lock.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
-export { isTransientStatus } from './retry.ts';
+export { isTransient } from './retry.ts';
 export { ServiceError } from './service-error.ts';
 export type { StartedSync, SyncAddress, SyncReport } from './sync.ts';
 export { sleep } from './time-limit.ts';

@@ -3,7 +3,7 @@ import { type Answer, headerOf, objectIn } from './answer.ts';
 import { nameIn } from './json.ts';
 import { holderIn } from './known-lock.ts';
 import { type RefusalContext, rawWordsOf, refusalOf } from './refusal.ts';
-import type { Failure } from './service-error.ts';
+import type { Failure, ServiceError } from './service-error.ts';
 
 /**
  * Why there is another attempt. Only `failed` counts as one of the `retries`: waiting until the service is ready is
@@ -24,8 +24,17 @@ export type Attempt =
       readonly retryAfterMs: number | undefined;
     };
 
-export const isTransientStatus = (status: number): boolean =>
+const isTransientStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
+
+/** Whether the trouble may be over at the next attempt. */
+export function isTransient({ failure, status }: ServiceError): boolean {
+  if (failure.kind === 'aborted') return false;
+  if (status !== undefined) return isTransientStatus(status);
+  return (
+    failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted)
+  );
+}
 
 function reasonOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryReason {
   if (stillRunning) return 'still-running';

@@ -1,11 +1,11 @@
-import type { ServiceError, Within } from '../../client/client.ts';
+import { isTransient, type ServiceError, type Within } from '../../client/client.ts';
 import { inParallel } from '../../client/in-parallel.ts';
 import { type Duration, milliseconds, span } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import type { Connection } from '../inputs/load.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
-import { isTransient, lastAttemptMs, retryAfterOf } from '../retry.ts';
+import { lastAttemptMs, retryAfterOf } from '../retry.ts';
 import { type GiveBackResult, giveBackInTime, giveBackMs, keepOrGiveBack, owedAfter } from './give-back.ts';
 import { createListener } from './listen.ts';
 import { type Blocked, blockedText } from './messages.ts';

@@ -1,8 +1,7 @@
-import type { KnownLock, ServiceError, Within, WorkspaceId } from '../../client/client.ts';
+import { isTransient, type KnownLock, type ServiceError, type Within, type WorkspaceId } from '../../client/client.ts';
 import { type LookupResult, lookUp } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
-import { isTransient } from '../retry.ts';
 import { compare, isOver, type OwnLock } from './ownership.ts';
 
 /** Which lock is meant, so that no other is released in its place. */

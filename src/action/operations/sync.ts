@@ -1,10 +1,17 @@
-import { ServiceError, type StartedSync, type SyncAddress, type SyncReport, type Within } from '../../client/client.ts';
+import {
+  isTransient,
+  ServiceError,
+  type StartedSync,
+  type SyncAddress,
+  type SyncReport,
+  type Within,
+} from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { count, duration, grouped } from '../report/words.ts';
-import { isTransient, lastAttemptMs, retryAfterOf } from '../retry.ts';
+import { lastAttemptMs, retryAfterOf } from '../retry.ts';
 
 /** A small sync is over at once, a large one takes minutes: ask often at first, then less and less often. */
 const firstPauseMs = 500;

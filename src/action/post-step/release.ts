@@ -1,4 +1,11 @@
-import { type KnownLock, type ServiceError, sleep, steadyClock, type Within } from '../../client/client.ts';
+import {
+  isTransient,
+  type KnownLock,
+  type ServiceError,
+  sleep,
+  steadyClock,
+  type Within,
+} from '../../client/client.ts';
 import { inParallel } from '../../client/in-parallel.ts';
 import { type Context, cancellation, connect, readRunner, type StateName } from '../context.ts';
 import { readConnection } from '../inputs/load.ts';
@@ -14,7 +21,6 @@ import { type LockSession, openLockSession } from '../locks/session.ts';
 import { stopRenewal } from '../renewal/stop.ts';
 import type { Redact } from '../report/redact.ts';
 import type { Log, Reporter } from '../report/reporter.ts';
-import { isTransient } from '../retry.ts';
 import { type Claim, type ClaimResult, type Claims, readClaims } from './claims.ts';
 import { chartOf, nothingLeft, releaseReport } from './report.ts';
 
