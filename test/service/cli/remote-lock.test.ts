@@ -5,14 +5,17 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createClient, steadyClock } from '../../../src/client/client.ts';
+import { type Client, createClient, ServiceError, steadyClock } from '../../../src/client/client.ts';
+import { parseTtl } from '../../../src/interface/ttl.ts';
 import { releaseLocks } from '../../../src/service/cli/remote/release.ts';
 import type { Remote } from '../../../src/service/cli/remote/remote-command.ts';
+import { takeLocks } from '../../../src/service/cli/remote/take.ts';
 import { lockPath, workspaceId } from '../../client/test-client.ts';
 import { readPage, snippetWith } from '../../docs/pages.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { runCommand, startCommand } from '../../support/service-process.ts';
 import { sharedService } from '../http/shared-service.ts';
+import { valueIn } from '../webhooks/samples.ts';
 import { commandEnvironment, readOnly, runMain } from './run-main.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
@@ -39,6 +42,19 @@ const environmentOf = (person: Person) => ({
   WORKSPACE_TOKEN: secrets[person],
   WORKSPACE_ID: workspace,
 });
+
+/** The service, with some answers changed on their way. */
+function remoteOf(person: Person, change: (client: Client) => Partial<Client>): Remote {
+  const client = createClient({ baseUrl: `${service.baseUrl}/v1`, token: secrets[person], userAgent: 'test' });
+  onTestFinished(() => client.dispose());
+  return {
+    client: { ...client, ...change(client) },
+    workspace: workspaceId(workspace),
+    interrupted: new AbortController().signal,
+    within: () => ({ deadline: steadyClock() + 30_000 }),
+    tell: () => undefined,
+  };
+}
 
 /** The real command, in a process of its own. */
 const lock = (person: Person, ...args: readonly string[]) =>
@@ -116,6 +132,22 @@ describe('lock, over HTTP', () => {
     expect(await held()).toEqual(['a ada', 'b ada']);
   });
 
+  test('goes on waiting while the service restarts, and takes no second lock where an answer was lost', async () => {
+    const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
+    let lost = 2;
+    const remote = remoteOf('ada', (client) => ({
+      // The first request takes the lock, and nobody hears of it.
+      acquireLock: async (...request) => {
+        const taken = await client.acquireLock(...request);
+        lost -= 1;
+        return lost < 0 ? taken : { kind: 'unclear', error: away };
+      },
+    }));
+    const request = { paths: [lockPath('a')], note: undefined, ttl: valueIn(parseTtl('1h')), wait: { seconds: 60 } };
+    expect(await takeLocks(remote, request)).toMatchObject([{ path: 'a' }]);
+    expect(await held()).toEqual(['a ada']);
+  });
+
   test('gives up at the end of its wait', async () => {
     await lockHere('bob', 'take', 'b');
     const { code, stderr } = await lockHere('ada', 'take', 'b', '--wait', '1s');
@@ -151,23 +183,14 @@ describe('lock, over HTTP', () => {
 
   test('releases the lock that it has seen, and none that is taken after it, even by force', async () => {
     await lockHere('ada', 'take', 'a');
-    const client = createClient({ baseUrl: `${service.baseUrl}/v1`, token: secrets.admin, userAgent: 'test' });
-    onTestFinished(() => client.dispose());
-    const remote: Remote = {
-      client: {
-        ...client,
-        async listLocks(...request) {
-          const seen = await client.listLocks(...request);
-          await lockHere('ada', 'release', 'a');
-          await lockHere('bob', 'take', 'a');
-          return seen;
-        },
+    const remote = remoteOf('admin', (client) => ({
+      async listLocks(...request) {
+        const seen = await client.listLocks(...request);
+        await lockHere('ada', 'release', 'a');
+        await lockHere('bob', 'take', 'a');
+        return seen;
       },
-      workspace: workspaceId(workspace),
-      interrupted: new AbortController().signal,
-      within: () => ({ deadline: steadyClock() + 30_000 }),
-      tell: () => undefined,
-    };
+    }));
     const { released, problems } = await releaseLocks(remote, [lockPath('a')], true);
     expect({ released, problems }).toEqual({ released: [], problems: [expect.stringContaining('was left to bob')] });
     expect(await held()).toEqual(['a bob']);

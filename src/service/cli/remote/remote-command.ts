@@ -26,7 +26,7 @@ export interface Remote {
 }
 
 /** What a command says at its end, and why it has failed all the same. */
-export interface RemoteAnswer {
+interface RemoteAnswer {
   readonly document: unknown;
   readonly lines: readonly string[];
   readonly failure?: string | undefined;

@@ -1,5 +1,6 @@
 import {
   inParallel,
+  isTransient,
   type KnownLock,
   type ServiceError,
   sleep,
@@ -39,17 +40,25 @@ async function giveBack({ client, workspace, tell }: Remote, lock: TakenLock): P
   tell(`${path} could not be released again, and stays locked until ${expires_at}: ${result.error.message}`);
 }
 
-async function takeAllOrNone(remote: Remote, { paths, ttl, note }: TakeRequest): Promise<Round> {
-  const { client, workspace, interrupted, within, tell } = remote;
+/** `unclear` has the keys of requests without an answer: asked with the same one, the service takes no second lock. */
+async function takeAllOrNone(
+  remote: Remote,
+  { paths, ttl, note }: TakeRequest,
+  unclear: Map<LockPath, string>,
+): Promise<Round> {
+  const { client, workspace, interrupted, within } = remote;
   const taken: TakenLock[] = [];
   let refusal: Exclude<Round, { kind: 'taken' }> | undefined;
 
   async function takeOne(path: LockPath): Promise<void> {
-    const request = { workspace, path, type: 'exclusive', ttl, note, idempotencyKey: crypto.randomUUID() };
-    const first = await client.acquireLock(request, within());
+    const idempotencyKey = unclear.get(path) ?? crypto.randomUUID();
+    const request = { workspace, path, type: 'exclusive', ttl, note, idempotencyKey };
+    const first = await client.acquireLock({ ...request, keySentBefore: unclear.has(path) }, within());
     // An answer got lost. The same key asks how it went, or takes the lock now: either way it is known, and can be given back.
     const isUnclear = first.kind === 'unclear';
     const result = isUnclear ? await client.acquireLock({ ...request, keySentBefore: true }, toGiveBack()) : first;
+    if (result.kind === 'unclear') unclear.set(path, idempotencyKey);
+    else unclear.delete(path);
     switch (result.kind) {
       case 'acquired':
         taken.push(result.lock);
@@ -58,11 +67,6 @@ async function takeAllOrNone(remote: Remote, { paths, ttl, note }: TakeRequest):
         refusal ??= { kind: 'held', path, holder: result.holder };
         return;
       case 'unclear':
-        tell(
-          `It is not known whether ${path} was locked. If it was, that lock ends ${formatDuration(ttl)} after it was taken.`,
-        );
-        refusal ??= { kind: 'failed', error: result.error };
-        return;
       case 'failed':
         refusal ??= { kind: 'failed', error: result.error };
     }
@@ -80,40 +84,66 @@ async function takeAllOrNone(remote: Remote, { paths, ttl, note }: TakeRequest):
 const maxWaitSeconds = 30;
 const minPauseMs = 1_000;
 
+/** At random, because all who wait have been told the same. */
+const pause = ({ interrupted }: Remote, deadline: number): Promise<void> =>
+  sleep(Math.min(minPauseMs * (1 + Math.random()), deadline - steadyClock()), interrupted);
+
 /** Returns when the path may be free; the service says so, where it can. */
-async function untilFree({ client, workspace, interrupted }: Remote, path: LockPath, deadline: number): Promise<void> {
+async function untilFree(remote: Remote, path: LockPath, deadline: number): Promise<void> {
+  const { client, workspace, interrupted } = remote;
   const began = steadyClock();
   const seconds = Math.min(maxWaitSeconds, Math.floor((deadline - began) / 1_000));
   if (seconds >= 1) {
     const result = await client.waitForRelease({ workspace, path, seconds }, { deadline, signal: interrupted });
     if (result.kind === 'free' || steadyClock() - began >= minPauseMs) return;
   }
-  // At random, because all who wait have been told the same.
-  await sleep(Math.min(minPauseMs * (1 + Math.random()), deadline - steadyClock()), interrupted);
+  await pause(remote, deadline);
 }
 
-/** Takes all paths or none, and waits as long as it may for those that others hold. */
-export async function takeLocks(remote: Remote, request: TakeRequest): Promise<readonly TakenLock[]> {
+async function takeOrWait(
+  remote: Remote,
+  request: TakeRequest,
+  unclear: Map<LockPath, string>,
+): Promise<readonly TakenLock[]> {
   const deadline = steadyClock() + milliseconds(request.wait);
-  const paths = [...new Set(request.paths)].toSorted();
   for (;;) {
-    const round = await takeAllOrNone(remote, { ...request, paths });
+    const round = await takeAllOrNone(remote, request, unclear);
+    const leftMs = deadline - steadyClock();
     switch (round.kind) {
       case 'taken':
         return round.locks;
       case 'failed':
-        throw round.error;
+        // A service that is being restarted does not end a wait.
+        if (leftMs <= 0 || !isTransient(round.error)) throw round.error;
+        remote.tell(`${round.error.message} Trying again, ${span(leftMs / 1_000)} left.`);
+        await pause(remote, deadline);
+        break;
       case 'interrupted':
         throw new Failure('It was interrupted, and has locked nothing.');
       case 'held': {
         const { path, holder } = round;
         const held = `${path} is held by ${holderText(holder === undefined ? { path } : shown(holder))}.`;
-        const leftMs = deadline - steadyClock();
         const advice = request.wait.seconds > 0 ? 'Raise --wait to wait longer' : 'To wait for it, add --wait 15m';
         if (leftMs <= 0) throw new Failure(`${held} Nothing was locked. ${advice}.`);
         remote.tell(`${held} Waiting, ${span(leftMs / 1_000)} left.`);
         await untilFree(remote, path, deadline);
       }
     }
+  }
+}
+
+/** Takes all paths or none, and waits as long as it may for those that others hold. */
+export async function takeLocks(remote: Remote, request: TakeRequest): Promise<readonly TakenLock[]> {
+  const unclear = new Map<LockPath, string>();
+  const paths = [...new Set(request.paths)].toSorted();
+  try {
+    return await takeOrWait(remote, { ...request, paths }, unclear);
+  } catch (error) {
+    for (const path of unclear.keys()) {
+      remote.tell(
+        `It is not known whether ${path} was locked. If it was, that lock ends ${formatDuration(request.ttl)} after it was taken.`,
+      );
+    }
+    throw error;
   }
 }
