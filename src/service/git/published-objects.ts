@@ -29,6 +29,7 @@ async function typesOf({ git, ...search }: Search, ids: readonly string[]): Prom
   return types;
 }
 
+/** Whether the tips lead to all of these commits. */
 async function areReachable(
   { git, ...search }: Search,
   commits: readonly string[],
@@ -38,11 +39,12 @@ async function areReachable(
     ...search,
     purpose: 'look for commits that no branch has',
     input: asInput([...commits, ...tips.map((tip) => `^${tip}`)]),
+    inBackground: true,
   });
   return beyond === '';
 }
 
-/** What a partial clone asks for is mostly in the newest commits, and so found soon. */
+/** Whether the tips lead to all of these trees and blobs. What a partial clone asks for is mostly in the newest commits, and so found soon. */
 async function areContained(
   { git, limits, repository }: Search,
   objects: readonly string[],

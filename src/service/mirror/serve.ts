@@ -73,7 +73,7 @@ export function createServe({ metrics, log, limits, places }: ServeParts): Serve
       else if (kind === 'fetch') log.info(about, 'a fetch from the mirror has ended');
     }
 
-    /** Whether the answer has begun; the rest of it comes later. */
+    /** Kept when the answer has begun, or has ended without. */
     const { promise, resolve, reject } = Promise.withResolvers<void>();
 
     async function run(): Promise<void> {
@@ -93,9 +93,13 @@ export function createServe({ metrics, log, limits, places }: ServeParts): Serve
     }
 
     async function fail(error: unknown): Promise<void> {
-      if (!(error instanceof GitError)) return reject(error);
-      const outcome = outcomeOf(error, answer);
       const hasBegun = answer.sentBytes() > 0;
+      if (!(error instanceof GitError)) {
+        if (hasBegun) answer.cut();
+        note('failed', String(error));
+        return reject(error);
+      }
+      const outcome = outcomeOf(error, answer);
       if (!hasBegun && outcome !== 'gone') {
         const message = messageOf(error, requestId);
         if (kind === 'info-refs') reject(unavailable(message));

@@ -77,6 +77,8 @@ describe('a client', () => {
   test('that reads nothing keeps git waiting, and that leaves ends it', async () => {
     const mirror = await largeMirror(service);
     const { request: asked } = await stalledClone(service, mirror, service.secret);
+    // Otherwise it would have written all of it by now.
+    await sleep(1_000);
     expect(packing(service)).not.toEqual([]);
     expect(await metric(service, 'workspace_git_serving')).toBe(1);
     asked.destroy();

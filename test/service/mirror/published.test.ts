@@ -1,190 +1,193 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { folderOfTests } from '../../support/git-folders.ts';
 import { gitAt, manyCommits } from '../../support/git-repository.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { fetchOf, gitClient, type Mirrored, mirrored, packets, uploadPackType } from './mirror-of.ts';
 
-const service = sharedService();
 const folder = folderOfTests();
-const token = () => service.secret;
+describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
+  const service = sharedService(kind);
+  const token = () => service.secret;
 
-const newMirror = () => mirrored(service, folder, token());
+  const newMirror = () => mirrored(service, folder, token());
 
-const mirrorFolder = ({ workspace }: Mirrored): string => join(service.dataFolder, 'mirrors', `${workspace}.git`);
+  const mirrorFolder = ({ workspace }: Mirrored): string => join(service.dataFolder, 'mirrors', `${workspace}.git`);
 
-const post = ({ path }: Mirrored, raw: string, version = '2') =>
-  service.ask('POST', `${path}/git-upload-pack`, {
-    token: token(),
-    raw,
-    headers: { 'content-type': uploadPackType, 'git-protocol': `version=${version}` },
+  const post = ({ path }: Mirrored, raw: string, version = '2') =>
+    service.ask('POST', `${path}/git-upload-pack`, {
+      token: token(),
+      raw,
+      headers: { 'content-type': uploadPackType, 'git-protocol': `version=${version}` },
+    });
+
+  /** A fetch of the first version, which starts from what the client was told a request before. */
+  const fetchOfFirstVersion = (id: string): string => packets(`want ${id} no-progress\n`, '0000', 'done\n');
+
+  const refusal = /ERR .*in no branch that was synced/;
+
+  test('what a sync has brought is served when the sync has succeeded, and not before', async () => {
+    const mirror = await newMirror();
+    mirror.remote.commit(...manyCommits(3));
+    await mirror.sync();
+    const old = mirror.remote.head('main');
+    mirror.remote.commit(
+      { branch: 'main', files: { secret: 'a' } },
+      { branch: 'other', from: 'main', files: { b: 'c' } },
+    );
+    const half = mirror.remote.head('main');
+    // As after the objects and the branch have landed, and before the sync is recorded.
+    gitAt(mirrorFolder(mirror), 'fetch', '--quiet', mirror.remote.path, '+refs/heads/*:refs/heads/*');
+    const client = await gitClient();
+    expect(await client.git('ls-remote', mirror.url)).toBe(`${old}\tHEAD\n${old}\trefs/heads/main\n`);
+    const blob = mirror.remote.git('rev-parse', `${half}:secret`).trim();
+    const tree = mirror.remote.git('rev-parse', `${half}^{tree}`).trim();
+    for (const id of [half, tree, blob, 'a'.repeat(40), mirror.remote.head('other')]) {
+      expect((await post(mirror, fetchOf(id))).text, id).toMatch(refusal);
+      expect((await post(mirror, fetchOfFirstVersion(id), '0')).text, id).toMatch(refusal);
+    }
+    expect(
+      (await post(mirror, packets('command=fetch', '0001', `want ${old}\n`, `want ${half}\n`, 'done\n', '0000'))).text,
+    ).toMatch(refusal);
+    await mirror.sync();
+    expect((await post(mirror, fetchOf(half))).text).toContain('PACK');
   });
 
-/** A fetch of the first version, which starts from what the client was told a request before. */
-const fetchOfFirstVersion = (id: string): string => packets(`want ${id} no-progress\n`, '0000', 'done\n');
-
-const refusal = /ERR .*in no branch that was synced/;
-
-test('what a sync has brought is served when the sync has succeeded, and not before', async () => {
-  const mirror = await newMirror();
-  mirror.remote.commit(...manyCommits(3));
-  await mirror.sync();
-  const old = mirror.remote.head('main');
-  mirror.remote.commit(
-    { branch: 'main', files: { secret: 'a' } },
-    { branch: 'other', from: 'main', files: { b: 'c' } },
-  );
-  const half = mirror.remote.head('main');
-  // As after the objects and the branch have landed, and before the sync is recorded.
-  gitAt(mirrorFolder(mirror), 'fetch', '--quiet', mirror.remote.path, '+refs/heads/*:refs/heads/*');
-  const client = await gitClient();
-  expect(await client.git('ls-remote', mirror.url)).toBe(`${old}\tHEAD\n${old}\trefs/heads/main\n`);
-  const blob = mirror.remote.git('rev-parse', `${half}:secret`).trim();
-  const tree = mirror.remote.git('rev-parse', `${half}^{tree}`).trim();
-  for (const id of [half, tree, blob, 'a'.repeat(40), mirror.remote.head('other')]) {
-    expect((await post(mirror, fetchOf(id))).text, id).toMatch(refusal);
-    expect((await post(mirror, fetchOfFirstVersion(id), '0')).text, id).toMatch(refusal);
-  }
-  expect(
-    (await post(mirror, packets('command=fetch', '0001', `want ${old}\n`, `want ${half}\n`, 'done\n', '0000'))).text,
-  ).toMatch(refusal);
-  await mirror.sync();
-  expect((await post(mirror, fetchOf(half))).text).toContain('PACK');
-});
-
-test('every object that a synced branch leads to is served, however old', async () => {
-  const mirror = await newMirror();
-  mirror.remote.commit(...manyCommits(30));
-  await mirror.sync();
-  const of = (revision: string) => mirror.remote.git('rev-parse', revision).trim();
-  for (const id of [of('main~29'), of('main~29^{tree}'), of('main~20:folder-2')]) {
-    expect((await post(mirror, fetchOf(id))).text, id).toContain('PACK');
-  }
-});
-
-test.each(['2', '0'])(
-  'a clone that began before the branch was forced elsewhere ends with what it was told, in version %s',
-  async (version) => {
+  test('every object that a synced branch leads to is served, however old', async () => {
     const mirror = await newMirror();
-    mirror.remote.commit(...manyCommits(5));
+    mirror.remote.commit(...manyCommits(30));
+    await mirror.sync();
+    const of = (revision: string) => mirror.remote.git('rev-parse', revision).trim();
+    for (const id of [of('main~29'), of('main~29^{tree}'), of('main~20:folder-2')]) {
+      expect((await post(mirror, fetchOf(id))).text, id).toContain('PACK');
+    }
+  });
+
+  test.each(['2', '0'])(
+    'a clone that began before the branch was forced elsewhere ends with what it was told, in version %s',
+    async (version) => {
+      const mirror = await newMirror();
+      mirror.remote.commit(...manyCommits(5));
+      await mirror.sync();
+      const told = mirror.remote.head('main');
+      mirror.remote.git('update-ref', '-d', 'refs/heads/main');
+      mirror.remote.commit(...manyCommits(5, 'main', 'anew'));
+      await mirror.sync();
+      const body = version === '2' ? fetchOf(told) : fetchOfFirstVersion(told);
+      expect((await post(mirror, body, version)).text).toContain('PACK');
+
+      // The sync that replaced it was more than a day ago.
+      const { workspace } = mirror;
+      await changeRows(service.storage, 'syncs', { created_at: 1, finished_at: 1 }, { workspace_id: workspace });
+      await changeRows(service.storage, 'synced_branches', { synced_at: 1 }, { workspace_id: workspace });
+      expect((await post(mirror, body, version)).text).toMatch(refusal);
+    },
+  );
+
+  test('a head that was synced long ago and replaced today is served until tomorrow', async () => {
+    const mirror = await newMirror();
+    mirror.remote.commit(...manyCommits(2));
     await mirror.sync();
     const told = mirror.remote.head('main');
-    mirror.remote.git('update-ref', '-d', 'refs/heads/main');
-    mirror.remote.commit(...manyCommits(5, 'main', 'anew'));
-    await mirror.sync();
-    const body = version === '2' ? fetchOf(told) : fetchOfFirstVersion(told);
-    expect((await post(mirror, body, version)).text).toContain('PACK');
-
-    // The sync that replaced it was more than a day ago.
     const { workspace } = mirror;
     await changeRows(service.storage, 'syncs', { created_at: 1, finished_at: 1 }, { workspace_id: workspace });
-    await changeRows(service.storage, 'synced_branches', { synced_at: 1 }, { workspace_id: workspace });
-    expect((await post(mirror, body, version)).text).toMatch(refusal);
-  },
-);
-
-test('a head that was synced long ago and replaced today is served until tomorrow', async () => {
-  const mirror = await newMirror();
-  mirror.remote.commit(...manyCommits(2));
-  await mirror.sync();
-  const told = mirror.remote.head('main');
-  const { workspace } = mirror;
-  await changeRows(service.storage, 'syncs', { created_at: 1, finished_at: 1 }, { workspace_id: workspace });
-  mirror.remote.git('update-ref', '-d', 'refs/heads/main');
-  mirror.remote.commit(...manyCommits(2, 'main', 'anew'));
-  await mirror.sync();
-  expect((await post(mirror, fetchOf(told))).text).toContain('PACK');
-});
-
-test('of branches that cannot be beside each other, the one that was synced last is served', async () => {
-  const mirror = await newMirror();
-  const { remote } = mirror;
-  remote.commit({ branch: 'a', files: { one: '1' } });
-  await mirror.sync('a');
-  remote.git('update-ref', '-d', 'refs/heads/a');
-  remote.commit({ branch: 'a/b', files: { two: '2' } });
-  await mirror.sync('a/b');
-  const client = await gitClient();
-  expect(await client.git('ls-remote', mirror.url)).toBe(`${remote.head('a/b')}\trefs/heads/a/b\n`);
-  remote.git('update-ref', '-d', 'refs/heads/a/b');
-  remote.commit({ branch: 'a', files: { three: '3' } });
-  await mirror.sync('a');
-  expect(await client.git('ls-remote', mirror.url)).toBe(`${remote.head('a')}\trefs/heads/a\n`);
-});
-
-test('HEAD names the default branch of the remote, if that was synced', async () => {
-  const mirror = await newMirror();
-  const { remote } = mirror;
-  const client = await gitClient();
-  expect(await client.git('ls-remote', '--symref', mirror.url)).toBe('');
-  const empty = await client.run('clone', mirror.url, 'empty');
-  expect([empty.code, empty.stderr]).toEqual([0, expect.stringContaining('cloned an empty repository')]);
-
-  remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'trunk', from: 'main', files: { b: '2' } });
-  remote.git('symbolic-ref', 'HEAD', 'refs/heads/trunk');
-  await mirror.sync('main');
-  expect(await client.git('ls-remote', '--symref', mirror.url)).toBe(`${remote.head('main')}\trefs/heads/main\n`);
-  const { code, stderr } = await client.run('clone', mirror.url, 'without-head');
-  expect([code, stderr]).toEqual([0, expect.stringContaining('remote HEAD refers to nonexistent ref')]);
-  await mirror.sync('trunk');
-  expect(await client.git('ls-remote', '--symref', mirror.url, 'HEAD')).toBe(
-    `ref: refs/heads/trunk\tHEAD\n${remote.head('trunk')}\tHEAD\n`,
-  );
-});
-
-test('a mirror that lacks what was synced says so instead of being empty', async () => {
-  const mirror = await newMirror();
-  mirror.remote.commit(...manyCommits(2));
-  await mirror.sync();
-  await rename(mirrorFolder(mirror), join(folder, 'lost.git'));
-  const client = await gitClient();
-  const why = `The mirror lacks the commit ${mirror.remote.head('main')} of the branch main. Sync the branch again.`;
-  expect(await client.refused('clone', mirror.url, 'game')).toContain(`remote: ${why}`);
-  expect((await post(mirror, packets('command=ls-refs', '0000'))).text).toContain(`ERR ${why}`);
-  await mirror.sync();
-  await client.git('clone', '--quiet', mirror.url, 'game');
-});
-
-test('a workspace that is removed between two requests of a clone is gone, with a sentence', async () => {
-  const mirror = await newMirror();
-  mirror.remote.commit(...manyCommits(2));
-  await mirror.sync();
-  const { workspace } = mirror;
-  await service.storage.commit('global', (db) => db.deleteFrom('workspaces').where('id', '=', workspace).execute());
-  const { status, text } = await post(mirror, packets('command=ls-refs', '0000'));
-  expect([status, text]).toEqual([404, expect.stringContaining('There is no workspace')]);
-  expect(await (await gitClient()).refused('clone', mirror.url, 'game')).toContain('remote: There is no workspace');
-});
-
-test('clones beside syncs, forced branches and upkeep each have one state of the remote, whole', async () => {
-  const mirror = await newMirror();
-  const { remote } = mirror;
-  const client = await gitClient();
-  const states = new Set<string>();
-  let round = 0;
-  async function change(): Promise<void> {
-    round += 1;
-    if (round === 3) remote.git('update-ref', '-d', 'refs/heads/main');
-    remote.commit(...manyCommits(200, 'main', `round ${round}`));
-    states.add(remote.head('main'));
+    mirror.remote.git('update-ref', '-d', 'refs/heads/main');
+    mirror.remote.commit(...manyCommits(2, 'main', 'anew'));
     await mirror.sync();
-  }
-  await change();
-  let changing = true;
-  async function changeOn(): Promise<void> {
-    // A fourth sync in a row would have to wait.
-    for (let times = 0; times < 2; times += 1) await change();
-    changing = false;
-  }
-  async function cloneOn(name: string): Promise<void> {
-    for (let times = 0; changing; times += 1) {
-      const clone = `${name}-${times}`;
-      await client.git('clone', '--quiet', mirror.url, clone);
-      gitAt(join(client.folder, clone), 'fsck', '--full', '--strict');
-      expect(states).toContain(gitAt(join(client.folder, clone), 'rev-parse', 'HEAD').trim());
+    expect((await post(mirror, fetchOf(told))).text).toContain('PACK');
+  });
+
+  test('of branches that cannot be beside each other, the one that was synced last is served', async () => {
+    const mirror = await newMirror();
+    const { remote } = mirror;
+    remote.commit({ branch: 'a', files: { one: '1' } });
+    await mirror.sync('a');
+    remote.git('update-ref', '-d', 'refs/heads/a');
+    remote.commit({ branch: 'a/b', files: { two: '2' } });
+    await mirror.sync('a/b');
+    const client = await gitClient();
+    expect(await client.git('ls-remote', mirror.url)).toBe(`${remote.head('a/b')}\trefs/heads/a/b\n`);
+    remote.git('update-ref', '-d', 'refs/heads/a/b');
+    remote.commit({ branch: 'a', files: { three: '3' } });
+    await mirror.sync('a');
+    expect(await client.git('ls-remote', mirror.url)).toBe(`${remote.head('a')}\trefs/heads/a\n`);
+  });
+
+  test('HEAD names the default branch of the remote, if that was synced', async () => {
+    const mirror = await newMirror();
+    const { remote } = mirror;
+    const client = await gitClient();
+    expect(await client.git('ls-remote', '--symref', mirror.url)).toBe('');
+    const empty = await client.run('clone', mirror.url, 'empty');
+    expect([empty.code, empty.stderr]).toEqual([0, expect.stringContaining('cloned an empty repository')]);
+
+    remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'trunk', from: 'main', files: { b: '2' } });
+    remote.git('symbolic-ref', 'HEAD', 'refs/heads/trunk');
+    await mirror.sync('main');
+    expect(await client.git('ls-remote', '--symref', mirror.url)).toBe(`${remote.head('main')}\trefs/heads/main\n`);
+    const { code, stderr } = await client.run('clone', mirror.url, 'without-head');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('remote HEAD refers to nonexistent ref')]);
+    await mirror.sync('trunk');
+    expect(await client.git('ls-remote', '--symref', mirror.url, 'HEAD')).toBe(
+      `ref: refs/heads/trunk\tHEAD\n${remote.head('trunk')}\tHEAD\n`,
+    );
+  });
+
+  test('a mirror that lacks what was synced says so instead of being empty', async () => {
+    const mirror = await newMirror();
+    mirror.remote.commit(...manyCommits(2));
+    await mirror.sync();
+    await rename(mirrorFolder(mirror), join(folder, 'lost.git'));
+    const client = await gitClient();
+    const why = `The mirror lacks the commit ${mirror.remote.head('main')} of the branch main. Sync the branch again.`;
+    expect(await client.refused('clone', mirror.url, 'game')).toContain(`remote: ${why}`);
+    expect((await post(mirror, packets('command=ls-refs', '0000'))).text).toContain(`ERR ${why}`);
+    await mirror.sync();
+    await client.git('clone', '--quiet', mirror.url, 'game');
+  });
+
+  test('a workspace that is removed between two requests of a clone is gone, with a sentence', async () => {
+    const mirror = await newMirror();
+    mirror.remote.commit(...manyCommits(2));
+    await mirror.sync();
+    const { workspace } = mirror;
+    await service.storage.commit('global', (db) => db.deleteFrom('workspaces').where('id', '=', workspace).execute());
+    const { status, text } = await post(mirror, packets('command=ls-refs', '0000'));
+    expect([status, text]).toEqual([404, expect.stringContaining('There is no workspace')]);
+    expect(await (await gitClient()).refused('clone', mirror.url, 'game')).toContain('remote: There is no workspace');
+  });
+
+  test('clones beside syncs, forced branches and upkeep each have one state of the remote, whole', async () => {
+    const mirror = await newMirror();
+    const { remote } = mirror;
+    const client = await gitClient();
+    const states = new Set<string>();
+    let round = 0;
+    async function change(): Promise<void> {
+      round += 1;
+      if (round === 3) remote.git('update-ref', '-d', 'refs/heads/main');
+      remote.commit(...manyCommits(200, 'main', `round ${round}`));
+      states.add(remote.head('main'));
+      await mirror.sync();
     }
-  }
-  await Promise.all([changeOn(), cloneOn('one'), cloneOn('other')]);
+    await change();
+    let changing = true;
+    async function changeOn(): Promise<void> {
+      // A fourth sync in a row would have to wait.
+      for (let times = 0; times < 2; times += 1) await change();
+      changing = false;
+    }
+    async function cloneOn(name: string): Promise<void> {
+      for (let times = 0; changing; times += 1) {
+        const clone = `${name}-${times}`;
+        await client.git('clone', '--quiet', mirror.url, clone);
+        gitAt(join(client.folder, clone), 'fsck', '--full', '--strict');
+        expect(states).toContain(gitAt(join(client.folder, clone), 'rev-parse', 'HEAD').trim());
+      }
+    }
+    await Promise.all([changeOn(), cloneOn('one'), cloneOn('other')]);
+  });
 });
