@@ -14,6 +14,11 @@ export interface SyncReport {
   readonly branch: string | undefined;
   readonly estimated_objects: number | undefined;
   readonly received_objects: number | undefined;
+  /** Of LFS objects. */
+  readonly received_bytes: number | undefined;
+  readonly total_bytes: number | undefined;
+  /** LFS objects that could not be had. */
+  readonly missing_objects: number | undefined;
   readonly head: string | undefined;
   /** Why it failed, in the service's words. */
   readonly error: string | undefined;
@@ -104,6 +109,9 @@ export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport,
     branch: name(['branch']),
     estimated_objects: countIn(body, ['estimated_objects', 'estimatedObjects']),
     received_objects: countIn(body, ['received_objects', 'receivedObjects']),
+    received_bytes: countIn(body, ['received_bytes', 'receivedBytes']),
+    total_bytes: countIn(body, ['total_bytes', 'totalBytes']),
+    missing_objects: countIn(body, ['missing_objects', 'missingObjects']),
     head: name(['head', 'commit', 'revision']),
     error: errorIn(body, texts),
   };

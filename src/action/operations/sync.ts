@@ -1,5 +1,6 @@
 import { ServiceError, type StartedSync, type SyncAddress, type SyncReport, type Within } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
+import { byteSize, createPace } from '../../interface/transfer.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
@@ -18,17 +19,24 @@ const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
   ...(sync.estimated_objects !== undefined && { estimated_objects: String(sync.estimated_objects) }),
 });
 
-function progressText({ status, received_objects, estimated_objects }: SyncReport): string {
+const bytesText = ({ received_bytes }: SyncReport): string =>
+  received_bytes === undefined || received_bytes === 0 ? '' : ` (${byteSize(received_bytes)} of LFS objects)`;
+
+/** `pace` is how fast it goes, where that is known. */
+function progressText(sync: SyncReport, pace = ''): string {
+  const { status, received_objects, estimated_objects, received_bytes = 0, total_bytes = 0 } = sync;
   if (received_objects === undefined) return status;
   // A service that estimates 0 does not know, or is nearly done.
   const of =
     estimated_objects === undefined || estimated_objects === 0 ? '' : ` of about ${grouped(estimated_objects)}`;
-  return `${status}, ${grouped(received_objects)}${of} objects received`;
+  const lfs = total_bytes === 0 ? '' : `, ${byteSize(received_bytes)} of ${byteSize(total_bytes)} of LFS objects`;
+  return `${status}, ${grouped(received_objects)}${of} objects received${lfs}${pace === '' ? '' : ` (${pace})`}`;
 }
 
 /** How many were received if it has ended, else how many there may be. */
-function objectsText({ state, received_objects, estimated_objects }: SyncReport): string {
-  if (state !== 'going-on' && received_objects !== undefined) return grouped(received_objects);
+function objectsText(sync: SyncReport): string {
+  const { state, received_objects, estimated_objects } = sync;
+  if (state !== 'going-on' && received_objects !== undefined) return grouped(received_objects) + bytesText(sync);
   return estimated_objects === undefined ? '' : `about ${grouped(estimated_objects)}`;
 }
 
@@ -57,6 +65,7 @@ async function follow(
 ): Promise<Followed> {
   const { client, clock, sleep, signal, log } = context;
   let last = started;
+  const paceOf = createPace();
   let said = `The sync is ${progressText(started)}.`;
   let pause = firstPauseMs;
   let askedMs = started.retryAfterMs;
@@ -92,7 +101,8 @@ async function follow(
       last = look;
       askedMs = look.retryAfterMs;
     }
-    const text = unseen === undefined ? `The sync is ${progressText(last)}.` : unseen.message;
+    const pace = paceOf({ bytes: last.received_bytes ?? 0, total: last.total_bytes ?? 0 }, clock());
+    const text = unseen === undefined ? `The sync is ${progressText(last, pace)}.` : unseen.message;
     // The caller reports how it ended, and what the last look has shown.
     if (text !== said && last.state === 'going-on' && !lookedLast && !signal.aborted) log.line(text);
     said = text;
@@ -147,8 +157,13 @@ async function waitForEnd(
       if (last.state === 'failed') return failedAt(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
       const took = duration(context.clock() - began);
       const received =
-        last.received_objects === undefined ? '' : `, ${count(last.received_objects, 'object')} received`;
-      const sentence = `The branch ${branch} of ${workspace} is synced: ${last.status} after ${took}${received}.`;
+        last.received_objects === undefined
+          ? ''
+          : `, ${count(last.received_objects, 'object')} received${bytesText(last)}`;
+      const { missing_objects: missing = 0 } = last;
+      const without =
+        missing === 0 ? '' : ` ${count(missing, 'LFS object')} could not be had; the next sync asks again.`;
+      const sentence = `The branch ${branch} of ${workspace} is synced: ${last.status} after ${took}${received}.${without}`;
       context.log.line(sentence);
       return succeeded(outputsOf(branch, last), sentence, table(workspace, branch, last));
     }

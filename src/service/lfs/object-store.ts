@@ -48,6 +48,18 @@ export interface ObjectStore {
 
 const keptPartialMs = 7 * 24 * 60 * 60 * 1_000;
 
+const writtenAtOnce = 512 * 1_024;
+
+interface PartialFiles {
+  /** That of this one, and where it is left to whoever goes on with it. */
+  readonly path: string;
+  readonly left: string;
+  /** Those that others write, or have left. */
+  readonly parts: readonly string[];
+  /** There was nothing to go on with. */
+  readonly isNew: boolean;
+}
+
 /** A use is noted no later than that, so that what is used all the time is not written to all the time. */
 export const useIsNotedWithinMs = 10 * 60 * 1_000;
 
@@ -105,35 +117,32 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
     await unlessMissing(utimes(pathOf(oid), now, now));
   }
 
-  /** Parts that other processes write, or have left. */
-  const partsOf = async (oid: Oid): Promise<readonly string[]> =>
-    (await namesIn(incomplete)).filter((name) => name.startsWith(`${oid}.`)).map((name) => join(incomplete, name));
-
-  async function copyLargestPart(oid: Oid, path: string): Promise<void> {
-    const parts = await Promise.all(
-      (await partsOf(oid)).map(async (part) => ({ part, size: (await unlessMissing(stat(part)))?.size ?? 0 })),
-    );
-    const [largest] = parts.toSorted((one, other) => other.size - one.size);
-    if (largest !== undefined && largest.size > 0) {
-      await unlessMissing(copyFile(largest.part, path, constants.COPYFILE_FICLONE));
-    }
+  /** Makes the folder above where it is not there, which is seldom. */
+  async function withFolder<T>(path: string, work: () => Promise<T>): Promise<T> {
+    return work().catch(async (error: unknown) => {
+      if (!isMissing(error)) throw error;
+      await mkdir(dirname(path), { recursive: true });
+      return work();
+    });
   }
 
-  async function openPartial({ oid, size }: ObjectName): Promise<PartialObject> {
-    await mkdir(incomplete, { recursive: true });
+  async function copyLargest(parts: readonly string[], path: string): Promise<void> {
+    const sizes = await Promise.all(parts.map(async (part) => (await unlessMissing(stat(part)))?.size ?? 0));
+    const largest = parts[sizes.indexOf(Math.max(...sizes))];
+    if (largest !== undefined) await unlessMissing(copyFile(largest, path, constants.COPYFILE_FICLONE));
+  }
+
+  async function openPartial(object: ObjectName): Promise<PartialObject> {
+    const { oid } = object;
     const left = join(incomplete, oid);
     const path = join(incomplete, `${oid}.${randomUUID()}`);
-    const isTaken = await rename(left, path).then(
-      () => true,
-      (error: unknown) => {
-        if (isMissing(error)) return false;
-        throw error;
-      },
-    );
-    if (!isTaken) await copyLargestPart(oid, path);
-    const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    const names = (await namesIn(incomplete)).filter((name) => name.startsWith(oid));
+    const parts = names.filter((name) => name !== oid).map((name) => join(incomplete, name));
+    const isTaken = names.includes(oid) && (await unlessMissing(rename(left, path).then(() => true))) === true;
+    if (!isTaken && parts.length > 0) await copyLargest(parts, path);
+    const file = await withFolder(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
     try {
-      return await partial(file, { path, left, oid, size });
+      return await partial(file, object, { path, left, parts, isNew: names.length === 0 });
     } catch (error) {
       await file.close();
       throw error;
@@ -142,50 +151,69 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
 
   async function partial(
     file: FileHandle,
-    { path, left, oid, size }: ObjectName & { readonly path: string; readonly left: string },
+    { oid, size }: ObjectName,
+    { path, left, parts, isNew }: PartialFiles,
   ): Promise<PartialObject> {
     let hash = createHash('sha256');
     let offset = 0;
     let isOpen = true;
+    /** What is not in the file yet: of large objects, many pieces are written at once. */
+    let unwritten: Uint8Array[] = [];
+    let unwrittenBytes = 0;
+
+    async function flush(): Promise<void> {
+      if (unwrittenBytes === 0) return;
+      const [pieces, length] = [unwritten, unwrittenBytes];
+      unwritten = [];
+      unwrittenBytes = 0;
+      const { bytesWritten } = await file.writev(pieces, offset - length);
+      if (bytesWritten < length) throw Object.assign(new Error('Not all of it was written.'), { code: 'ENOSPC' });
+    }
 
     async function restart(): Promise<void> {
       await file.truncate(0);
       hash = createHash('sha256');
       offset = 0;
+      unwritten = [];
+      unwrittenBytes = 0;
     }
 
     async function finish(): Promise<Landing> {
       if (offset < size) return 'incomplete';
-      isOpen = false;
       if (hash.digest('hex') !== oid) {
+        isOpen = false;
         await file.close();
         await rm(path, { force: true });
         return 'wrong-content';
       }
+      await flush();
       // Before the rename: after a power cut there is the whole object under its name, or nothing.
-      await file.sync().finally(() => file.close());
+      await file.sync();
+      isOpen = false;
+      await file.close();
       const target = pathOf(oid);
-      await mkdir(dirname(target), { recursive: true });
-      await rename(path, target).catch(async (error: unknown) => {
+      await withFolder(target, () => rename(path, target)).catch(async (error: unknown) => {
         // Another process was first, and removed this one.
         if (!isMissing(error) || (await find(oid)) === undefined) throw error;
       });
-      for (const part of await partsOf(oid)) await rm(part, { force: true });
+      for (const part of parts) await rm(part, { force: true });
       return 'landed';
     }
 
     async function close(): Promise<void> {
       if (!isOpen) return;
       isOpen = false;
-      await file.close();
+      await flush().finally(() => file.close());
       if (offset === 0) await rm(path, { force: true });
       else await unlessMissing(rename(path, left));
     }
 
-    if ((await file.stat()).size > size) await restart();
-    for await (const bytes of file.createReadStream({ start: 0, autoClose: false })) {
-      hash.update(bytes);
-      offset += bytes.length;
+    if (!isNew) {
+      if ((await file.stat()).size > size) await restart();
+      for await (const bytes of file.createReadStream({ start: 0, autoClose: false })) {
+        hash.update(bytes);
+        offset += bytes.length;
+      }
     }
     return {
       get offset() {
@@ -193,11 +221,11 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
       },
       async write(bytes) {
         if (offset + bytes.length > size) throw new RangeError('These are more bytes than the object has.');
-        for (let written = 0; written < bytes.length; ) {
-          written += (await file.write(bytes, written, bytes.length - written, offset + written)).bytesWritten;
-        }
         hash.update(bytes);
+        unwritten.push(bytes);
+        unwrittenBytes += bytes.length;
         offset += bytes.length;
+        if (unwrittenBytes >= writtenAtOnce) await flush();
       },
       restart,
       async land() {

@@ -17,6 +17,9 @@ const report = (status: 'running' | 'succeeded', retryAfterMs?: number): SyncRep
   branch: 'main',
   estimated_objects: undefined,
   received_objects: undefined,
+  received_bytes: undefined,
+  total_bytes: undefined,
+  missing_objects: undefined,
   head: undefined,
   error: undefined,
   retryAfterMs,
@@ -168,6 +171,35 @@ describe('the last look of a wait', () => {
     expect(outcome.failures).toEqual(['Waiting for the sync of main was cancelled; the service goes on with it.']);
     expect({ lookedAt, tookMs }).toEqual({ lookedAt: expected, tookMs: cancelledAt * second });
   });
+});
+
+test('LFS objects are told of in bytes, with a rate and the time left, and those that could not be had at the end', async () => {
+  const receiving = (received_bytes: number): Look => ({
+    tookMs: 500,
+    shows: {
+      ...report('running'),
+      estimated_objects: 40,
+      received_objects: 4,
+      received_bytes,
+      total_bytes: 60_000_000,
+    },
+  });
+  const end: SyncReport = {
+    ...succeeded,
+    received_objects: 40,
+    received_bytes: 58_000_000,
+    total_bytes: 60_000_000,
+    missing_objects: 2,
+  };
+  const { outcome, lines } = await following({
+    look: inTurn(receiving(1_000_000), receiving(5_000_000), { tookMs: 20, shows: end }),
+  });
+  expect(lines).toContainEqual('The sync is running, 4 of about 40 objects received, 1 MB of 60 MB of LFS objects.');
+  expect(lines).toContainEqual(expect.stringMatching(/5 MB of 60 MB of LFS objects \(\S+ MB\/s, \d+ s left\)\.$/));
+  expect(lines.at(-1)).toMatch(
+    /40 objects received \(58 MB of LFS objects\)\. 2 LFS objects could not be had; the next sync asks again\.$/,
+  );
+  expect(outcome.tables[0]?.rows[0]?.[3]).toBe('40 (58 MB of LFS objects)');
 });
 
 test('a sync that ended before the last look is seen, in time, whatever the service asked to wait for and answered before', async () => {

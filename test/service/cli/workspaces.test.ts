@@ -73,7 +73,7 @@ describe('workspace update', () => {
   const rowOf = (id: string) =>
     inDatabase(({ read }) => read.selectFrom('workspaces').selectAll().where('id', '=', id).executeTakeFirst());
 
-  test('sets how long locks taken with Git LFS last, and where the objects are, each by itself, audited', async () => {
+  test('sets how long locks taken with Git LFS last, where the objects are and which are fetched, each by itself, audited', async () => {
     const store = 'https://lfs.example.com/game';
     const args = ['--remote', 'ssh://git@git.example.com/game.git', '--no-check', '--desk-ttl', '24h'];
     await run('workspace', 'add', 'desks', ...args);
@@ -82,16 +82,19 @@ describe('workspace update', () => {
       workspace: 'desks',
       desk_ttl: '14d',
       lfs_url: null,
+      lfs: 'head',
       lfs_limit: null,
     });
     const { code, stdout } = await run('workspace', 'update', 'desks', '--lfs-url', `${store}/`);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `Changed the workspace "desks". A lock taken with Git LFS lasts 14d. Its LFS objects are at ${store}.\n`,
+      stdout: `Changed the workspace "desks". A lock taken with Git LFS lasts 14d. Its LFS objects are at ${store}. A sync fetches those of the branch's head.\n`,
     });
-    expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: store });
+    expect(await json('workspace', 'update', 'desks', '--lfs', 'none')).toMatchObject({ lfs_url: store, lfs: 'none' });
+    expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: store, lfs_mode: 'none' });
     const { entries } = await json('audit', '--action', 'workspace.updated');
     expect(entries).toMatchObject([
+      { detail: { workspace: 'desks', lfs_mode: 'none' } },
       { detail: { workspace: 'desks', lfs_url: store } },
       { detail: { desk_ttl: '14d' } },
     ]);
@@ -117,6 +120,7 @@ describe('workspace update', () => {
   test.each([
     [[], 'There is nothing to change'],
     [['--desk-ttl', '31d'], 'A lock lives for 1s at the least and 30d at the most.'],
+    [['--lfs', 'all'], 'It must be one of head, history, none.'],
     [['--lfs-url', 'ssh://a/b'], 'It must be like https://host/path.'],
     [['--lfs-url', 'https://a:b@c/d'], 'It must not have a user name or a password'],
     [['--lfs-url', 'https://c/d?e'], 'It must not have a query'],

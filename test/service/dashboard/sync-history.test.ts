@@ -19,12 +19,13 @@ interface Past {
   readonly branch?: string;
   readonly error?: string;
   readonly requestedBy?: string | null;
+  readonly lfs?: object;
 }
 
 const insert = (syncs: readonly Past[], where = workspace) =>
   storeSyncs(
     service.storage,
-    ...syncs.map(({ index, branch = 'main', error = null, requestedBy = 'ada' }) => ({
+    ...syncs.map(({ index, branch = 'main', error = null, requestedBy = 'ada', lfs = {} }) => ({
       id: idOf(index),
       workspace_id: where,
       branch,
@@ -36,6 +37,7 @@ const insert = (syncs: readonly Past[], where = workspace) =>
       started_at: index * 1_000,
       finished_at: index * 1_000 + 65_000,
       requested_by: requestedBy,
+      ...lfs,
     })),
   );
 
@@ -94,6 +96,23 @@ describe('a sync', () => {
     const bad = await show(`/${idOf(701)}`, other);
     expect(bad).toContain('The remote hung up.');
     expect(bad).not.toContain(' by <bdi>');
+  });
+
+  test('names LFS objects that could not be had, and how many more there are', async () => {
+    const other = await service.workspace();
+    const missing = [{ path: '<b>\u202Ehero', oid: 'a'.repeat(64), size: 1, detail: 'The store does not have it.' }];
+    const lfs = {
+      received_bytes: 1_500_000,
+      total_bytes: 2_000_000,
+      missing_objects: 12,
+      missing: JSON.stringify(missing),
+    };
+    await insert([{ index: 702, lfs }], other);
+    const page = await show(`/${idOf(702)}`, other);
+    expect(page).toContain('>1.5 MB<');
+    expect(page).toContain('12 LFS objects could not be had. The next sync asks again.');
+    expect(page).toContain('&lt;b&gt;\\u{202e}hero: The store does not have it.');
+    expect(page).toContain('And 11 others.');
   });
 
   test.each([

@@ -1,8 +1,9 @@
 import { formatDuration } from '../../../interface/duration.ts';
+import { byteSize } from '../../../interface/transfer.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
-import { bytesText } from '../../dashboard/assets/text.js';
 import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
+import { type LfsMode, lfsMode, parseLfsMode, usualLfsMode } from '../../workspaces/lfs-mode.ts';
 import { type DeskSettings, findWorkspace, updateWorkspaceAudited } from '../../workspaces/workspaces.ts';
 import { Failure } from '../command.ts';
 import { type FlagValues, optional } from '../flags.ts';
@@ -10,7 +11,7 @@ import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 import { parseByteLimit, parseServiceUrl } from '../values.ts';
 
-/** What people need who lock with Git LFS: how long their locks last, and where the objects are. */
+/** What people need who work with Git LFS: how long their locks last, where the objects are, and which a sync fetches. */
 export const deskFlags = {
   deskTtl: optional(
     'DURATION',
@@ -19,6 +20,12 @@ export const deskFlags = {
     parseTtl,
   ),
   lfsUrl: optional('URL', 'the LFS endpoint that has the objects of the workspace', 'that of the remote', parseLfsUrl),
+  lfs: optional(
+    'WHICH',
+    "which LFS objects a sync fetches: those of the branch's head, of its whole history, or none",
+    `default ${usualLfsMode}`,
+    parseLfsMode,
+  ),
   lfsLimit: optional(
     'SIZE',
     'how much disk its LFS objects may take: those used least recently are removed, but none that a synced branch needs',
@@ -31,12 +38,20 @@ export const deskFlags = {
 export const deskSettings = ({
   deskTtl: ttl,
   lfsUrl,
+  lfs,
   lfsLimit,
 }: FlagValues<typeof deskFlags>): Partial<DeskSettings> => ({
   ...(ttl !== undefined && { desk_ttl: formatDuration(ttl) }),
   ...(lfsUrl !== undefined && { lfs_url: lfsUrl }),
+  ...(lfs !== undefined && { lfs_mode: lfs }),
   ...(lfsLimit !== undefined && { lfs_limit: lfsLimit }),
 });
+
+const fetched: Readonly<Record<LfsMode, string>> = {
+  head: "A sync fetches those of the branch's head.",
+  history: "A sync fetches those of the branch's whole history.",
+  none: 'A sync fetches none of them.',
+};
 
 export const workspaceUpdate = defineStorageCommand({
   name: 'workspace update',
@@ -46,7 +61,7 @@ export const workspaceUpdate = defineStorageCommand({
   example: 'game --desk-ttl 14d',
   check: (flags) =>
     Object.keys(deskSettings(flags)).length === 0
-      ? ['There is nothing to change: give --desk-ttl, --lfs-url or --lfs-limit.']
+      ? ['There is nothing to change: give --desk-ttl, --lfs-url, --lfs or --lfs-limit.']
       : [],
   async run({ flags, arguments: { workspace: id } }, storage) {
     await requireWorkspace(storage, id);
@@ -56,14 +71,16 @@ export const workspaceUpdate = defineStorageCommand({
     const workspace = await findWorkspace(storage.read, id);
     // It was there a moment ago.
     if (workspace === undefined) throw new Failure(`The workspace "${id}" was removed meanwhile.`);
-    const [ttl, store] = [formatDuration(deskTtl(workspace)), lfsEndpoint(workspace)];
+    const [ttl, store, lfs] = [formatDuration(deskTtl(workspace)), lfsEndpoint(workspace), lfsMode(workspace)];
     const objects =
       store === undefined ? 'It is not known where its LFS objects are' : `Its LFS objects are at ${store}`;
     const { lfs_limit } = workspace;
-    const limit = lfs_limit === null ? '' : ` The mirror keeps at most ${bytesText(lfs_limit)} of them.`;
+    const limit = lfs_limit === null ? '' : ` The mirror keeps at most ${byteSize(lfs_limit)} of them.`;
     return {
-      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs_limit },
-      lines: [`Changed the workspace "${id}". A lock taken with Git LFS lasts ${ttl}. ${objects}.${limit}`],
+      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit },
+      lines: [
+        `Changed the workspace "${id}". A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}${limit}`,
+      ],
     };
   },
 });

@@ -36,11 +36,16 @@ export const serveFlags = {
   ),
   allowHookNetwork: list(
     'CIDR',
-    'a private network that webhooks may reach; can be repeated',
+    'a private network that webhooks, and what LFS stores say of addresses, may lead to; can be repeated',
     'default none',
     parseCidr,
   ),
-  syncTimeout: withDefault('DURATION', 'how long a sync may take', '30m', durationUpTo({ seconds: 7 * 86_400 }, '7d')),
+  syncTimeout: withDefault(
+    'DURATION',
+    'how long a sync may fetch commits, and how long it may then receive nothing of its LFS objects',
+    '30m',
+    durationUpTo({ seconds: 7 * 86_400 }, '7d'),
+  ),
   parallelSyncs: withDefault('N', 'how many syncs run at the same time', '2', wholeNumber(1, 64)),
   minFreeDisk: withDefault(
     'SIZE',

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
-import type { SyncStatus, Timestamp } from '../../../interface/resources.ts';
+import type { Sync, SyncStatus, Timestamp } from '../../../interface/resources.ts';
+import { byteSize, createPace } from '../../../interface/transfer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import type { App } from '../../http/context.ts';
 import { findRecordedSync, type RecordedSync } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
-import { safeText } from '../assets/text.js';
+import { plural, safeText } from '../assets/text.js';
 import { duration, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
@@ -24,21 +25,53 @@ interface SyncProgress {
   /** Null without an estimate. */
   readonly bar: { readonly value: number; readonly max: number } | null;
   /** Empty: not known yet. */
-  readonly texts: Readonly<Record<'objects' | 'took' | 'head' | 'error', string>>;
+  readonly texts: Readonly<Record<'objects' | 'bytes' | 'took' | 'head' | 'missing' | 'error', string>>;
   readonly times: Readonly<Record<'began' | 'ended', Timestamp | null>>;
 }
 
-function progressOf(sync: RecordedSync): SyncProgress {
-  const { status, received_objects: received, estimated_objects: estimated, head, error } = sync;
+/** Of what cannot be counted in bytes, objects. */
+function barOf({
+  status,
+  received_objects,
+  estimated_objects,
+  received_bytes,
+  total_bytes,
+}: Sync): SyncProgress['bar'] {
+  if (status !== 'running') return null;
+  if (total_bytes !== null && total_bytes > 0) return { value: received_bytes, max: total_bytes };
+  return estimated_objects > 0 ? { value: received_objects, max: Math.max(received_objects, estimated_objects) } : null;
+}
+
+function bytesText({ finished_at, received_bytes, total_bytes }: Sync, pace: string): string {
+  if (total_bytes === null || total_bytes === 0) return '';
+  if (finished_at !== null) return byteSize(received_bytes);
+  return `${byteSize(received_bytes)} of ${byteSize(total_bytes)}${pace === '' ? '' : ` (${pace})`}`;
+}
+
+function missingText({ missing_objects: count, missing }: Sync): string {
+  if (count === 0) return '';
+  const others = count - missing.length;
+  return [
+    `${plural(count, 'LFS object')} could not be had. The next sync asks again.`,
+    ...missing.map(({ path, detail }) => `${safeText(path)}: ${safeText(detail)}`),
+    ...(others > 0 ? [`And ${plural(others, 'other')}.`] : []),
+  ].join('\n');
+}
+
+/** `pace` is how fast it goes, where that is known. */
+function progressOf(sync: RecordedSync, pace = ''): SyncProgress {
+  const { status, head, error } = sync;
   const took = runTime(sync);
   return {
     status,
     isOver: sync.finished_at !== null,
-    bar: status === 'running' && estimated > 0 ? { value: received, max: Math.max(received, estimated) } : null,
+    bar: barOf(sync),
     texts: {
       objects: objects(sync),
+      bytes: bytesText(sync, pace),
       took: took === undefined ? '' : duration(took),
       head: safeText(head ?? ''),
+      missing: missingText(sync),
       error: safeLines(error ?? ''),
     },
     times: { began: sync.started_at, ended: sync.finished_at },
@@ -64,6 +97,7 @@ const facts = (sync: RecordedSync, progress: SyncProgress, now: number): Markup 
     ${timeFact('ended', 'Ended', progress, now)}
     ${textFact('took', 'Took', progress)}
     ${textFact('objects', 'Objects received', progress)}
+    ${textFact('bytes', 'LFS objects', progress)}
     ${textFact('head', 'Commit', progress)}
   </dl>`;
 
@@ -78,6 +112,7 @@ function show(call: PageCall, workspace: string, sync: RecordedSync): Markup {
   return html`<div class="sync" data-events="/workspaces/${workspace}/syncs/${sync.sync_id}/events"${isOver ? html` data-over` : ''}>
     ${facts(sync, progress, call.now)}
     ${progressBar(progress)}
+    <div class="warning" data-text="missing"${hiddenIf(texts.missing === '')}>${texts.missing}</div>
     <div class="warning" data-text="error"${hiddenIf(texts.error === '')}>${texts.error}</div>
     <p class="faint" data-live${hiddenIf(isOver)}>This is the state as of when the page was opened. <a href="">Reload</a></p>
     <div class="actions">
@@ -111,11 +146,13 @@ export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): v
   addLivePage(app, parts, { path: '/workspaces/:id/syncs/:sync/events', access: 'sync' }, async (call) => {
     const { workspace, sync: asked } = await addressed(call);
     return async ({ send, gone }) => {
+      const paceOf = createPace();
       for (let told = ''; ; ) {
         const sync = await findRecordedSync(storage, workspace, asked.sync_id);
         // The workspace was removed. The page reconnects and learns it.
         if (sync === undefined) return;
-        const progress = progressOf(sync);
+        const pace = paceOf({ bytes: sync.received_bytes, total: sync.total_bytes ?? 0 }, performance.now());
+        const progress = progressOf(sync, pace);
         const now = JSON.stringify(progress);
         if (now !== told) await send('progress', progress);
         if (progress.isOver) return;

@@ -71,7 +71,9 @@ export async function downloadAll(
   const signal = AbortSignal.any([terms.signal, ending.signal]);
   const now = (): number => performance.now();
 
-  const queue: Item[] = wanted.map((object) => ({ object, attempts: 0, wrongContents: 0, received: 0 }));
+  // A large one that is left for the end would keep all others waiting.
+  const bySize = wanted.toSorted((one, other) => other.size - one.size);
+  const queue: Item[] = bySize.map((object) => ({ object, attempts: 0, wrongContents: 0, received: 0 }));
   const ready: Ready[] = [];
   const received = { objects: 0, bytes: 0 };
   const named: MissingObject[] = [];

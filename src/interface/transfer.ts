@@ -1,0 +1,34 @@
+import { span } from './duration.ts';
+
+const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
+
+/** "512 B", "1.25 GB": in three digits. */
+export function byteSize(bytes: number): string {
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${Number((bytes / 1_000 ** power).toPrecision(3))} ${units[power]}`;
+}
+
+export interface Received {
+  readonly bytes: number;
+  readonly total: number;
+}
+
+/** What is older says little about how fast it goes now. */
+const windowMs = 30_000;
+const minMs = 1_000;
+
+/** Says how fast it goes, and how long it will take, from what was seen of it lately: "12 MB/s, 3 min left". */
+export function createPace(): (received: Received, now: number) => string {
+  let seen: readonly { readonly at: number; readonly bytes: number }[] = [];
+  return ({ bytes, total }, now) => {
+    const last = seen.at(-1);
+    // It was begun anew.
+    if (last !== undefined && bytes < last.bytes) seen = [];
+    seen = [...seen.filter(({ at }) => now - at <= windowMs), { at: now, bytes }];
+    const [first] = seen;
+    if (first === undefined || now - first.at < minMs || bytes === first.bytes) return '';
+    const perSecond = ((bytes - first.bytes) * 1_000) / (now - first.at);
+    const left = bytes < total ? `, ${span((total - bytes) / perSecond)} left` : '';
+    return `${byteSize(perSecond)}/s${left}`;
+  };
+}

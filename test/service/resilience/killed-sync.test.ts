@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { ask } from '../../support/running-service.ts';
+import { runCommand, startServiceProcess } from '../../support/service-process.ts';
+
+const count = 1_000;
+const large = 4;
+
+test('kill -9 in the middle of 1,000 LFS objects: none is half there, and the next service goes on with them', async () => {
+  const folder = await temporaryFolder();
+  const data = join(folder, 'data');
+  const repository = createRepository(folder);
+  const store = await startLfsStore({ public: true });
+  onTestFinished(store.stop);
+  // The large ones are asked for first.
+  const contents = Array.from({ length: count }, (_, index) => randomBytes(index < large ? 3_000_000 : 10_000 + index));
+  const pointers = contents.map(
+    (content, index) => [`Content/${index}.uasset`, pointerTo(store.put(content))] as const,
+  );
+  repository.commit({ branch: 'main', files: Object.fromEntries(pointers) });
+
+  const first = await startServiceProcess({ folder: data });
+  const args = ['--remote', repository.path, '--allow-file-remotes', '--lfs-url', store.url];
+  expect(await runCommand(['workspace', 'add', 'game', ...args], { folder: data })).toMatchObject({ code: 0 });
+  store.behaviour.download = (_request, response, [object]) => {
+    const bytes = store.objects.get(object?.oid ?? '') ?? Buffer.alloc(0);
+    if (bytes.length < 1_000_000 && store.downloads.length < count / 3) return false;
+    // Half of each that is under way when the service dies.
+    response.writeHead(200, { 'content-length': bytes.length });
+    response.write(bytes.subarray(0, bytes.length / 2));
+    return true;
+  };
+  const { token } = first;
+  const triggered = await ask(first.baseUrl, 'POST', '/workspaces/game/sync', { token, json: { branch: 'main' } });
+  expect(triggered.status).toBe(202);
+  const objects = join(data, 'lfs', 'game', 'objects');
+  const incomplete = join(data, 'lfs', 'game', 'incomplete');
+  const halves = async () => {
+    const parts = await readdir(incomplete).catch(() => []);
+    const sizes = await Promise.all(parts.map((part) => stat(join(incomplete, part)).catch(() => undefined)));
+    return sizes.filter((part) => part !== undefined && part.size >= 1_000_000).length;
+  };
+  await expect
+    .poll(async () => store.downloads.length >= count / 3 && (await halves()), { timeout: 30_000 })
+    .toBe(large);
+  expect(await first.kill()).toBe('SIGKILL');
+
+  const there = (await readdir(objects, { recursive: true })).filter((name) => basename(name).length === 64);
+  expect(there.length).toBeGreaterThan(count / 4);
+  expect(there.length).toBeLessThan(count / 3);
+  for (const name of there) expect(nameOf(await readFile(join(objects, name))).oid).toBe(basename(name));
+
+  store.behaviour.download = undefined;
+  const asked = store.downloads.length;
+  const second = await startServiceProcess({ folder: data });
+  onTestFinished(async () => void (await second.stop()));
+  const status = async () =>
+    (await ask(second.baseUrl, 'GET', `/workspaces/game/syncs/${triggered.body.sync_id}`, { token })).body;
+  await expect.poll(async () => (await status()).status, { timeout: 60_000 }).toBe('succeeded');
+  expect(await status()).toMatchObject({ missing_objects: 0 });
+  for (const content of contents) {
+    const { oid } = nameOf(content);
+    expect(content.equals(await readFile(join(objects, oid.slice(0, 2), oid.slice(2, 4), oid)))).toBe(true);
+  }
+  const further = store.downloads.slice(asked);
+  expect(further.length).toBeLessThanOrEqual(count - there.length);
+  expect(further.filter(({ headers }) => headers.range !== undefined)).toHaveLength(large);
+  expect(await readdir(incomplete)).toEqual([]);
+}, 120_000);

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { DeskSettings } from '../../../src/service/workspaces/workspaces.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { folderOfTests } from '../../support/git-folders.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { type LfsBehaviour, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+
+describe.each(realDatabaseKinds)('the LFS objects of a sync on $name', (kind) => {
+  let service: RunningService;
+  let token: string;
+  const folder = folderOfTests();
+  let repositories = 0;
+
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    token = (await service.token({ scopes: ['sync'] })).secret;
+  });
+  afterAll(() => service.stop());
+
+  async function setUp(behaviour: LfsBehaviour = {}, settings: Partial<DeskSettings> = {}) {
+    const store = await startLfsStore({ public: true, ...behaviour });
+    onTestFinished(store.stop);
+    repositories += 1;
+    const remote = createRepository(folder, `remote-${repositories}.git`);
+    const workspace = await service.workspace(remote.path, { lfs_url: store.url, ...settings });
+    const status = async ({ headers }: Reply) =>
+      (await service.ask('GET', headers.get('location') ?? '', { token })).body;
+    return {
+      store,
+      workspace,
+      status,
+      commit: (files: Readonly<Record<string, string>>) => remote.commit({ branch: 'main', files }),
+      trigger: () => service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, json: { branch: 'main' } }),
+      async ended(triggered: Reply): Promise<Reply['body']> {
+        await expect
+          .poll(async () => (await status(triggered)).finished_at, { timeout: 40_000, interval: 20 })
+          .not.toBeNull();
+        return status(triggered);
+      },
+    };
+  }
+
+  test('are counted with those of git, also while they arrive', async () => {
+    const held = Promise.withResolvers<void>();
+    const { store, commit, trigger, status, ended } = await setUp({
+      async download(_request, response, [object]) {
+        if (object?.oid !== nameOf('the last one').oid) return false;
+        await held.promise;
+        response.end('the last one');
+        return true;
+      },
+    });
+    commit({ 'a.uasset': pointerTo(store.put('the first one')), 'b.uasset': pointerTo(store.put('the last one')) });
+    const triggered = await trigger();
+    expect(triggered.body).toMatchObject({ received_bytes: 0, total_bytes: null, missing_objects: 0, missing: [] });
+    const git = triggered.body.estimated_objects;
+    await expect
+      .poll(() => status(triggered), { timeout: 20_000 })
+      .toMatchObject({
+        status: 'running',
+        received_objects: git + 1,
+        estimated_objects: git + 2,
+        received_bytes: 13,
+        total_bytes: 25,
+      });
+    held.resolve();
+    expect(await ended(triggered)).toMatchObject({
+      status: 'succeeded',
+      received_objects: git + 2,
+      estimated_objects: git + 2,
+      received_bytes: 25,
+      total_bytes: 25,
+      missing_objects: 0,
+    });
+    expect(await ended(await trigger())).toMatchObject({ received_objects: 0, received_bytes: 0, total_bytes: 0 });
+  });
+
+  test('that are missing are named, do not fail it, and are there after a later one', async () => {
+    const { store, commit, trigger, ended } = await setUp();
+    const [here, missing] = [store.put('here'), nameOf('missing')];
+    commit({ 'a.uasset': pointerTo(here), 'b.uasset': pointerTo(missing) });
+    expect(await ended(await trigger())).toMatchObject({
+      status: 'succeeded',
+      received_bytes: here.size,
+      total_bytes: here.size + missing.size,
+      missing_objects: 1,
+      missing: [{ path: 'b.uasset', ...missing, detail: 'The store does not have it.' }],
+    });
+    store.put('missing');
+    expect(await ended(await trigger())).toMatchObject({ received_objects: 1, missing_objects: 0, missing: [] });
+  });
+
+  test('cannot be had where the store cannot be used: the sync fails, and says why', async () => {
+    const { commit, trigger, ended, store } = await setUp({ public: false });
+    commit({ 'a.uasset': pointerTo(store.put('an object')) });
+    const error = expect.stringContaining('asks for credentials, and there are none for it');
+    expect(await ended(await trigger())).toMatchObject({ status: 'failed', error, head: null });
+  });
+
+  test('are left alone where the operator wants none', async () => {
+    const { commit, trigger, ended, store } = await setUp({ public: false }, { lfs_mode: 'none' });
+    commit({ 'a.uasset': pointerTo(store.put('an object')) });
+    expect(await ended(await trigger())).toMatchObject({ status: 'succeeded', total_bytes: 0 });
+  });
+});
