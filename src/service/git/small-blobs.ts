@@ -1,4 +1,5 @@
 import type { GitCommand } from './git-command.ts';
+import { intoLines } from './git-output.ts';
 import type { Limits } from './run-git.ts';
 
 export interface SmallBlobs {
@@ -37,6 +38,13 @@ function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buf
   };
 }
 
+/** However many lines there are. git ends each of them. */
+function byLine(onLine: (line: string) => void): (bytes: Buffer) => Promise<void> {
+  const lines = intoLines(onLine);
+  const decoder = new TextDecoder();
+  return async (bytes) => lines.push(decoder.decode(bytes, { stream: true }));
+}
+
 /** Names each small blob once, with one path of it. */
 async function listSmallBlobs(
   git: GitCommand,
@@ -50,19 +58,19 @@ async function listSmallBlobs(
     const form = '--format=%(objecttype) %(objectsize) %(objectname) %(path)';
     await git(['-c', 'core.quotePath=false', 'ls-tree', '-r', '--full-tree', form, '--end-of-options', commit], {
       ...task,
-      onOutputLine(line) {
+      onOutput: byLine((line) => {
         const [, size = '', id = '', path = ''] = /^blob (\d+) (\S+) (.*)$/.exec(line) ?? [];
         if (id !== '' && Number(size) < belowBytes) paths.set(id, path);
-      },
+      }),
     });
   } else {
     const filters = ['--filter=object:type=blob', `--filter=blob:limit=${belowBytes}`];
     await git(['rev-list', '--objects', ...filters, '--end-of-options', commit], {
       ...task,
-      onOutputLine(line) {
+      onOutput: byLine((line) => {
         const [, id = '', path = ''] = /^(\S+) (.*)$/.exec(line) ?? [];
         if (id !== '') paths.set(id, path);
-      },
+      }),
     });
   }
   return paths;

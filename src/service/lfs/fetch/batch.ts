@@ -144,9 +144,9 @@ export async function requestBatch(
   if (status === 401 || status === 403) {
     const given =
       Object.keys(store.headers).length === 0
-        ? 'asks for credentials, and there are none for it.'
-        : 'refuses the credentials of the remote.';
-    return { kind: 'unauthorized', why: refuse(`${given} (${status})`).message };
+        ? 'asks for credentials, and there are none for it'
+        : 'refuses the credentials of the remote';
+    return { kind: 'unauthorized', why: refuse(`${given} (${status}).`).message };
   }
   if (status === 413) return { kind: 'too-many' };
   if (status === 429 || (status === 503 && headers['retry-after'] !== undefined)) return { kind: 'busy', answer };

@@ -46,7 +46,7 @@ export interface ConnectionOptions {
 
 export function openConnection(options: ConnectionOptions): StoreConnection {
   const { targets, isNamed, parallel, idleMs, ca } = options;
-  const settings = { keepAlive: true, maxSockets: parallel, scheduling: 'lifo' } as const;
+  const settings = { keepAlive: true, maxSockets: parallel };
   // No proxy of the environment is used: where a name leads to is known here alone.
   const agents = {
     'http:': new http.Agent(settings),
@@ -77,11 +77,12 @@ export function openConnection(options: ConnectionOptions): StoreConnection {
         .addressesOf(hostname, signal)
         .then((addresses) => {
           judge(url, addresses);
-          const found = addresses.map((address) => ({ address, family: isIP(address) }));
-          if (all) callback(null, found);
-          else callback(null, addresses[0], isIP(addresses[0]));
+          return addresses.map((address) => ({ address, family: isIP(address) }));
         })
-        .catch((error: NodeJS.ErrnoException) => callback(error, '', 4));
+        .then(
+          (found) => (all ? callback(null, found) : callback(null, found[0]?.address ?? '', found[0]?.family)),
+          (error: NodeJS.ErrnoException) => callback(error, '', 4),
+        );
     };
 
   async function request({ method, url, headers, body, signal }: StoreRequest): Promise<IncomingMessage> {
@@ -95,7 +96,11 @@ export function openConnection(options: ConnectionOptions): StoreConnection {
       hostname,
       port: url.port,
       path: url.pathname + url.search,
-      headers: { ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
+      headers: {
+        'user-agent': 'workspace-automation',
+        ...headers,
+        ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+      },
       agent: agents[isSecure ? 'https:' : 'http:'],
       timeout: idleMs,
       signal,

@@ -28,6 +28,9 @@ const maxWrongContents = 2;
 /** So many objects one after the other that could not be had because of the connection: the store is not there. */
 const maxTroubledInARow = 16;
 
+/** Of a path that is told of. */
+const maxPathLength = 500;
+
 /** Where a store that is busy does not say how long. */
 const usualPauseMs = 5_000;
 const minPauseMs = 500;
@@ -82,6 +85,7 @@ export async function downloadAll(
   let batchSize = firstBatchSize;
   let pausedUntil = 0;
   let lastProgress = now();
+  let wasRefused = false;
   let store = await terms.findStore();
 
   const unreachable = (why: string): LfsError =>
@@ -111,7 +115,8 @@ export async function downloadAll(
     lastProgress = now();
     missing += 1;
     const { path, oid, size } = item.object;
-    if (named.length < maxNamedMissing) named.push({ path, oid, size, detail });
+    if (named.length < maxNamedMissing)
+      named.push({ path: path.slice(0, maxPathLength).toWellFormed(), oid, size, detail });
     setReceived(item, 0);
   }
 
@@ -159,6 +164,7 @@ export async function downloadAll(
     });
     switch (answer.kind) {
       case 'offers':
+        wasRefused = false;
         return answer.offers;
       case 'too-many':
         if (items.length === 1) throw unreachable('it does not take a batch of one object (413)');
@@ -167,12 +173,11 @@ export async function downloadAll(
       case 'busy':
         pauseAsAsked(answer.answer);
         return undefined;
-      case 'unauthorized': {
-        const before = JSON.stringify(store.headers);
+      case 'unauthorized':
+        if (wasRefused) throw new LfsError(answer.why);
+        wasRefused = true;
         store = await terms.findStore();
-        if (JSON.stringify(store.headers) === before) throw new LfsError(answer.why);
         return undefined;
-      }
     }
   }
 

@@ -8,7 +8,7 @@ import { createObjectStore } from '../object-store.ts';
 import { openConnection } from './connection.ts';
 import { onDisk } from './download.ts';
 import { downloadAll, parallelDownloads } from './download-all.ts';
-import { lackingObjects } from './pointers.ts';
+import { lackingObjects, pointedObjects } from './pointers.ts';
 import { findStore, type Store, trustedAuthorities } from './store.ts';
 
 export interface FetchObjectsParts {
@@ -22,18 +22,27 @@ export interface FetchObjectsParts {
   readonly backoffMs?: number;
 }
 
+const maxRemembered = 10_000;
+
 const sshPatience = { timeoutMs: 30_000 };
 
 /** Fetches the LFS objects of a branch that the mirror lacks. What a killed process has begun is gone on with. */
 export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
   const { git, dataFolder, targets, freeDisk, environment, minSpeed = minTransferSpeed, backoffMs = 500 } = parts;
+  /** Most syncs find nothing new, and many repositories have no LFS objects: then no file is looked at twice. */
+  const withoutPointers = new Set<string>();
   return async (sync, limits, onProgress) => {
     const { workspace, branch, head, settings } = sync;
     const { signal, timeoutMs } = limits;
     const mode = lfsMode(settings);
     if (mode === 'none') return noObjects;
     const objects = createObjectStore(dataFolder, workspace);
-    const lacking = await onDisk(lackingObjects(git, objects, workspace, { commit: head, of: mode }, limits));
+    const scan = `${mode} ${head}`;
+    const pointed = withoutPointers.has(scan)
+      ? []
+      : await pointedObjects(git, workspace, { commit: head, of: mode }, limits);
+    if (pointed.length === 0 && withoutPointers.size < maxRemembered) withoutPointers.add(scan);
+    const lacking = await onDisk(lackingObjects(objects, pointed));
     const wanted = { objects: lacking.length, bytes: lacking.reduce((sum, { size }) => sum + size, 0) };
     onProgress({ wanted, received: noObjects.received });
     if (lacking.length === 0) return noObjects;

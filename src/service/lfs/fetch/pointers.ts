@@ -31,13 +31,9 @@ export async function pointedObjects(
 
 /** Those of them that the mirror lacks. */
 export async function lackingObjects(
-  git: Pick<Git, 'smallBlobs'>,
   objects: ObjectStore,
-  workspace: string,
-  commit: Omit<SmallBlobs, 'belowBytes'>,
-  limits: Limits,
+  pointed: readonly PointedObject[],
 ): Promise<readonly PointedObject[]> {
-  const pointed = await pointedObjects(git, workspace, commit, limits);
   const lacking: PointedObject[] = [];
   for (let at = 0; at < pointed.length; at += lookedForAtOnce) {
     const some = pointed.slice(at, at + lookedForAtOnce);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { rootCertificates } from 'node:tls';
+import { getCACertificates } from 'node:tls';
 import { z } from '@hono/zod-openapi';
 import type { Git } from '../../git/git.ts';
 import { GitError } from '../../git/git-error.ts';
@@ -107,5 +107,5 @@ export async function findStore(
 export async function trustedAuthorities(operator: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
   const file = operator['GIT_SSL_CAINFO'] ?? operator['SSL_CERT_FILE'];
   const more = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
-  return more === undefined ? undefined : [...rootCertificates, more];
+  return more === undefined ? undefined : [...getCACertificates(), more];
 }

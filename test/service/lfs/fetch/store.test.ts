@@ -161,6 +161,15 @@ describe('the store of a remote over ssh', () => {
     expect(store.authorizations).toHaveLength(2);
   });
 
+  test('that refuses each new header fails the sync', async () => {
+    const { fetch, git, remote, store } = await sshSetUp((port) =>
+      saying(port, 'nobody').replace('Basic ', () => "Basic '$$'"),
+    );
+    store.behaviour.public = false;
+    await expect(fetch({ lfsUrl: null, git, remote })).rejects.toThrow('refuses the credentials of the remote');
+    expect(new Set(store.authorizations).size).toBe(2);
+  });
+
   test.each([
     ['says no', 'echo "You may not." >&2; exit 1', 'You may not.'],
     ['is not understood', 'echo "Welcome!"', 'its answer to git-lfs-authenticate is not what Git LFS defines'],
