@@ -27,15 +27,6 @@ export type Attempt =
 const isTransientStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
 
-/** Whether the trouble may be over at the next attempt. */
-export function isTransient({ failure, status }: ServiceError): boolean {
-  if (failure.kind === 'aborted') return false;
-  if (status !== undefined) return isTransientStatus(status);
-  return (
-    failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted)
-  );
-}
-
 function reasonOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryReason {
   if (stillRunning) return 'still-running';
   if (status === 429) return 'limited';

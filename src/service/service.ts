@@ -124,6 +124,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   const stopping = new AbortController();
   await setHookQuotas(storage, options);
+  const addressSigner = createAddressSigner(await addressKey(storage), Date.now);
   if (windowsPaths) await foldHeldPaths(storage);
   const deliveries = startDeliveries({ ...options, pollMs, onError });
   const lockWatch = watchLocks(storage, { pollMs: watchEveryMs, onError });
@@ -239,7 +240,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     version: options.version,
     publicUrl: () => options.publicUrl?.(port),
     objectsOf,
-    addressSigner: createAddressSigner(await addressKey(storage), Date.now),
+    addressSigner,
     askUpstream: createAskUpstream(options),
     onQueued: syncs.wake,
     onLockEvent,

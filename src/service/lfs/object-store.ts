@@ -59,6 +59,7 @@ interface PartialFiles {
   /** There was nothing to go on with. */
   readonly isNew: boolean;
 }
+
 /** A use is noted no later than that, so that what is used all the time is not written to all the time. */
 export const useIsNotedWithinMs = 10 * 60 * 1_000;
 

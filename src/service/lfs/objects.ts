@@ -6,6 +6,7 @@ import { parseRequestPart } from '../contract/validate.ts';
 import type { AccessControl } from '../http/access.ts';
 import { type App, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
 import { requestOrigin } from '../http/request-target.ts';
+import { measureCost } from '../http/request-turns.ts';
 import { lfsEndpoint } from '../workspaces/lfs-endpoint.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { lfsAnswer, lfsError } from './answers.ts';
@@ -100,7 +101,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     if (origin === undefined || !transfers.includes('basic') || !grants(bearerOf(c).scopes, mirrorScope)) {
       return undefined;
     }
-    const here = await findObjects(workspace.id, objects);
+    const here = await measureCost(routes.turns, [bearerOf(c).id], () => findObjects(workspace.id, objects));
     if (here.size === 0) return undefined;
     const missing = objects.filter(({ oid }) => !here.has(oid));
     const elsewhere = await findElsewhere(workspace, missing);

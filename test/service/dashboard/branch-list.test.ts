@@ -130,7 +130,7 @@ test('a workspace with LFS objects says what they take, and warns when what the 
     return pageOf(visitor, workspace);
   };
   const fits = await page();
-  expect(fits).toContain('1,204 LFS objects, 2.35 GB of at most 2 GB · 1,000 TB of 1,000 TB free on the disk');
+  expect(fits).toContain('1,204 LFS objects, 2.35 GB of at most 2 GB · 1000 TB of 1000 TB free on the disk');
   expect(fits).not.toContain('do not fit');
   expect(await page(1_999_999_999)).not.toContain('do not fit');
   expect(await page(2_100_000_000)).toMatch(/do not fit.*need 2\.1 GB of at most 2 GB/s);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { truncate, writeFile } from 'node:fs/promises';
-import { get, type IncomingMessage } from 'node:http';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -10,6 +10,8 @@ import { type ListeningServer, startServer } from '../../../src/service/http/ser
 import { temporaryFolder } from '../../support/git-folders.ts';
 
 const size = 64 * 1_024 * 1_024;
+/** A connection that stays open tells nobody that the answer is over. */
+const agent = new Agent({ keepAlive: true });
 let path: string;
 let server: ListeningServer;
 let begun: BegunAnswer;
@@ -27,10 +29,13 @@ beforeAll(async () => {
   });
   server = await startServer(app, '127.0.0.1', 0);
 });
-afterAll(() => server.close(0));
+afterAll(async () => {
+  agent.destroy();
+  await server.close(0);
+});
 
 async function ask(): Promise<IncomingMessage> {
-  const asked = get({ port: server.port, agent: false });
+  const asked = get({ port: server.port, agent });
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
   return answer;
 }

@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAddressSigner } from '../../../src/service/lfs/signed-address.ts';
 import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { requestRaw } from '../../support/raw-http.ts';
@@ -178,6 +178,10 @@ async function downloadAs(localAddress: string, href: URL): Promise<number> {
 test.runIf(process.platform === 'linux')(
   'clients that do not read what they asked for fill no memory, keep no other client from its object, and leave no file open',
   async () => {
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => warnings.push(warning);
+    process.on('warning', warned);
+    onTestFinished(() => void process.off('warning', warned));
     const { href, size, workspace } = await addressed(randomBytes(32 * 1_024 * 1_024));
     const before = process.memoryUsage().rss;
     const clients = Array.from({ length: 80 }, () => {
@@ -194,6 +198,8 @@ test.runIf(process.platform === 'linux')(
     for (const client of clients) client.destroy();
     expect(await waiting).toBe(size);
     await expect.poll(openObjects, { timeout: 20_000 }).toEqual([]);
+    // Node closes what was forgotten, too, and warns of it.
+    expect(warnings.filter(({ message }) => message.includes('garbage collection'))).toEqual([]);
   },
 );
 

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../interface/duration.ts';
 import { accepted } from '../../../interface/parsed.ts';
+import { byteSize } from '../../../interface/transfer.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
-import { bytesText } from '../../dashboard/assets/text.js';
 import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
 import { type LfsMode, lfsMode, parseLfsMode, usualLfsMode } from '../../workspaces/lfs-mode.ts';
@@ -49,8 +49,8 @@ export const deskSettings = ({
 }: FlagValues<typeof deskFlags>): Partial<DeskSettings> => ({
   ...(ttl !== undefined && { desk_ttl: formatDuration(ttl) }),
   ...(lfsUrl !== undefined && { lfs_url: lfsUrl }),
-  ...(lfsLimit !== undefined && { lfs_limit: lfsLimit }),
   ...(lfs !== undefined && { lfs_mode: lfs }),
+  ...(lfsLimit !== undefined && { lfs_limit: lfsLimit }),
 });
 
 const fetched: Readonly<Record<LfsMode, string>> = {
@@ -81,7 +81,7 @@ export const workspaceUpdate = defineStorageCommand({
     const objects =
       store === undefined ? 'It is not known where its LFS objects are' : `Its LFS objects are at ${store}`;
     const { lfs_limit } = workspace;
-    const limit = lfs_limit === null ? '' : ` The mirror keeps at most ${bytesText(lfs_limit)} of them.`;
+    const limit = lfs_limit === null ? '' : ` The mirror keeps at most ${byteSize(lfs_limit)} of them.`;
     return {
       document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit },
       lines: [

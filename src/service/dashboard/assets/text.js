@@ -16,15 +16,6 @@ export const safeText = (text) =>
 /** @param {number} count @param {string} one @param {string} many */
 export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 
-const byteUnits = ['B', 'KB', 'MB', 'GB', 'TB'];
-
-/** In three digits or so; parsed again, it may be a little more or less. @param {number} bytes */
-export function bytesText(bytes) {
-  const thousands = Math.min(byteUnits.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  const count = bytes / 1_000 ** thousands;
-  return `${count.toLocaleString('en-US', { maximumSignificantDigits: Math.max(3, String(Math.trunc(count)).length) })} ${byteUnits[thousands]}`;
-}
-
 /** Enough for `runs/1234567890/attempts/1`. */
 const shownSegments = 4;
 
