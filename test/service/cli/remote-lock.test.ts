@@ -160,7 +160,7 @@ describe('lock, over HTTP', () => {
     await waiting.logLine((line) => line.includes('Waiting'));
     waiting.signal('SIGINT');
     expect(await waiting.ended()).toBe(1);
-    expect(waiting.stderr()).toContain('It was interrupted, and has locked nothing.');
+    expect(waiting.stderr()).toContain('It was interrupted, and has given back what it took.');
     expect(await held()).toEqual(['b bob']);
   });
 

@@ -119,7 +119,7 @@ async function takeOrWait(
         await pause(remote, deadline);
         break;
       case 'interrupted':
-        throw new Failure('It was interrupted, and has locked nothing.');
+        throw new Failure('It was interrupted, and has given back what it took.');
       case 'held': {
         const { path, holder } = round;
         const held = `${path} is held by ${holderText(holder === undefined ? { path } : shown(holder))}.`;
