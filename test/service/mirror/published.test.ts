@@ -1,4 +1,3 @@
-import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
@@ -140,9 +139,10 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
     const mirror = await newMirror();
     mirror.remote.commit(...manyCommits(2));
     await mirror.sync();
-    await rename(mirrorFolder(mirror), join(folder, 'lost.git'));
+    const lost = 'a'.repeat(40);
+    await changeRows(service.storage, 'synced_branches', { head: lost }, { workspace_id: mirror.workspace });
     const client = await gitClient();
-    const why = `The mirror lacks the commit ${mirror.remote.head('main')} of the branch main. Sync the branch again.`;
+    const why = `The mirror lacks the commit ${lost} of the branch main. Sync the branch again.`;
     expect(await client.refused('clone', mirror.url, 'game')).toContain(`remote: ${why}`);
     expect((await post(mirror, packets('command=ls-refs', '0000'))).text).toContain(`ERR ${why}`);
     await mirror.sync();
