@@ -58,7 +58,7 @@ function waitingTable({ now }: PageCall, waiting: readonly WaitingRequest[]): Ma
       <td data-label="Last refused">${time(last, now)}</td>
     </tr>`,
   );
-  return html`<p class="hint">They were refused this lock in the last minute, or wait for it. It takes up to 20 seconds until they show.</p>
+  return html`<p class="hint">They were refused this lock in the last minute, or wait for it. The times are up to 20 seconds old.</p>
     ${table('cards', ['Who', 'From run', 'Since', 'Last refused'], rows)}`;
 }
 
