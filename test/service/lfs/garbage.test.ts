@@ -12,8 +12,25 @@ const text = fc.oneof(
   fc.constantFrom('', '\0', '\ud800', 'a'.repeat(5_000), ...words('main a/b .. -x lock_1 __proto__ true 0 -1 1e9')),
 );
 const value = fc.oneof(text, fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }));
+const often = <T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 2, arbitrary: usual }, { weight: 1, arbitrary: other });
+const object = fc.record({ oid: often(fc.constant('a'.repeat(64)), value), size: value });
 const fields = fc.record(
-  { path: value, ref: value, cursor: value, limit: value, force: value, id: value },
+  {
+    path: value,
+    ref: value,
+    cursor: value,
+    limit: value,
+    force: value,
+    id: value,
+    operation: often(fc.constantFrom('download', 'upload'), value),
+    objects: often(fc.array(object), value),
+    transfers: value,
+    hash_algo: value,
+    size: value,
+    expires: value,
+    signature: value,
+  },
   { requiredKeys: [] },
 );
 const body = fc.oneof(
@@ -22,16 +39,19 @@ const body = fc.oneof(
   text,
 );
 const name = fc.string({ unit: fc.constantFrom(...'abcX-_'), minLength: 1, maxLength: 8 });
-const often = <T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
-  fc.oneof({ weight: 2, arbitrary: usual }, { weight: 1, arbitrary: other });
 const workspace = often(
   fc.constant('W'),
   fc.oneof(name, fc.constantFrom('', ...words('w %57 W%00 % %zz %2F .. . W. ;a a@b'))),
 );
 /** Also those that a client asks for that was given an address with a slash too many, or with something behind it. */
 const end = often(
-  fc.constantFrom('/locks', '/locks/verify'),
-  fc.constantFrom('', ...words('/ /locks/ //locks /locks//verify /locks/verify/ /LOCKS /locks? /locks/verify?x=%')),
+  fc.constantFrom('/locks', '/locks/verify', '/objects/batch', `/objects/${'a'.repeat(64)}`),
+  fc.constantFrom(
+    '',
+    ...words(
+      '/ /locks/ //locks /locks//verify /locks/verify/ /LOCKS /locks? /locks/verify?x=% /objects/a /objects/..%2f',
+    ),
+  ),
 );
 const header = often(
   fc.constant('content-type: application/vnd.git-lfs+json'),
@@ -65,7 +85,7 @@ const request = fc.record({
 describe.each(realDatabaseKinds)('garbage on $name', (kind) => {
   const service = sharedService(kind);
 
-  test('never is an answer of `locks` or `locks/verify` 404 or 501, and every error has a message', async () => {
+  test('never is an answer of an LFS address 404 or 501, and every error has a message', async () => {
     const seen = new Set<number>();
     await tried(
       'garbage sent to the addresses of Git LFS',
