@@ -6,7 +6,7 @@ import type { RemoteBranches } from '../git/remote-branches.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Remotes } from '../workspaces/remotes.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
-import { enqueue, findQueued } from './queue.ts';
+import { enqueue, findQueued, syncsIn } from './queue.ts';
 
 /** A trigger is answered within 5 s, whatever the remote does; a little of it is for the database. */
 const patienceMs = 4_700;
@@ -61,9 +61,21 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
     if (head === undefined) return { kind: 'unknown-branch', known: [...branches.keys()] };
     const syncedHead = await git.head(workspace.id, branch);
     if (defaultBranch !== undefined) await git.setDefaultBranch(workspace.id, defaultBranch);
-    if (syncedHead === head) return { kind: 'ready', estimatedObjects: 0 };
+    if (syncedHead === head) return missingOf(workspace, branch);
     const { objects } = await remotes.estimate(workspace, branch, { timeoutMs: timeLeft(deadline) });
     return { kind: 'ready', estimatedObjects: objects };
+  }
+
+  /** What is asked for again where git has nothing new: the LFS objects that the last sync could not get. */
+  async function missingOf(workspace: StoredWorkspace, branch: BranchName): Promise<Preparation> {
+    const last = await syncsIn(storage.read, workspace.id)
+      .where('branch', '=', branch)
+      .where('status', '=', 'succeeded')
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return { kind: 'ready', estimatedObjects: last?.missing_objects ?? 0 };
   }
 
   async function previousCount(workspace: StoredWorkspace, branch: BranchName): Promise<Preparation> {

@@ -88,7 +88,10 @@ describe.each(realDatabaseKinds)('the LFS objects of a sync on $name', (kind) =>
       missing: [{ path: 'b.uasset', ...missing, detail: 'The store does not have it.' }],
     });
     store.put('missing');
-    expect(await ended(await trigger())).toMatchObject({ received_objects: 1, missing_objects: 0, missing: [] });
+    const again = await trigger();
+    expect(again.body.estimated_objects).toBe(1);
+    expect(await ended(again)).toMatchObject({ received_objects: 1, missing_objects: 0, missing: [] });
+    expect((await trigger()).body.estimated_objects).toBe(0);
   });
 
   test('cannot be had where the store cannot be used: the sync fails, and says why', async () => {

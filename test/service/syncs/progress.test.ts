@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Git } from '../../../src/service/git/git.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
-import { noObjects } from '../../../src/service/syncs/lfs-objects.ts';
+import { type FetchObjects, noObjects } from '../../../src/service/syncs/lfs-objects.ts';
 import { claimSync, enqueue, findSync } from '../../../src/service/syncs/queue.ts';
 import { runSync } from '../../../src/service/syncs/run-sync.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
@@ -12,7 +12,7 @@ import { changeRows } from '../../support/stored-rows.ts';
 
 describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
   /** A sync that is claimed, and a fetch whose course the test decides. */
-  async function startRunning() {
+  async function startRunning(fetchObjects: FetchObjects = async () => noObjects) {
     const { storage, remove } = await kind.open();
     onTestFinished(remove);
     const { now } = storage;
@@ -38,7 +38,7 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
         storage,
         // The worker uses these two of it.
         git: git as Git,
-        fetchObjects: async () => noObjects,
+        fetchObjects,
         allowFileRemotes: false,
         timeoutMs: 60_000,
         metrics: createMetrics(),
@@ -71,6 +71,24 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
     await done;
     expect(await status()).toMatchObject({ status: 'running', finished_at: null });
     expect(await claimSync(storage)).toMatchObject({ workspace: 'w', branch: 'main' });
+  });
+
+  test.each(['its lease is lost', 'the service stops'])('ends the download of LFS objects when %s', async (when) => {
+    const begun = Promise.withResolvers<void>();
+    const { storage, status, course, done, stopping } = await startRunning((_wanted, { signal }) => {
+      begun.resolve();
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+    });
+    course.resolve({ head: 'abc', receivedObjects: 101 });
+    await begun.promise;
+    const leasedUntil = async () =>
+      (await storage.read.selectFrom('syncs').select('lease_until').executeTakeFirst())?.lease_until ?? 0;
+    const until = await leasedUntil();
+    await expect.poll(leasedUntil, { timeout: 20_000 }).toBeGreaterThan(until);
+    if (when === 'the service stops') stopping.abort();
+    else await changeRows(storage, 'syncs', { lease_owner: 'another instance' });
+    await done;
+    expect(await status()).toMatchObject({ status: 'running', head: null, finished_at: null });
   });
 
   test('ends nothing when another instance has taken it over', async () => {
