@@ -1,10 +1,10 @@
+import { randomOf } from '../../test/support/seed.ts';
+import { createVirtualTime } from '../../test/support/virtual-time.ts';
 import { pageBytesName, pageName, pageSize, pollsName } from '../polls.ts';
 import { figuresOf, type Results } from '../results.ts';
 import { ceilingName, clientCounts, takenName } from '../service.ts';
 import { percentileOf } from '../statistics.ts';
-import { createRandom } from './chance.ts';
 import { type Asked, createService, type ServiceTimes } from './service.ts';
-import { createVirtualTime } from './virtual-time.ts';
 
 /** The times of the simulated service: read from what `npm run bench` has measured, and held against it. */
 
@@ -97,7 +97,7 @@ const askedFor = (kind: Kind, number: number): Asked =>
 async function underLoad(times: ServiceTimes, kind: Kind, clients: number) {
   const time = createVirtualTime(0);
   // The real one was measured with it off, too.
-  const service = createService({ time, times, random: createRandom(1), instances: 1, rateLimit: null });
+  const service = createService({ time, times, random: randomOf(1), instances: 1, rateLimit: null });
   const latencies: number[] = [];
   let asked = 0;
   function ask(): void {

@@ -1,22 +1,6 @@
-/** Numbers that look random, and are the same for the same seed. */
-export type Random = () => number;
+import type { Random } from '../../test/support/seed.ts';
 
-/** The generator "sfc32" of PractRand, which passes its tests and is quick. */
-export function createRandom(...seeds: readonly number[]): Random {
-  let [a = 0, b = 0, c = 0] = seeds.map((seed) => seed | 0);
-  let counter = 1;
-  const next = (): number => {
-    const sum = (((a + b) | 0) + counter) | 0;
-    counter = (counter + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = ((c << 21) | (c >>> 11)) + sum;
-    return (sum >>> 0) / 2 ** 32;
-  };
-  // Seeds that are alike give numbers that are alike in the first rounds.
-  for (let round = 0; round < 15; round += 1) next();
-  return next;
-}
+/** How numbers are spread that are drawn at random. */
 
 export const exponential = (random: Random, mean: number): number => -mean * Math.log(1 - random());
 

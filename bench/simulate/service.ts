@@ -2,9 +2,10 @@ import type { Answer } from '../../src/client/answer.ts';
 import { createRateLimiter, type RateLimit } from '../../src/service/http/rate-limit.ts';
 import { createLockWaiters, type ReleasedLock } from '../../src/service/locks/waiters.ts';
 import { maxGroupSize } from '../../src/service/storage/commit-group.ts';
-import { logNormal, type Random } from './chance.ts';
+import type { Random } from '../../test/support/seed.ts';
+import type { VirtualTime } from '../../test/support/virtual-time.ts';
+import { logNormal } from './chance.ts';
 import { type Changed, createLockTable, rateLimited, stillRunning, type TakeRequest } from './lock-table.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 /** The service as a queue: instances with one thread each, and changes of one workspace that share commits, in turn. */
 

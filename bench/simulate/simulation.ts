@@ -1,9 +1,10 @@
 import type { Grant } from '../../src/action/ledger/entry.ts';
+import { type Random, randomOf } from '../../test/support/seed.ts';
+import { createVirtualTime } from '../../test/support/virtual-time.ts';
 import { percentileOf, percentilesOf } from '../statistics.ts';
-import { createRandom, exponential, type Random } from './chance.ts';
+import { exponential } from './chance.ts';
 import { createService, type ServiceCounts, type ServiceTimes } from './service.ts';
 import { createClients, createSteps, type Job, type Locked } from './steps.ts';
-import { createVirtualTime } from './virtual-time.ts';
 import { createPlanner, type Plan, placeOf, type Workload } from './workload.ts';
 
 export interface SimulationOptions {
@@ -78,7 +79,7 @@ const roundSeconds = ({ workSeconds, holdSeconds, holdSigma }: Workload): number
 /** Lets all jobs do their work for the time; gives each lock step from the first moment on, and what counts. */
 export async function runJobs({ workload, times, seed, minutes }: SimulationOptions) {
   const time = createVirtualTime(epoch);
-  const service = createService({ ...workload, time, times, random: createRandom(seed, 1) });
+  const service = createService({ ...workload, time, times, random: randomOf(seed, 1) });
   const clients = createClients(time, service);
   const steps = createSteps({ ...time, open: clients.open, workload });
   const plan = createPlanner(workload);
@@ -107,7 +108,7 @@ export async function runJobs({ workload, times, seed, minutes }: SimulationOpti
 
   async function work(number: number, draws: Random): Promise<void> {
     const job: Job = {
-      random: createRandom(seed, 2, number),
+      random: randomOf(seed, 2, number),
       token: `token ${number % workload.tokens}`,
       onAnswer: (ms) => answersMs.push(ms),
     };
@@ -121,7 +122,7 @@ export async function runJobs({ workload, times, seed, minutes }: SimulationOpti
     }
   }
 
-  for (let number = 0; number < workload.jobs; number += 1) void work(number, createRandom(seed, 3, number));
+  for (let number = 0; number < workload.jobs; number += 1) void work(number, randomOf(seed, 3, number));
   await time.runUntil(epoch + Math.max(workload.waitSeconds, roundSeconds(workload)) * second);
   const countedFrom = time.now();
   const uncounted = ended.length;

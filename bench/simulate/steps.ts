@@ -20,9 +20,9 @@ import { createWaitForRelease } from '../../src/client/wait-for-release.ts';
 import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
 import { milliseconds, parseDuration } from '../../src/interface/duration.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
-import type { Random } from './chance.ts';
+import type { Random } from '../../test/support/seed.ts';
+import type { VirtualTime } from '../../test/support/virtual-time.ts';
 import type { Asked, SimulatedService } from './service.ts';
-import type { VirtualTime } from './virtual-time.ts';
 import { type Plan, requestTimeoutMs, retries, valueIn, type Workload } from './workload.ts';
 
 /** The steps of a job: the action's own code and its client, with time and a service that are simulated. */

@@ -1,7 +1,8 @@
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
+import type { Random } from '../../test/support/seed.ts';
 import { shippedRateLimit } from '../../test/support/shipped-settings.ts';
-import { logNormal, type Random, zipf } from './chance.ts';
+import { logNormal, zipf } from './chance.ts';
 
 /** As in action.yml. */
 export const requestTimeoutMs = 30_000;

@@ -11,7 +11,7 @@ import { createRenewLock } from '../../../src/client/renew-lock.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
 import { ttl as ttlOf } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
-import { startVirtualTime } from '../../support/virtual-time.ts';
+import { createVirtualTime } from '../../support/virtual-time.ts';
 import { grantOf, iso, lockOf, place, start } from '../samples.ts';
 
 const second = 1_000;
@@ -60,8 +60,8 @@ async function renewing({
   random = () => 0.5,
   writable = true,
 }: Scene) {
-  const time = startVirtualTime(start);
-  const { clock, sleep, startTimer } = time;
+  const time = createVirtualTime(start);
+  const { now: clock, sleepUnless: sleep, after: startTimer } = time;
   const grants = paths.map((path): Grant => {
     const lock = lockOf(path, { id: `lock_${path}`, expires_at: iso(grantedSeconds * second) });
     return grantOf(path, { lock });
