@@ -44,7 +44,7 @@ export const handOver: Benchmark = {
     const plan = bench.quick ? small : full;
     return onEachDatabase(bench, async ({ name, createPlace }) => {
       bench.progress(name);
-      const service = await startService(bench, await createPlace());
+      const service = await startService(bench, { place: await createPlace() });
       const times: (readonly number[])[] = [];
       await inTurns(bench, plan.rounds, [service], async (service, round) => {
         times.push(await handOvers(bench, service, `handed-over-${round}`, plan));

@@ -103,9 +103,9 @@ async function measureStep(
   const none: typeof all = { workspace: empty, ms: [], peaks: [] };
   await inTurns(bench, number, [all, none], async (of) => {
     const inputs = { operation: 'list-locks', 'base-url': baseUrl, token, workspace: of.workspace };
-    const { ms, usage } = await runStep(inputs, bench, { isCounted: true });
+    const { ms, peakBytes } = await runStep(inputs, bench, { isCounted: true });
     of.ms.push(ms);
-    of.peaks.push(usage.peakBytes / 2 ** 20);
+    of.peaks.push(peakBytes / 2 ** 20);
   });
   const what = `a step that lists ${locks.toLocaleString('en-US')} locks`;
   const above = medianOf(all.peaks) - medianOf(none.peaks);
@@ -128,7 +128,7 @@ export const lists: Benchmark = {
       bench.progress(where);
       const place = await createPlace();
       await seedLocks(place, plan.locks);
-      const service = await startService(bench, place);
+      const service = await startService(bench, { place });
       const pages = await measurePages(bench, where, service, plan);
       if (name !== 'SQLite') return pages;
       await addWorkspaces(service, [empty]);

@@ -24,7 +24,7 @@ export const polls: Benchmark = {
   what: 'What jobs that wait for a path cost the service, and what a page of a list does.',
   async measure(bench) {
     return onEachDatabase(bench, async ({ name, createPlace }) => {
-      const service = await startService(bench, await createPlace(), { rateLimit: 'off' });
+      const service = await startService(bench, { place: await createPlace(), rateLimit: 'off' });
       const { ask, close } = openClient(service);
       bench.atEnd(close);
       const lock = (path: string) => ask({ method: 'POST', path: '/locks', body: lockBody(path), statuses: [201] });

@@ -1,5 +1,6 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { listenHere } from '../test/support/listen.ts';
 import { atLeast, type Bench, type Benchmark, medianFigure, ratioFigure } from './benchmark.ts';
-import { startLatencyProxy } from './service/latency-proxy.ts';
 import { createSeries, type LoadPlan, measureSeries, type Series } from './service/load.ts';
 import type { Target } from './service/request.ts';
 import { addWorkspaces, newPlace, postgresPlace } from './service/seed.ts';
@@ -17,15 +18,35 @@ const clients = 64;
 const inOne = `1 workspace × ${clients} clients`;
 const inMany = `${ids.length} workspaces × ${clients / ids.length} clients`;
 
+/** Timers of the same time end in the order in which they began: so do the bytes. */
+function carry(from: Socket, to: Socket): void {
+  from.on('data', (bytes) => setTimeout(() => to.write(bytes), distanceMs));
+  from.on('error', () => undefined);
+  from.on('close', () => setTimeout(() => to.destroy(), distanceMs));
+}
+
+/** A network between the service and its database: gives the address of the same database, as far away. */
+async function farAway(databaseUrl: string): Promise<string> {
+  const url = new URL(databaseUrl);
+  const database = { host: url.hostname, port: Number(url.port || '5432'), noDelay: true };
+  const network = createServer({ noDelay: true }, (incoming) => {
+    const outgoing = connect(database);
+    carry(incoming, outgoing);
+    carry(outgoing, incoming);
+  });
+  url.host = `127.0.0.1:${await listenHere(network)}`;
+  return url.href;
+}
+
 /** Of the service, all on the one database: PostgreSQL is there for several. */
 const instanceCounts = [4, 1];
 
 async function startInstances(bench: Bench, server: string): Promise<readonly RunningService[]> {
   const place = await postgresPlace(bench, server);
-  const databaseUrl = await startLatencyProxy(bench, place.databaseUrl, distanceMs);
+  const databaseUrl = await farAway(place.databaseUrl);
   const instances: RunningService[] = [];
   for (let number = 0; number < Math.max(...instanceCounts); number += 1) {
-    instances.push(await startService(bench, { ...(await newPlace(bench)), databaseUrl }));
+    instances.push(await startService(bench, { place: { ...(await newPlace(bench)), databaseUrl } }));
   }
   await addWorkspaces(place, ids);
   return instances;

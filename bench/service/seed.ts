@@ -11,7 +11,8 @@ import { recordEvents } from '../../src/service/webhooks/outbox.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase } from '../../test/support/databases.ts';
 import type { Bench, Figure } from '../benchmark.ts';
-import { lockPath } from './load.ts';
+import { createSeries, lockPath, type Series, type SeriesPlan } from './load.ts';
+import type { Target } from './request.ts';
 
 /** Databases to measure on, and what is in them before. */
 
@@ -49,7 +50,7 @@ export async function onEachDatabase(
 
 export async function openStorage(
   { data, databaseUrl }: Place,
-  onCommit = (_: number): void => undefined,
+  onCommit: (changes: number) => void = () => undefined,
 ): Promise<Storage> {
   return databaseUrl === undefined
     ? openSqlite({ folder: data, onCommit })
@@ -82,50 +83,66 @@ export const addWorkspaces = (
     }
   });
 
-/** With all that waits to be delivered to them. */
-export const removeHooks = (place: Place, workspace: string): Promise<void> =>
-  change(place, (db) => db.deleteFrom('hooks').where('workspace_id', '=', workspace).execute());
+/** In a workspace of its own in every round: in one for all of them, an owner would have as many locks as one may have. */
+export function lockSeries(
+  service: Place & Target,
+  { name, urls = [], ...load }: Pick<SeriesPlan, 'ask' | 'clients'> & { name: string; urls?: readonly string[] },
+): Series {
+  const workspaceOf = (round: number): string => `${name}-${round}`;
+  return createSeries({
+    ...load,
+    async targets(round) {
+      await addWorkspaces(service, [workspaceOf(round)], { urls });
+      return [{ ...service, workspace: workspaceOf(round) }];
+    },
+    // What still waits for the hooks would be delivered while others are measured.
+    afterRound: (round) =>
+      change(service, (db) => db.deleteFrom('hooks').where('workspace_id', '=', workspaceOf(round)).execute()),
+  });
+}
 
 /** The workspace that `serve --dev` adds by itself where there is none of its name. */
 const workspace = 'sample';
-const rowsAtOnce = 1_000;
 const dayMs = 86_400_000;
 
-function* lockRows(count: number): Generator<LockRow[]> {
-  const now = Date.now();
-  const row = (index: number): LockRow => ({
-    workspace_id: workspace,
-    path: lockPath('seeded', index),
-    id: `lock_${String(index).padStart(36, '0')}`,
-    type: 'exclusive',
-    token_id: 'tok_seeded',
-    owner: 'release',
-    note: null,
-    noted_lock_id: null,
-    origin: 'https://github.com/studio/game/actions/runs/1234567890/attempts/1',
-    acquired_at: now,
-    expires_at: now + dayMs,
-    fence: index + 1,
-    folded_path: null,
-    desk_id: null,
-  });
-  for (let first = 0; first < count; first += rowsAtOnce) {
-    yield Array.from({ length: Math.min(rowsAtOnce, count - first) }, (_, index) => row(first + index));
-  }
-}
+const lockRow = (index: number): LockRow => ({
+  workspace_id: workspace,
+  path: lockPath('seeded', index),
+  id: `lock_${String(index).padStart(36, '0')}`,
+  type: 'exclusive',
+  token_id: 'tok_seeded',
+  owner: 'release',
+  note: null,
+  noted_lock_id: null,
+  origin: 'https://github.com/studio/game/actions/runs/1234567890/attempts/1',
+  acquired_at: Date.now(),
+  expires_at: Date.now() + dayMs,
+  fence: index + 1,
+  folded_path: null,
+  desk_id: null,
+});
 
-/** Puts so many locks into a database that no service uses yet: to take each of them would take minutes. */
-export async function seedLocks(place: Place, number: number): Promise<void> {
-  await addWorkspaces(place, [workspace]);
-  await change(place, async (db) => {
-    for (const rows of lockRows(number)) await db.insertInto('locks').values(rows).execute();
-  });
-}
+const rowsAtOnce = 1_000;
 
-/** Events to be delivered to every hook, in a database that no service uses yet: one that starts has nothing else to do. */
-export async function seedDeliveries(place: Place, urls: readonly string[], events: number): Promise<void> {
+/** Stores so many locks in a database that no service uses yet. */
+async function seed(
+  place: Place,
+  { count, urls = [] }: { readonly count: number; readonly urls?: readonly string[] },
+  store: (db: Database, rows: readonly LockRow[], now: Now) => Promise<unknown>,
+): Promise<void> {
   await addWorkspaces(place, [workspace], { urls });
+  const rows = Array.from({ length: count }, (_, index) => lockRow(index));
   await change(place, async (db, now) => {
-    for (const rows of lockRows(events)) await recordEvents(db, now, rows.map(acquiredEvent));
+    for (let first = 0; first < count; first += rowsAtOnce) {
+      await store(db, rows.slice(first, first + rowsAtOnce), now);
+    }
   });
 }
+
+/** To take each of them would take minutes. */
+export const seedLocks = (place: Place, count: number): Promise<void> =>
+  seed(place, { count }, (db, rows) => db.insertInto('locks').values(rows).execute());
+
+/** Events to be delivered to every hook: a service that starts has nothing else to do. */
+export const seedDeliveries = (place: Place, urls: readonly string[], count: number): Promise<void> =>
+  seed(place, { count, urls }, (db, rows, now) => recordEvents(db, now, rows.map(acquiredEvent)));
