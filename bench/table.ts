@@ -56,20 +56,18 @@ export function withText(page: string, name: string, text: string): string {
   return page.replace(place, (_, begin: string, end: string) => `${begin}\n${text}\n\n${end}`);
 }
 
-export function machineText({
-  machine,
-  loadBefore,
-  loadAfter,
-}: Pick<Results, 'machine' | 'loadBefore' | 'loadAfter'>): string {
+type Circumstances = Pick<Results, 'machine' | 'loadBefore' | 'loadAfter'>;
+
+export function machineText({ machine, loadBefore, loadAfter }: Circumstances): string {
   const { node, system, processors, processor, memoryBytes } = machine;
   const memory = `${numberText(memoryBytes / 2 ** 30)} GiB`;
   return `Node ${node} on ${system}, ${processors} × ${processor}, ${memory}; load ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after.`;
 }
 
-export function busyText({ machine, loadBefore }: Pick<Results, 'machine' | 'loadBefore'>): string | undefined {
-  if (!wasBusy(machine, loadBefore)) return undefined;
-  return `The machine had other work to do when this began (load ${loadBefore.toFixed(1)}): measure again when it is quiet.`;
-}
+export const busyText = ({ machine, loadBefore }: Circumstances): string | undefined =>
+  wasBusy(machine, loadBefore)
+    ? `The machine had other work to do when this began (load ${loadBefore.toFixed(1)}): measure again when it is quiet.`
+    : undefined;
 
 const rowOf = ({ name, value, unit, limit }: Figure): Row => [
   name,

@@ -1,10 +1,11 @@
 import type { Grant } from '../../src/action/ledger/entry.ts';
+import type { WaitResult } from '../../src/action/locks/acquire.ts';
 import { type Random, randomOf } from '../../test/support/seed.ts';
 import { createVirtualTime } from '../../test/support/virtual-time.ts';
 import { percentileOf, percentilesOf } from '../statistics.ts';
 import { exponential } from './chance.ts';
 import { createService, type ServiceCounts, type ServiceTimes } from './service.ts';
-import { createClients, createSteps, type Job, type Locked } from './steps.ts';
+import { createClients, createSteps, grantsOf, type Job } from './steps.ts';
 import { createPlanner, type Plan, placeOf, type Workload } from './workload.ts';
 
 export interface SimulationOptions {
@@ -33,19 +34,11 @@ const epoch = Date.UTC(2026, 0, 1);
 const second = 1_000;
 const shownPlaces = [0, 1, 2, 3, 4];
 
-function endingOf({ result: { round, lastBlocked } }: Locked): EndedStep['ending'] {
-  switch (round.kind) {
-    case 'acquired':
-      return 'acquired';
-    case 'held':
-      return 'gaveUp';
-    case 'failed':
-      // The end of the wait cut off the last attempt.
-      return lastBlocked !== undefined && round.error.failure.kind === 'deadline' ? 'gaveUp' : 'failed';
-    case 'too-short':
-    case 'cancelled':
-      return 'failed';
-  }
+function endingOf({ round, lastBlocked }: WaitResult): EndedStep['ending'] {
+  if (round.kind === 'acquired') return 'acquired';
+  // The end of the wait may cut off the last attempt.
+  const isCutOff = round.kind === 'failed' && round.error.failure.kind === 'deadline' && lastBlocked !== undefined;
+  return round.kind === 'held' || isCutOff ? 'gaveUp' : 'failed';
 }
 
 /** Those that want a path and have not got it, in the order in which they came. */
@@ -95,7 +88,7 @@ export async function runJobs({ workload, times, seed, minutes }: SimulationOpti
     const locked = await steps.lock(job, its);
     const at = time.now();
     const [ending, overtook] = [endingOf(locked), queues.leave(number, its)];
-    const { grants } = locked;
+    const grants = grantsOf(locked);
     const step: EndedStep = { ...its, job: number, ending, at, seconds: (at - began) / second, overtook, grants };
     ended.push(step);
     if (ending === 'acquired') {
