@@ -5,6 +5,8 @@ import { createSeries, measureSeries, type Series } from './service/load.ts';
 import { lockSeries, onEachDatabase } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 
+/** Locks that the service takes, over its own API and over Git LFS. */
+
 const full = { rounds: 5, warmUpMs: 500, ms: 2_000 };
 const small = { rounds: 1, warmUpMs: 50, ms: 200 };
 
@@ -38,7 +40,7 @@ export const takenName = (database: string, clients: number): string =>
 export const ceilingName = (clients: number): string =>
   `without a database, ${clientsText(clients)}: answers of the same route`;
 
-const latencies = ({ latenciesMs }: Series) => distribution(latenciesMs, [50, 90, 99, 99.9]);
+const latencies = ({ latenciesMs }: Series, percents = [50, 90, 99, 99.9]) => distribution(latenciesMs, percents);
 
 function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
   const limit = (clients: number, ratio: number, why: string) =>
@@ -75,8 +77,7 @@ export const service: Benchmark = {
     const ceilings = clientCounts.map((clients) => createSeries({ ask, clients, targets: () => [bare] }));
     const seriesOf = (service: RunningService, clients: number): Series =>
       lockSeries(service, { name: `${clients}-clients`, ask, clients });
-    const subjects: Subject[] = [];
-    await onEachDatabase(bench, async ({ name: database, createPlace }) => {
+    const subjects = await onEachDatabase(bench, async ({ name: database, createPlace }) => {
       const installed = await startService(bench, { place: await createPlace(), rateLimit: 'off' });
       const variant = await startService(bench, { place: await createPlace(), kind: 'one commit per change' });
       const loads = ceilings.map((ceiling) => ({
@@ -85,8 +86,7 @@ export const service: Benchmark = {
         ceiling,
       }));
       const hooked = lockSeries(installed, { name: 'with-hooks', urls, ask, clients: judgedClients });
-      subjects.push({ database, loads, hooked });
-      return [];
+      return [{ database, loads, hooked }];
     });
     const all = subjects.flatMap(({ loads, hooked }) => [
       ...loads.map(({ plain }) => plain),
@@ -97,5 +97,42 @@ export const service: Benchmark = {
     const ceilingOf = (series: Series): Figure =>
       medianFigure(ceilingName(series.clients), '/s', series.rates, { details: [latencies(series)] });
     return [...subjects.flatMap(figuresOf), ...ceilings.map(ceilingOf)];
+  },
+};
+
+interface LfsPair {
+  readonly database: string;
+  /** Both ask the same service for locks. */
+  readonly own: Series;
+  readonly overLfs: Series;
+}
+
+function lfsFigures({ database, own, overLfs }: LfsPair): readonly Figure[] {
+  const where = `${database}, ${clientsText(judgedClients)}`;
+  const taken = `${where}: locks taken over Git LFS`;
+  const details = (series: Series) => [latencies(series, [50, 90, 99])];
+  return [
+    medianFigure(taken, '/s', overLfs.rates, { details: details(overLfs) }),
+    medianFigure(`${where}: locks taken as the API has it`, '/s', own.rates, { details: details(own) }),
+    ratioFigure(`${taken}, over those as the API has it`, overLfs.rates, own.rates, {
+      limit: atLeast(0.9, 'design §6'),
+      shown: 'in docs',
+    }),
+  ];
+}
+
+export const lfs: Benchmark = {
+  name: 'lfs',
+  what: 'Locks that the service takes over Git LFS, each on disk before it is answered, beside those of its own API.',
+  async measure(bench) {
+    const pairs = await onEachDatabase(bench, async ({ name: database, createPlace }) => {
+      const service = await startService(bench, { place: await createPlace(), rateLimit: 'off' });
+      const seriesOf = (name: string, ask: Series['ask']): Series =>
+        lockSeries(service, { name, ask, clients: judgedClients });
+      return [{ database, own: seriesOf('own', 'for locks'), overLfs: seriesOf('lfs', 'for locks over Git LFS') }];
+    });
+    const all = pairs.flatMap(({ own, overLfs }) => [own, overLfs]);
+    await measureSeries(bench, bench.quick ? small : { ...full, rounds: 7 }, all);
+    return pairs.flatMap(lfsFigures);
   },
 };

@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sync } from '../src/interface/resources.ts';
-import { createRepository, manyCommits, type Repository } from '../test/support/git-repository.ts';
+import { createRepository, manyCommits, pathWithGit, type Repository } from '../test/support/git-repository.ts';
 import { atMost, type Bench, type Benchmark, distribution, figure, inTurns, ratioFigure, rounds } from './benchmark.ts';
 import { openClient } from './service/request.ts';
 import { addWorkspaces } from './service/seed.ts';
@@ -47,25 +46,15 @@ const smallStorm = { rounds: 1, triggers: 100 };
 const handful =
   'design §4, "a handful": three of a branch in five seconds, and one for those who came after the third had begun';
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-/** A git for the front of the PATH that writes down each start of the real one. */
-async function countingGit(folder: string) {
-  const [file, binFolder] = [join(folder, 'commands'), join(folder, 'bin')];
-  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-  const script = `#!/bin/sh\necho "$1" >>${quoted(file)}\nexec ${quoted(real)} "$@"\n`;
-  await mkdir(binFolder);
-  await writeFile(join(binFolder, 'git'), script, { mode: 0o755 });
-  return {
-    /** For the process whose use of git is counted. */
-    binFolder,
-    /** The commands that git was started with since the last call, such as `fetch`. */
-    async takeCommands(): Promise<readonly string[]> {
-      const text = await readFile(file, 'utf8').catch(() => '');
-      await rm(file, { force: true });
-      return text.split('\n').filter((line) => line !== '');
-    },
-  };
+/** Counts the starts of git: gives the PATH for that, and what gives the commands since the last call, such as `fetch`. */
+async function countGit(folder: string) {
+  const file = join(folder, 'commands');
+  async function takeCommands(): Promise<readonly string[]> {
+    const text = await readFile(file, 'utf8').catch(() => '');
+    await rm(file, { force: true });
+    return text.split('\n').filter((line) => line !== '');
+  }
+  return { path: await pathWithGit(folder, `echo "$1" >>'${file}'`), takeCommands };
 }
 
 /** A small repository is the hard case: the sooner a sync ends, the more of the storm comes after it. */
@@ -76,17 +65,17 @@ export const storm: Benchmark = {
     const { rounds: number, triggers } = bench.quick ? smallStorm : fullStorm;
     const repository = createRepository(bench.folder);
     repository.commit(...manyCommits(100));
-    const git = await countingGit(bench.folder);
-    const service = await startService(bench, { binFolder: git.binFolder });
+    const { path, takeCommands } = await countGit(bench.folder);
+    const service = await startService(bench, { path });
     const workspaces = Array.from({ length: number }, (_, round) => `round-${round}`);
     await addWorkspaces(service, workspaces, { remote: `file://${repository.path}` });
-    await git.takeCommands();
+    await takeCommands();
 
     const all = [];
     for (const workspace of workspaces) {
       bench.progress(`${workspace} of ${number}`);
       const round = await syncTogether(service, workspace, triggers, bench);
-      all.push({ ...round, commands: await git.takeCommands() });
+      all.push({ ...round, commands: await takeCommands() });
     }
     const syncs = all.map((round) => round.syncs.length);
     const fetches = all.map(({ commands }) => commands.filter((command) => command === 'fetch').length);
@@ -148,7 +137,6 @@ export const syncs: Benchmark = {
   name: 'syncs',
   what: 'A sync of a generated repository into a mirror that has nothing yet, beside a plain git fetch of the same.',
   async measure(bench) {
-    const { signal } = bench;
     const { rounds: number, objects } = bench.quick ? small : full;
     bench.progress(`a repository of ${objects.toLocaleString('en-US')} objects`);
     const remote = `file://${generateRepository(bench.folder, objects).path}`;
@@ -168,17 +156,15 @@ export const syncs: Benchmark = {
     // The first of each finds nothing in the caches of the system.
     await plainFetch(bench.folder, remote);
     await sync('warm-up');
-    const measures = [
-      async () => void plainMs.push(await plainFetch(bench.folder, remote)),
-      async (round: number) => {
-        const { run, all } = await sync(`round-${round}`);
-        runMs.push(run);
-        allMs.push(all);
-      },
-    ];
-    await inTurns(bench, number, measures, async (measure, round) => {
-      await sleep(restMs, undefined, { signal });
-      await measure(round);
+    await inTurns(bench, number, ['plain', 'sync'], async (kind, round) => {
+      await sleep(restMs, undefined, { signal: bench.signal });
+      if (kind === 'plain') {
+        plainMs.push(await plainFetch(bench.folder, remote));
+        return;
+      }
+      const { run, all } = await sync(`round-${round}`);
+      runMs.push(run);
+      allMs.push(all);
     });
 
     const what = `${objects.toLocaleString('en-US')} objects`;

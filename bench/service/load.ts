@@ -19,16 +19,6 @@ export interface LoadPlan {
   readonly ms: number;
 }
 
-export interface Load {
-  /**
-   * Each from the moment of asking to the end of the answer, of all that were answered in the time that counts. Of what is
-   * asked one after the other only the first is among them.
-   */
-  readonly latenciesMs: readonly number[];
-  /** In a second of the time that counts. */
-  readonly rate: number;
-}
-
 /** Spread over folders as assets are. */
 export const lockPath = (name: string, number: number): string =>
   `Content/Region-${number % 97}/${name}/Level-${number}.umap`;
@@ -59,7 +49,11 @@ function questionsOf({ ask, name }: LoadPlan, number: number): readonly [Asked, 
   }
 }
 
-export async function runLoad(plan: LoadPlan): Promise<Load> {
+/**
+ * Gives the latencies, each from the moment of asking to the end of the answer, of all that were answered in the time that
+ * counts, and how many they were in a second. Of what is asked one after the other only the first is among them.
+ */
+export async function runLoad(plan: LoadPlan) {
   const { clients, warmUpMs, ms, name, targets } = plan;
   const latenciesMs: number[] = [];
   const countFrom = performance.now() + warmUpMs;
@@ -118,7 +112,7 @@ export async function measureSeries(
     const asked = (await targets(round)).map(({ baseUrl, workspace, token }) => ({ baseUrl, workspace, token }));
     clients.postMessage({ ...times, ...plan, targets: asked, name: `${round}-${index}` });
     // The thread sends nothing else; what fails there rejects.
-    const [one] = (await once(clients, 'message')) as [Load];
+    const [one] = (await once(clients, 'message')) as [Awaited<ReturnType<typeof runLoad>>];
     await afterRound?.(round);
     rates.push(one.rate);
     for (const latency of one.latenciesMs) latenciesMs.push(latency);

@@ -10,7 +10,7 @@ import { registerHook } from '../../src/service/webhooks/hooks.ts';
 import { recordEvents } from '../../src/service/webhooks/outbox.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase } from '../../test/support/databases.ts';
-import type { Bench, Figure } from '../benchmark.ts';
+import type { Bench } from '../benchmark.ts';
 import { createSeries, lockPath, type Series, type SeriesPlan } from './load.ts';
 import type { Target } from './request.ts';
 
@@ -38,14 +38,11 @@ export async function postgresPlace(bench: Bench, server: string): Promise<Place
 }
 
 /** Measures on each database that is there. */
-export async function onEachDatabase(
-  bench: Bench,
-  measure: (database: BenchDatabase) => Promise<readonly Figure[]>,
-): Promise<readonly Figure[]> {
-  const figures = await measure({ name: 'SQLite', createPlace: () => newPlace(bench) });
+export async function onEachDatabase<T>(bench: Bench, measure: (database: BenchDatabase) => Promise<readonly T[]>) {
+  const all = [...(await measure({ name: 'SQLite', createPlace: () => newPlace(bench) }))];
   const server = await bench.postgres();
-  if (server === undefined) return figures;
-  return [...figures, ...(await measure({ name: 'PostgreSQL', createPlace: () => postgresPlace(bench, server) }))];
+  if (server === undefined) return all;
+  return all.concat(await measure({ name: 'PostgreSQL', createPlace: () => postgresPlace(bench, server) }));
 }
 
 export async function openStorage(
@@ -124,25 +121,21 @@ const lockRow = (index: number): LockRow => ({
 
 const rowsAtOnce = 1_000;
 
-/** Stores so many locks in a database that no service uses yet. */
-async function seed(
-  place: Place,
-  { count, urls = [] }: { readonly count: number; readonly urls?: readonly string[] },
-  store: (db: Database, rows: readonly LockRow[], now: Now) => Promise<unknown>,
-): Promise<void> {
-  await addWorkspaces(place, [workspace], { urls });
+/** Puts so many locks into a database that no service uses yet: to take each of them would take minutes. */
+export async function seedLocks(place: Place, count: number): Promise<void> {
+  await addWorkspaces(place, [workspace]);
   const rows = Array.from({ length: count }, (_, index) => lockRow(index));
-  await change(place, async (db, now) => {
+  await change(place, async (db) => {
     for (let first = 0; first < count; first += rowsAtOnce) {
-      await store(db, rows.slice(first, first + rowsAtOnce), now);
+      const some = rows.slice(first, first + rowsAtOnce);
+      await db.insertInto('locks').values(some).execute();
     }
   });
 }
 
-/** To take each of them would take minutes. */
-export const seedLocks = (place: Place, count: number): Promise<void> =>
-  seed(place, { count }, (db, rows) => db.insertInto('locks').values(rows).execute());
-
-/** Events to be delivered to every hook: a service that starts has nothing else to do. */
-export const seedDeliveries = (place: Place, urls: readonly string[], count: number): Promise<void> =>
-  seed(place, { count, urls }, (db, rows, now) => recordEvents(db, now, rows.map(acquiredEvent)));
+/** Events to be delivered to every hook, in a database that no service uses yet: one that starts has nothing else to do. */
+export async function seedDeliveries(place: Place, urls: readonly string[], count: number): Promise<void> {
+  await addWorkspaces(place, [workspace], { urls });
+  const events = Array.from({ length: count }, (_, index) => acquiredEvent(lockRow(index)));
+  await change(place, (db, now) => recordEvents(db, now, events));
+}

@@ -1,20 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { startServiceProcess } from '../../test/support/service-process.ts';
 import type { Bench } from '../benchmark.ts';
 import { newPlace, type Place } from './seed.ts';
 
 /** The service as an operator starts it, or one of the variants that it is compared with. */
-export const kinds = ['as installed', 'one commit per change', 'without a database'] as const;
-export type Kind = (typeof kinds)[number];
+export type Kind = 'as installed' | 'one commit per change' | 'without a database';
 
 export interface ServiceOptions {
   readonly kind?: Kind;
   /** A new one on SQLite, if not given. */
   readonly place?: Place;
-  /** In front of the PATH of the service. */
-  readonly binFolder?: string;
+  /** The PATH of the service. */
+  readonly path?: string;
   /** As shipped, if not given. Who asks for as much as the service can do with one token turns it off, and says so. */
   readonly rateLimit?: 'off';
 }
@@ -24,7 +23,7 @@ export type RunningService = Awaited<ReturnType<typeof startService>>;
 /** Starts it until the end of the benchmark. Its log goes to a file, at its default level. */
 export async function startService(
   bench: Bench,
-  { kind = 'as installed', binFolder, rateLimit, ...more }: ServiceOptions = {},
+  { kind = 'as installed', path = process.env['PATH'], rateLimit, ...more }: ServiceOptions = {},
 ) {
   const place = more.place ?? (await newPlace(bench));
   const { data, databaseUrl } = place;
@@ -35,7 +34,7 @@ export async function startService(
     args: kind === 'as installed' ? (rateLimit === 'off' ? ['--rate-limit', '0'] : []) : [kind],
     through: ['sh', '-c', 'exec "$@" 2>>"$0"', log],
     environment: {
-      PATH: [binFolder, process.env['PATH']].filter((folder) => folder !== undefined).join(delimiter),
+      PATH: path,
       HOME: data,
       TMPDIR: tmpdir(),
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),

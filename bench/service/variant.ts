@@ -4,9 +4,7 @@ import {
   DummyDriver,
   Kysely,
   type QueryResult,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
+  SqliteDialect,
   sql,
 } from 'kysely';
 import { scopes } from '../../src/interface/scopes.ts';
@@ -103,14 +101,9 @@ function withoutDatabase(): Storage {
       throw new Error('Nothing here streams.');
     },
   };
-  const db = new Kysely<Tables>({
-    dialect: {
-      createDriver: () => Object.assign(new DummyDriver(), { acquireConnection: async () => connection }),
-      createAdapter: () => new SqliteAdapter(),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-    },
-  });
+  const driver = Object.assign(new DummyDriver(), { acquireConnection: async () => connection });
+  const sqlite = new SqliteDialect({ database: () => Promise.reject(new Error('There is no database.')) });
+  const db = new Kysely<Tables>({ dialect: Object.assign(sqlite, { createDriver: () => driver }) });
   return {
     dialect: 'sqlite',
     read: db,

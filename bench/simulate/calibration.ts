@@ -1,9 +1,9 @@
 import { randomOf } from '../../test/support/seed.ts';
 import { createVirtualTime } from '../../test/support/virtual-time.ts';
-import { pageBytesName, pageName, pageSize, pollsName } from '../polls.ts';
 import { figuresOf, type Results } from '../results.ts';
 import { ceilingName, clientCounts, takenName } from '../service.ts';
 import { percentileOf } from '../statistics.ts';
+import { pageBytesName, pageName, pageSize, pollsName } from '../waiting.ts';
 import { type Asked, createService, type ServiceTimes } from './service.ts';
 
 /** The times of the simulated service: read from what `npm run bench` has measured, and held against it. */

@@ -50,15 +50,9 @@ function createQueues() {
     },
     /** Tells whether somebody else had wanted one of the paths for longer. */
     leave(job: number, { paths }: Plan): boolean {
-      let isFirst = true;
-      for (const path of paths) {
-        const jobs = queues.get(path) ?? new Set();
-        const [first] = jobs;
-        isFirst &&= first === job;
-        jobs.delete(job);
-        if (jobs.size === 0) queues.delete(path);
-      }
-      return !isFirst;
+      const overtaken = paths.filter((path) => queues.get(path)?.values().next().value !== job);
+      for (const path of paths) queues.get(path)?.delete(job);
+      return overtaken.length > 0;
     },
     /** The number of jobs in all of them. */
     size: () => new Set([...queues.values()].flatMap((jobs) => [...jobs])).size,

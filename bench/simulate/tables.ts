@@ -1,5 +1,5 @@
-import { busyText, machineText, numberText, type Table as PlainTable } from '../table.ts';
-import type { Kind } from './calibration.ts';
+import { busyText, machineText, numberText, type Table as PlainTable, withUnit } from '../table.ts';
+import type { Kind, Prediction } from './calibration.ts';
 import type { Outcome } from './simulation.ts';
 import type { Study } from './study.ts';
 
@@ -18,8 +18,9 @@ function seconds(value: number): string {
   return value < 120 ? `${numberText(value)} s` : `${numberText(value / 60)} min`;
 }
 
-const milliseconds = (value: number): string => `${numberText(value)} ms`;
-const perSecond = (value: number): string => `${numberText(value)} /s`;
+/** Empty where nothing was measured. */
+const milliseconds = (value?: number): string => (value === undefined ? '' : withUnit(value, 'ms'));
+const perSecond = (value?: number): string => (value === undefined ? '' : withUnit(value, '/s'));
 const ofAll = (part: number, whole: number): string => `${numberText(part)} (${percent(part / Math.max(1, whole))})`;
 
 type Column<Row> = readonly [head: string, text: (row: Row) => string];
@@ -42,40 +43,35 @@ const kindNames: Readonly<Record<Kind, string>> = {
   take: 'a path taken, on disk',
 };
 
-type Measured = Study['measured'];
+type LoadRow = Partial<Prediction> & { readonly database: string; readonly what: string };
 
 /** What was measured and predicted. The route without a database is the same on all of them. */
-const loadsOf = ({ database, predictions }: Measured['databases'][number], index: number) =>
+const loadsOf = ({ database, predictions }: Study['measured']['databases'][number], index: number): LoadRow[] =>
   predictions
     .filter(({ kind }) => index === 0 || kind !== 'nothing')
-    .map(({ kind, ...load }) => ({
-      ...load,
-      database: kind === 'nothing' ? 'none' : database,
-      what: kindNames[kind],
+    .map((load) => ({
+      ...{ ...load, what: kindNames[load.kind] },
+      database: load.kind === 'nothing' ? 'none' : database,
     }));
 
-type MeasuredRow = { readonly [Name in 'database' | 'what']: string } & {
-  readonly [Name in 'clients' | 'p50Ms']: number;
-} & { readonly [Name in 'perSecond' | 'p99Ms']?: number };
-
-const loadColumns: readonly Column<Pick<MeasuredRow, 'database' | 'what' | 'clients'>>[] = [
+const loadColumns: readonly Column<LoadRow>[] = [
   ['Database', ({ database }) => database],
   ['What', ({ what }) => what],
-  ['Clients', ({ clients }) => numberText(clients)],
+  ['Clients', ({ clients = 1 }) => numberText(clients)],
 ];
 
 function measuredTable({ measured }: Study): Table {
   const { date, machine, quick, databases } = measured;
-  const rows = databases.flatMap((one, index): readonly MeasuredRow[] => {
+  const rows = databases.flatMap((one, index): readonly LoadRow[] => {
     const { ms, locks, bytes } = one.measurements.page;
     const what = `a page of ${numberText(locks)} locks, ${numberText(bytes / 1_000)} KB`;
-    return [...loadsOf(one, index), { database: one.database, what, clients: 1, p50Ms: ms }];
+    return [...loadsOf(one, index), { database: one.database, what, p50Ms: ms }];
   });
-  const columns: readonly Column<MeasuredRow>[] = [
+  const columns: readonly Column<LoadRow>[] = [
     ...loadColumns,
-    ['Answers', (row) => (row.perSecond === undefined ? '' : perSecond(row.perSecond))],
+    ['Answers', (load) => perSecond(load.perSecond)],
     ['Half of them within', ({ p50Ms }) => milliseconds(p50Ms)],
-    ['99 % within', ({ p99Ms }) => (p99Ms === undefined ? '' : milliseconds(p99Ms))],
+    ['99 % within', ({ p99Ms }) => milliseconds(p99Ms)],
   ];
   return tableOf(['measured', 'What the service does'], columns, rows, [
     `Measured on ${date.slice(0, 10)}, with the rate limit off: all clients had one token. ${machineText(measured)}`,
@@ -89,9 +85,9 @@ const modelTable = ({ measured }: Study): Table =>
     ['model', 'The simulated service under the loads that the real one was measured with'],
     [
       ...loadColumns,
-      ['Simulated', ({ predicted }) => perSecond(predicted.perSecond)],
+      ['Simulated', ({ predicted }) => perSecond(predicted?.perSecond)],
       ['Measured', (load) => perSecond(load.perSecond)],
-      ['Half within, simulated', ({ predicted }) => milliseconds(predicted.p50Ms)],
+      ['Half within, simulated', ({ predicted }) => milliseconds(predicted?.p50Ms)],
       ['measured', ({ p50Ms }) => milliseconds(p50Ms)],
     ],
     measured.databases.flatMap(loadsOf),
