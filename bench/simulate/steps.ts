@@ -8,20 +8,15 @@ import {
   retries as releaseRetries,
   timeLimitMs as releaseTimeLimitMs,
 } from '../../src/action/post-step/release.ts';
-import { createAcquireLock } from '../../src/client/acquire-lock.ts';
-import { addressesBelow } from '../../src/client/addresses.ts';
 import type { Answer } from '../../src/client/answer.ts';
-import { type CallOptions, createCall } from '../../src/client/call.ts';
-import { type Client, createClient } from '../../src/client/client.ts';
-import { createServerClock } from '../../src/client/clock.ts';
-import { maxConnections, type SentRequest } from '../../src/client/connection.ts';
-import { createReleaseLock } from '../../src/client/release-lock.ts';
-import { createWaitForRelease } from '../../src/client/wait-for-release.ts';
+import type { SentRequest } from '../../src/client/connection.ts';
+import type { StartTimer } from '../../src/client/time-limit.ts';
 import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
 import { milliseconds, parseDuration } from '../../src/interface/duration.ts';
 import { unlessAborted } from '../../src/interface/timers.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
 import type { Random } from '../../test/support/seed.ts';
+import { createVirtualClient, type VirtualClientOptions } from '../../test/support/virtual-client.ts';
 import type { VirtualTime } from '../../test/support/virtual-time.ts';
 import type { Asked, SimulatedService } from './service.ts';
 import { type Plan, requestTimeoutMs, retries, valueIn, type Workload } from './workload.ts';
@@ -36,12 +31,11 @@ export interface Job {
   readonly onAnswer: (ms: number) => void;
 }
 
-type Attempts = Pick<CallOptions, 'timeoutMs' | 'retries'>;
+type Attempts = Pick<VirtualClientOptions, 'timeoutMs' | 'retries'>;
 
 const baseUrl = new URL('http://127.0.0.1:8080/v1');
 const workspace = valueIn(parseWorkspaceId('game'));
 const nothing = (): void => undefined;
-const never = new AbortController().signal;
 
 /** As many as the client asks for. */
 const pageSize = 1_000;
@@ -68,8 +62,6 @@ function askedIn({ method, target, headers, body }: SentRequest): Asked {
 
 /** Makes the client of each step, and counts the connections that all of them have at once. */
 export function createClients({ now, after, fulfil, sleep }: VirtualTime, service: Pick<SimulatedService, 'send'>) {
-  // What is not about single locks is that of a client that asks nobody.
-  const real = createClient({ baseUrl: baseUrl.href, token: 'wsa_simulated', userAgent: 'simulation', clock: now });
   let connections = 0;
   let max = 0;
 
@@ -113,29 +105,9 @@ export function createClients({ now, after, fulfil, sleep }: VirtualTime, servic
         );
         return unlessAborted(answered, signal).finally(endUse);
       }
-      const call = createCall({
-        ...{
-          ...attempts,
-          baseUrl,
-          send,
-          clock: now,
-          serverClock: createServerClock(now),
-          sleep,
-          random,
-          maxConnections,
-        },
-        ...{ secrets: [], headers: {}, closed: never, onAnswer: nothing, onRetry: nothing, onThrottled: nothing },
-        startTimer: (ms, work) => after(ms, () => fulfil(work, undefined)),
-      });
-      const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock: now, serverNow: now };
-      const client: Client = {
-        ...real,
-        serverNow: now,
-        acquireLock: createAcquireLock(context),
-        releaseLock: createReleaseLock(context),
-        waitForRelease: createWaitForRelease(context),
-      };
-      return { call, client, close: closeAll };
+      const startTimer: StartTimer = (ms, work) => after(ms, () => fulfil(work, undefined));
+      const options = { ...attempts, baseUrl, send, clock: now, sleep, startTimer, random };
+      return { ...createVirtualClient(options), close: closeAll };
     },
   };
 }
