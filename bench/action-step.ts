@@ -4,6 +4,7 @@ import { preload } from '../test/support/preload.ts';
 import { type Job, type JobOptions, openJob } from '../test/support/runner/job.ts';
 import type { StepResult } from '../test/support/runner/step.ts';
 import type { Bench } from './benchmark.ts';
+import { sumOf } from './statistics.ts';
 
 export type Inputs = Readonly<Record<string, string>>;
 
@@ -55,8 +56,6 @@ function succeeded(step: StepResult): StepResult {
   return step;
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
-
 export interface StepOptions {
   /** To count takes time: how long they take is measured without it. */
   readonly isCounted?: boolean;
@@ -79,10 +78,10 @@ export async function runStep(inputs: Inputs, ends: Ends, { isCounted, work }: S
   return {
     /** Of the step alone, and with its post-step. */
     stepMs: step.durationMs,
-    ms: sum([step, ...posts].map(({ durationMs }) => durationMs)),
+    ms: sumOf([step, ...posts].map(({ durationMs }) => durationMs)),
     used,
-    requests: sum(used.map(({ sent }) => sent.length)),
-    connections: sum(used.map((one) => one.connections)),
+    requests: sumOf(used.map(({ sent }) => sent.length)),
+    connections: sumOf(used.map((one) => one.connections)),
     /** Of the process that held more memory, at its peak. */
     peakBytes: Math.max(0, ...used.map((one) => one.peakBytes)),
   };

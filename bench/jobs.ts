@@ -2,6 +2,7 @@ import { type EndedJob, jobsTogether } from '../test/support/runner/jobs-togethe
 import { atMost, type Benchmark, exactly, figure, type Limit, rounds } from './benchmark.ts';
 import { openStorage } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
+import { sumOf } from './statistics.ts';
 
 const full = { jobs: 8, pathsEach: 3_000 };
 const small = { jobs: 2, pathsEach: 30 };
@@ -33,7 +34,7 @@ export const jobs: Benchmark = {
     bench.progress(what);
     const ended = await jobsTogether({ ...service, ...plan, signal: bench.signal });
     const seconds = ended.map(({ tookMs }) => tookMs / 1_000);
-    const refusals = ended.reduce((sum, job) => sum + job.refusals, 0);
+    const refusals = sumOf(ended.map((job) => job.refusals));
     return [
       figure(`${what}: the slowest job, from its lock step to the end of its post-step`, 's', Math.max(...seconds), {
         limit: atMost(120, timeWhy),

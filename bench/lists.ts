@@ -13,7 +13,7 @@ import {
 import { openClient } from './service/request.ts';
 import { addWorkspaces, onEachDatabase, seedLocks } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
-import { medianOf } from './statistics.ts';
+import { medianOf, sumOf } from './statistics.ts';
 
 const full = { locks: 100_000, rounds: 5 };
 const small = { locks: 3_000, rounds: 1 };
@@ -77,7 +77,7 @@ async function measurePages({ progress, signal }: Bench, where: string, service:
   return [
     medianFigure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', firsts, { shown: 'in docs' }),
     figure(`${where}: a page`, 'ms', medianOf(all), { details: [distribution(all, undefined, 'pages')] }),
-    figure(`${where}: the whole list`, 'ms', medianOf(lists.map((list) => list.reduce((sum, ms) => sum + ms, 0)))),
+    figure(`${where}: the whole list`, 'ms', medianOf(lists.map(sumOf))),
     figure(`${where}: a page of the last tenth over one of the first`, '×', medianOf(late) / medianOf(early), {
       limit: atMost(1.25, deepWhy),
     }),

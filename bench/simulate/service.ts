@@ -4,9 +4,8 @@ import { createLockWaiters, type ReleasedLock } from '../../src/service/locks/wa
 import { maxGroupSize } from '../../src/service/storage/commit-group.ts';
 import type { Random } from '../../test/support/seed.ts';
 import type { VirtualTime } from '../../test/support/virtual-time.ts';
-import { logNormal } from './chance.ts';
 import { type Changed, createLockTable, rateLimited, stillRunning, type TakeRequest } from './lock-table.ts';
-import type { Workload } from './workload.ts';
+import { logNormal, type Workload } from './workload.ts';
 
 /** The service as a queue: instances with one thread each, and changes of one workspace that share commits, in turn. */
 

@@ -2,11 +2,10 @@ import type { Grant } from '../../src/action/ledger/entry.ts';
 import type { WaitResult } from '../../src/action/locks/acquire.ts';
 import { type Random, randomOf } from '../../test/support/seed.ts';
 import { createVirtualTime } from '../../test/support/virtual-time.ts';
-import { percentileOf, percentilesOf } from '../statistics.ts';
-import { exponential } from './chance.ts';
+import { percentileOf, percentilesOf, sumOf } from '../statistics.ts';
 import { createService, type ServiceCounts, type ServiceTimes } from './service.ts';
 import { createClients, createSteps, grantsOf, type Job } from './steps.ts';
-import { createPlanner, type Plan, placeOf, type Workload } from './workload.ts';
+import { createPlanner, exponential, type Plan, placeOf, type Workload } from './workload.ts';
 
 export interface SimulationOptions {
   readonly workload: Workload;
@@ -127,7 +126,6 @@ export async function runJobs({ workload, times, seed, minutes }: SimulationOpti
 }
 
 const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 
 /** Jobs by the place of their path among all of them, in the order in which these are wanted. */
 const classes = [
@@ -144,17 +142,16 @@ export function outcomeOf(run: Awaited<ReturnType<typeof runJobs>>) {
   const { workload, seconds, ended, counted, countedFrom, counts, answersMs } = run;
   const acquired = counted.filter(({ ending }) => ending === 'acquired');
   const gaveUp = counted.filter(({ ending }) => ending === 'gaveUp');
+  const secondsOf = (steps: readonly EndedStep[]): readonly number[] => steps.map((step) => step.seconds);
   const hadToWait = acquired.filter((step) => step.seconds >= 1);
-  const waitedSeconds = hadToWait.map((step) => step.seconds);
 
   function waitsOf({ name, from, below }: (typeof classes)[number]) {
     const isIn = ({ hottest }: Plan): boolean => from <= hottest && hottest < below;
-    const waits = acquired.filter(isIn).map((step) => step.seconds);
     return {
       name,
       steps: counted.filter(isIn).length,
       gaveUp: gaveUp.filter(isIn).length,
-      within: percentilesOf(waits, [50, 95, 99, 100]).map(([, value]) => value),
+      within: percentilesOf(secondsOf(acquired.filter(isIn)), [50, 95, 99, 100]).map(([, value]) => value),
     };
   }
 
@@ -162,9 +159,8 @@ export function outcomeOf(run: Awaited<ReturnType<typeof runJobs>>) {
     const isOf = ({ paths }: Plan): boolean => paths.some((path) => placeOf(path) === place);
     const wanted = counted.filter(isOf).length;
     const got = acquired.filter(isOf).length;
-    const heldMs = ended
-      .filter(isOf)
-      .map(({ at, heldUntil = 0 }) => Math.max(0, heldUntil - Math.max(at, countedFrom)));
+    const heldFor = ({ at, heldUntil = 0 }: EndedStep): number => Math.max(0, heldUntil - Math.max(at, countedFrom));
+    const heldMs = ended.filter(isOf).map(heldFor);
     // The part of the time in which a job had the path.
     return { place, wanted, acquired: got, gaveUp: wanted - got, held: sumOf(heldMs) / second / seconds };
   }
@@ -175,13 +171,13 @@ export function outcomeOf(run: Awaited<ReturnType<typeof runJobs>>) {
     ended: counted.length,
     gaveUp: gaveUp.length,
     failed: counted.length - acquired.length - gaveUp.length,
-    meanWaitSeconds: share(sumOf(acquired.map((step) => step.seconds)), acquired.length),
+    meanWaitSeconds: share(sumOf(secondsOf(acquired)), acquired.length),
     waits: classes.map(waitsOf),
     hottest: shownPlaces.map(pathAt).filter(({ wanted, held }) => wanted > 0 || held > 0),
     /** Of those that had to wait at all and got their paths. */
     fairness: {
-      medianSeconds: percentileOf(waitedSeconds, 50),
-      maxSeconds: percentileOf(waitedSeconds, 100),
+      medianSeconds: percentileOf(secondsOf(hadToWait), 50),
+      maxSeconds: percentileOf(secondsOf(hadToWait), 100),
       /** The part of them that was served before somebody who had waited for the same path for longer. */
       overtaking: share(hadToWait.filter(({ overtook }) => overtook).length, hadToWait.length),
     },
