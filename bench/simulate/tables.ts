@@ -98,7 +98,7 @@ function workloadTable({ request }: Study): Table {
   const { workload, minutes, seed } = request;
   const { jobs, paths, zipf, workSeconds, holdSeconds, holdSigma, waitSeconds, ttlSeconds, rateLimit } = workload;
   const limit = rateLimit && `${rateLimit.perSecond} /s, bursts of ${numberText(rateLimit.burst)}`;
-  const rows: readonly (readonly [what: string, value: string])[] = [
+  const rows = [
     ['Jobs at the same time', numberText(jobs)],
     ['Paths; the one at place n is wanted in proportion to', `${numberText(paths)}; n^-${zipf}`],
     ['Paths of a job', '1 for 60 % of the jobs, 2 to 5 for 30 %, 6 to 20 for 10 %'],
@@ -112,11 +112,7 @@ function workloadTable({ request }: Study): Table {
     ['Service', 'SQLite, one instance'],
     ['Simulated time that counts; seed', `${seconds(minutes * 60)}; ${seed}`],
   ];
-  const columns: readonly Column<(typeof rows)[number]>[] = [
-    ['', ([what]) => what],
-    ['', ([, value]) => value],
-  ];
-  return tableOf(['workload', 'What the jobs do'], columns, rows);
+  return { name: 'workload', title: 'What the jobs do', head: ['', ''], rows, notes: [] };
 }
 
 const withinColumn = (head: string, index: number): Column<Outcome['waits'][number]> => [
@@ -156,32 +152,33 @@ const hottestTable = ({ outcome }: Study): Table =>
     ],
   );
 
-type OutcomeColumn = Column<{ readonly outcome: Outcome }>;
+const partOfEnded = (part: number, { ended }: Outcome): string => percent(part / Math.max(1, ended));
 
-const requests: OutcomeColumn = ['Requests', ({ outcome }) => perSecond(outcome.requestsPerSecond)];
-const polls: OutcomeColumn = ['Polls', ({ outcome }) => percent(outcome.pollsShare)];
-const work: OutcomeColumn = [
-  'Service at work',
-  ({ outcome: { threadBusy, writerBusy } }) => percent(Math.max(threadBusy, writerBusy)),
-];
-const answers: OutcomeColumn = ['Answers, 99 % within', ({ outcome }) => milliseconds(outcome.answersP99Ms)];
-const ofEnded = (head: string, name: 'gaveUp' | 'failed'): OutcomeColumn => [
-  head,
-  ({ outcome }) => percent(outcome[name] / Math.max(1, outcome.ended)),
-];
-const connections: OutcomeColumn = ['Connections', ({ outcome }) => numberText(outcome.connections)];
+const outcomeTexts = {
+  Jobs: ({ jobs }: Outcome) => numberText(jobs),
+  Requests: ({ requestsPerSecond }: Outcome) => perSecond(requestsPerSecond),
+  Polls: ({ pollsShare }: Outcome) => percent(pollsShare),
+  'Refused with 429': ({ rateLimitedShare }: Outcome) => percent(rateLimitedShare),
+  'Service at work': ({ threadBusy, writerBusy }: Outcome) => percent(Math.max(threadBusy, writerBusy)),
+  'Changes a commit': ({ changesPerCommit }: Outcome) => numberText(changesPerCommit),
+  'Answers, 99 % within': ({ answersP99Ms }: Outcome) => milliseconds(answersP99Ms),
+  'Mean wait': ({ meanWaitSeconds }: Outcome) => seconds(meanWaitSeconds),
+  'Gave up': (outcome: Outcome) => partOfEnded(outcome.gaveUp, outcome),
+  Failed: (outcome: Outcome) => partOfEnded(outcome.failed, outcome),
+  'Refused, had all one token': ({ oneTokenRefusedShare }: Outcome) => percent(oneTokenRefusedShare),
+  Connections: (outcome: Outcome) => numberText(outcome.connections),
+  Lists: ({ listedBytesPerSecond }: Outcome) => `${numberText(listedBytesPerSecond / 1e6)} MB/s`,
+};
+
+const outcomeColumns = (...heads: readonly (keyof typeof outcomeTexts)[]) =>
+  heads.map((head): Column<{ readonly outcome: Outcome }> => [head, ({ outcome }) => outcomeTexts[head](outcome)]);
 
 const sweepTable = ({ sweep }: Study): Table =>
   tableOf(
     ['sweep', 'As the number of jobs rises'],
     [
-      ['Jobs', ({ outcome }) => numberText(outcome.jobs)],
-      ...[requests, polls, work],
-      ['Changes a commit', ({ outcome }) => numberText(outcome.changesPerCommit)],
-      ...[answers, ofEnded('Gave up', 'gaveUp')],
-      ['Refused, had all one token', ({ outcome }) => percent(outcome.oneTokenRefusedShare)],
-      connections,
-      ['Lists', ({ outcome }) => `${numberText(outcome.listedBytesPerSecond / 1e6)} MB/s`],
+      ...outcomeColumns('Jobs', 'Requests', 'Polls', 'Service at work', 'Changes a commit', 'Answers, 99 % within'),
+      ...outcomeColumns('Gave up', 'Refused, had all one token', 'Connections', 'Lists'),
     ],
     sweep.map((outcome) => ({ outcome })),
     ['With more jobs than a service can serve, nothing more is simulated.'],
@@ -209,11 +206,8 @@ const variantsTable = ({ variants, request }: Study): Table =>
     ['variants', `${numberText(request.workload.jobs)} jobs, otherwise`],
     [
       ['', ({ name }) => name],
-      ...[requests, polls],
-      ['Refused with 429', ({ outcome }) => percent(outcome.rateLimitedShare)],
-      ...[work, answers],
-      ['Mean wait', ({ outcome }) => seconds(outcome.meanWaitSeconds)],
-      ...[ofEnded('Gave up', 'gaveUp'), ofEnded('Failed', 'failed'), connections],
+      ...outcomeColumns('Requests', 'Polls', 'Refused with 429', 'Service at work', 'Answers, 99 % within'),
+      ...outcomeColumns('Mean wait', 'Gave up', 'Failed', 'Connections'),
     ],
     variants,
   );
