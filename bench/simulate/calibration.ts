@@ -18,13 +18,8 @@ const figureNames = {
 } as const;
 export type Kind = keyof typeof figureNames;
 
-export interface Load {
-  readonly kind: Kind;
-  readonly clients: number;
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
+/** What a real service does for so many clients. */
+type Load = Measurements['nothing']['few'];
 
 /** Of a real service on one database. The model is made of the loads of few and many clients, and has to predict those of some. */
 type Measurements = NonNullable<ReturnType<typeof measurementsIn>>;
@@ -32,7 +27,7 @@ type Measurements = NonNullable<ReturnType<typeof measurementsIn>>;
 /** Undefined when the last run has not measured all of it. */
 export function measurementsIn(results: Results, database: Database) {
   const figures = new Map(results.benchmarks.flatMap(figuresOf).map((figure) => [figure.name, figure]));
-  function loadIn(kind: Kind, clients: number): Load | undefined {
+  function loadIn(kind: Kind, clients: number) {
     const figure = figures.get(figureNames[kind](database, clients));
     const distribution = figure?.details?.find((detail) => detail.kind === 'distribution');
     const percentiles = new Map(distribution?.percentiles);
