@@ -1,10 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, CommanderError, Option } from 'commander';
+import { withText } from '../docs/markdown.ts';
 import type { Benchmark } from './benchmark.ts';
 import { objection, readResults, troubles } from './results.ts';
 import { runAll } from './run.ts';
-import { figuresMarkdown, terminalText, withText } from './table.ts';
+import { figuresMarkdown, terminalText } from './table.ts';
 
 interface Options {
   readonly quick?: boolean;
@@ -38,27 +40,24 @@ export function createProgress(): (text: string) => void {
   };
 }
 
-const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-
 /** npm passes on the Ctrl-C that the terminal has already sent to everybody: a second one so soon is the same. */
 const sameSignalMs = 1_000;
 
 async function run(wanted: readonly Benchmark[], { quick = false, out }: Options): Promise<number> {
   const stop = new AbortController();
   let stopped: { readonly code: number; readonly at: number } | undefined;
-  for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
-    process.on(name, () => {
-      if (stopped !== undefined && performance.now() - stopped.at > sameSignalMs) process.exit(exitCodes[name]);
-      stopped ??= { code: exitCodes[name], at: performance.now() };
-      stop.abort();
-    });
-  }
-  const tell = createProgress();
-  const progress = (text: string): void => {
-    if (!stop.signal.aborted) tell(text);
+  const onSignal = (name: NodeJS.Signals): void => {
+    const code = 128 + constants.signals[name];
+    if (stopped !== undefined && performance.now() - stopped.at > sameSignalMs) process.exit(code);
+    stopped ??= { code, at: performance.now() };
+    stop.abort();
   };
+  for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(name, onSignal);
+  const { signal } = stop;
+  const tell = createProgress();
+  const progress = (text: string): void => void (signal.aborted || tell(text));
   try {
-    const results = await runAll(wanted, { quick, signal: stop.signal, progress });
+    const results = await runAll(wanted, { quick, signal, progress });
     await mkdir(out, { recursive: true });
     await writeFile(join(out, 'results.json'), `${JSON.stringify(results, undefined, 2)}\n`);
     process.stdout.write(`\n${terminalText(results)}`);
@@ -74,14 +73,14 @@ const pages = { '../docs/scaling.md': 'in docs', '../README.md': 'in README' } a
 
 async function writeTables(folder: string, all: readonly Benchmark[]): Promise<number> {
   const results = await readResults(join(folder, 'results.json'));
-  const sentence = typeof results === 'string' ? results : objection(results, all);
-  if (typeof results === 'string' || sentence !== undefined) {
-    process.stderr.write(`${sentence}\n`);
+  const usable = typeof results === 'string' ? results : (objection(results, all) ?? results);
+  if (typeof usable === 'string') {
+    process.stderr.write(`${usable}\n`);
     return 1;
   }
   for (const [page, where] of Object.entries(pages)) {
     const file = join(import.meta.dirname, page);
-    await writeFile(file, withText(await readFile(file, 'utf8'), 'bench', figuresMarkdown(results, where)));
+    await writeFile(file, withText(await readFile(file, 'utf8'), 'bench', figuresMarkdown(usable, where)));
   }
   return 0;
 }

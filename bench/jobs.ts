@@ -1,8 +1,8 @@
-import { openSqlite } from '../src/service/storage/sqlite.ts';
 import { type EndedJob, jobsTogether } from '../test/support/runner/jobs-together.ts';
 import { atMost, type Benchmark, exactly, figure, type Limit, rounds } from './benchmark.ts';
-import { newPlace } from './service/seed.ts';
-import { startService } from './service/service-process.ts';
+import { openStorage } from './service/seed.ts';
+import { type RunningService, startService } from './service/service-process.ts';
+import { sumOf } from './statistics.ts';
 
 const full = { jobs: 8, pathsEach: 3_000 };
 const small = { jobs: 2, pathsEach: 30 };
@@ -13,18 +13,10 @@ const notMet: Limit = exactly(0, 'design §1: eight jobs of 3,000 paths on one t
 const allEndWell: Limit = exactly(0, 'they want different paths: nothing stands in their way');
 
 /** Read beside the service, which could refuse to tell. */
-async function countLocks(folder: string): Promise<number> {
-  const storage = await openSqlite({ folder });
-  try {
-    const { left } = await storage.read
-      .selectFrom('locks')
-      .select((db) => db.fn.countAll<number>().as('left'))
-      .where('expires_at', '>', Date.now())
-      .executeTakeFirstOrThrow();
-    return Number(left);
-  } finally {
-    await storage.close();
-  }
+async function countLocks(service: RunningService): Promise<number> {
+  const { read, close } = await openStorage(service);
+  const left = read.selectFrom('locks').select('id').where('expires_at', '>', Date.now()).execute();
+  return (await left.finally(close)).length;
 }
 
 /** A post-step that could not release a lock succeeds as well, and warns. */
@@ -37,12 +29,12 @@ export const jobs: Benchmark = {
   what: 'Jobs that run at the same time with one token, on the service as shipped: each locks paths of its own and ends.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
-    const service = await startService(bench, await newPlace(bench));
+    const service = await startService(bench);
     const what = `${plan.jobs} jobs × ${plan.pathsEach.toLocaleString('en-US')} paths, one token`;
     bench.progress(what);
     const ended = await jobsTogether({ ...service, ...plan, signal: bench.signal });
     const seconds = ended.map(({ tookMs }) => tookMs / 1_000);
-    const refusals = ended.reduce((sum, job) => sum + job.refusals, 0);
+    const refusals = sumOf(ended.map((job) => job.refusals));
     return [
       figure(`${what}: the slowest job, from its lock step to the end of its post-step`, 's', Math.max(...seconds), {
         limit: atMost(120, timeWhy),
@@ -54,7 +46,7 @@ export const jobs: Benchmark = {
         ended.filter((job) => !endsWell(job)).length,
         { limit: allEndWell },
       ),
-      figure(`${what}: locks left behind`, '', await countLocks(service.data), { limit: nothingLeft }),
+      figure(`${what}: locks left behind`, '', await countLocks(service), { limit: nothingLeft }),
       figure(`${what}: requests refused with 429`, '', refusals, { limit: notMet }),
     ];
   },

@@ -4,7 +4,6 @@ import {
   type Bench,
   type Benchmark,
   distribution,
-  type Figure,
   figure,
   inTurns,
   medianFigure,
@@ -14,7 +13,7 @@ import { memoryOf } from './process.ts';
 import { openClient } from './service/request.ts';
 import { addWorkspaces, onEachDatabase, seedLocks } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
-import { medianOf } from './statistics.ts';
+import { medianOf, sumOf } from './statistics.ts';
 
 const full = { locks: 100_000, rounds: 5 };
 const small = { locks: 3_000, rounds: 1 };
@@ -28,11 +27,6 @@ const deepWhy =
 const memoryWhy =
   'the service holds pages, not lists: what is above is what Node has not collected yet, however often the list is read';
 
-interface Page {
-  readonly locks: readonly unknown[];
-  readonly next_cursor: string | null;
-}
-
 /** How long each page took, of a list that is read from its beginning to its end. */
 async function readList(service: RunningService, locks: number, signal: AbortSignal): Promise<readonly number[]> {
   const { ask, close } = openClient(service, signal);
@@ -43,7 +37,7 @@ async function readList(service: RunningService, locks: number, signal: AbortSig
     const askedAt = performance.now();
     const { body } = await ask({ path: `/locks?${query}`, statuses: [200] });
     // This is how the service answers (src/service/http/routes/lock-list.ts).
-    const page = JSON.parse(body) as Page;
+    const page = JSON.parse(body) as { readonly locks: readonly unknown[]; readonly next_cursor: string | null };
     pagesMs.push(performance.now() - askedAt);
     count += page.locks.length;
     cursor = page.next_cursor;
@@ -54,53 +48,47 @@ async function readList(service: RunningService, locks: number, signal: AbortSig
 }
 
 /** The list as the service gives it, page by page. */
-async function measurePages(
-  { progress, signal }: Bench,
-  where: string,
-  service: RunningService,
-  { locks, rounds: number }: typeof full,
-): Promise<readonly Figure[]> {
+async function measurePages({ progress, signal }: Bench, where: string, service: RunningService, plan: typeof full) {
   progress(`${where}: the list, page by page`);
   const before = await memoryOf(service.pid);
   const lists: (readonly number[])[] = [];
-  for (let round = 0; round < number; round += 1) lists.push(await readList(service, locks, signal));
+  for (let round = 0; round < plan.rounds; round += 1) lists.push(await readList(service, plan.locks, signal));
   const after = await memoryOf(service.pid);
 
   const firsts = lists.flatMap((list) => list.slice(0, 1));
-  const tenth = Math.ceil(locks / pageSize / 10);
+  const tenth = Math.ceil(plan.locks / pageSize / 10);
   // The last page may be short, and the first of all finds nothing prepared.
   const early = lists.flatMap((list) => list.slice(1, 1 + tenth));
   const late = lists.flatMap((list) => list.slice(-1 - tenth, -1));
-  const figures = [
+  const all = lists.flat();
+  const memory = figure(
+    `${where}: memory of the service at its peak, above what it had before`,
+    'MiB',
+    after.peak - before.now,
+    { limit: atMost(256, memoryWhy) },
+  );
+  return [
     medianFigure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', firsts, { shown: 'in docs' }),
-    figure(`${where}: a page`, 'ms', medianOf(lists.flat()), {
-      details: [distribution(lists.flat(), undefined, 'pages')],
-    }),
-    figure(`${where}: the whole list`, 'ms', medianOf(lists.map((list) => list.reduce((sum, ms) => sum + ms, 0)))),
+    figure(`${where}: a page`, 'ms', medianOf(all), { details: [distribution(all, undefined, 'pages')] }),
+    figure(`${where}: the whole list`, 'ms', medianOf(lists.map(sumOf))),
     figure(`${where}: a page of the last tenth over one of the first`, '×', medianOf(late) / medianOf(early), {
       limit: atMost(1.25, deepWhy),
     }),
+    ...(process.platform === 'linux' ? [memory] : []),
   ];
-  if (before === undefined || after === undefined) return figures;
-  const name = `${where}: memory of the service at its peak, above what it had before`;
-  return [...figures, figure(name, 'MiB', after.peak - before.now, { limit: atMost(256, memoryWhy) })];
 }
 
 /** The same list by a step of the action, beside a step that finds no lock. */
-async function measureStep(
-  bench: Bench,
-  { baseUrl, token, workspace }: RunningService,
-  { locks, rounds: number }: typeof full,
-): Promise<readonly Figure[]> {
+async function measureStep(bench: Bench, { baseUrl, token, workspace }: RunningService, plan: typeof full) {
   const all = { workspace, ms: [] as number[], peaks: [] as number[] };
   const none: typeof all = { workspace: empty, ms: [], peaks: [] };
-  await inTurns(bench, number, [all, none], async (of) => {
+  await inTurns(bench, plan.rounds, [all, none], async (of) => {
     const inputs = { operation: 'list-locks', 'base-url': baseUrl, token, workspace: of.workspace };
-    const { ms, usage } = await runStep(inputs, bench, { isCounted: true });
+    const { ms, peakBytes } = await runStep(inputs, bench, { isCounted: true });
     of.ms.push(ms);
-    of.peaks.push(usage.peakBytes / 2 ** 20);
+    of.peaks.push(peakBytes / 2 ** 20);
   });
-  const what = `a step that lists ${locks.toLocaleString('en-US')} locks`;
+  const what = `a step that lists ${plan.locks.toLocaleString('en-US')} locks`;
   const above = medianOf(all.peaks) - medianOf(none.peaks);
   return [
     medianFigure(`${what}: time`, 'ms', all.ms, { details: [rounds('ms', none.ms, 'without a lock to list')] }),
@@ -121,7 +109,7 @@ export const lists: Benchmark = {
       bench.progress(where);
       const place = await createPlace();
       await seedLocks(place, plan.locks);
-      const service = await startService(bench, place);
+      const service = await startService(bench, { place });
       const pages = await measurePages(bench, where, service, plan);
       if (name !== 'SQLite') return pages;
       await addWorkspaces(service, [empty]);

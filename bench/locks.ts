@@ -1,32 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runStep, type Usage } from './action-step.ts';
-import {
-  atLeast,
-  atMost,
-  type Bench,
-  type Benchmark,
-  type Figure,
-  figure,
-  inTurns,
-  medianFigure,
-  rounds,
-} from './benchmark.ts';
+import { plural } from '../src/service/dashboard/assets/text.js';
+import { pathsOf, runStep, type StepOptions } from './action-step.ts';
+import { atLeast, atMost, type Bench, type Benchmark, figure, inTurns, medianFigure, rounds } from './benchmark.ts';
 import { run } from './process.ts';
-import { newPlace } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
 /** How many paths a step locks besides one, and how many steps are started for one path each. */
 const full = { rounds: 3, some: 50, compared: 500, most: 5_000, processes: 20 };
 const small = { rounds: 1, some: 2, compared: 5, most: 50, processes: 2 };
-
-/** Short, because Linux takes no variable of more than 128 KB, and the paths of a step are in one. */
-const pathsOf = (count: number): readonly string[] =>
-  Array.from({ length: count }, (_, number) => `Content/Maps/L${String(number).padStart(4, '0')}.umap`);
-
-const counts = (number: number): string => (number === 1 ? '1 path' : `${number.toLocaleString('en-US')} paths`);
 
 /** Both loops as somebody would write them in a step: one lock a call, and one release a call. */
 const script = `
@@ -56,26 +40,7 @@ interface Way {
   readonly measure: () => Promise<number>;
 }
 
-/** A step that locks so many paths, and its post-step. */
-interface OfSize extends Way {
-  readonly size: number;
-  readonly usage: Usage;
-}
-
-/** What each path costs after the first, to which the start of two processes and all that there is once are left. */
-const perPath = ({ size, ms }: OfSize, one: OfSize): number => (medianOf(ms) - medianOf(one.ms)) / (size - 1);
-
-function figuresOfSize(each: OfSize, one: OfSize): readonly Figure[] {
-  const { size, ms, usage } = each;
-  const what = counts(size);
-  return [
-    medianFigure(`${what}: time`, 'ms', ms, { shown: 'in docs' }),
-    ...(size === 1 ? [] : [figure(`${what}: for each after the first`, 'ms', perPath(each, one))]),
-    figure(`${what}: requests`, '', usage.requests),
-    figure(`${what}: connections`, '', usage.connections),
-    figure(`${what}: memory at its peak`, 'MiB', usage.peakBytes / 2 ** 20, { shown: 'in docs' }),
-  ];
-}
+const way = (measure: () => Promise<number>): Way => ({ ms: [], measure });
 
 const growthWhy =
   'the cost of a path must not grow with their number: a quarter is for the noise of a machine, and one that grew with it would be up to ten times as much';
@@ -84,58 +49,59 @@ export const locks: Benchmark = {
   name: 'locks',
   what: 'Paths that one step of the action locks and its post-step releases, beside a loop of curl and a step for each.',
   async measure(bench) {
-    const service = await startService(bench, await newPlace(bench));
+    const service = await startService(bench);
     const plan = bench.quick ? small : full;
     const { baseUrl, token, workspace } = service;
     const inputs = { operation: 'lock', 'base-url': baseUrl, token, workspace };
-    const step = (paths: readonly string[], options = {}) =>
+    const step = (paths: readonly string[], options: StepOptions = {}) =>
       runStep({ ...inputs, path: paths.join('\n') }, bench, options);
 
-    async function ofSize(size: number): Promise<OfSize> {
-      bench.progress(`what ${counts(size)} use`);
-      const { usage } = await step(pathsOf(size), { isCounted: true });
-      return { size, usage, ms: [], measure: async () => (await step(pathsOf(size))).ms };
+    /** A step that locks so many paths, and what it uses. */
+    async function ofSize(size: number) {
+      const what = plural(size, 'path');
+      bench.progress(`what ${what} use`);
+      const used = await step(pathsOf(size), { isCounted: true });
+      return { size, what, used, ...way(async () => (await step(pathsOf(size))).ms) };
     }
-    const one = await ofSize(1);
-    const some = await ofSize(plan.some);
-    const compared = await ofSize(plan.compared);
-    const most = await ofSize(plan.most);
+    const [one, some] = [await ofSize(1), await ofSize(plan.some)];
+    const [compared, most] = [await ofSize(plan.compared), await ofSize(plan.most)];
     const sizes = [one, some, compared, most];
-    const single: Way = {
-      ms: [],
-      async measure() {
-        let sum = 0;
-        for (const path of pathsOf(plan.processes)) sum += (await step([path])).ms;
-        return sum;
-      },
-    };
-    const curl: Way = { ms: [], measure: await curlLoop(service, pathsOf(plan.compared), bench) };
+    const single = way(async () => {
+      let sum = 0;
+      for (const path of pathsOf(plan.processes)) sum += (await step([path])).ms;
+      return sum;
+    });
+    const curl = way(await curlLoop(service, pathsOf(plan.compared), bench));
     const hasCurl = spawnSync('curl', ['--version']).status === 0;
     if (!hasCurl) bench.leaveOut({ name: 'a loop of curl', reason: 'There is no curl on this machine.' });
     const ways = [...sizes, single, ...(hasCurl ? [curl] : [])];
     await inTurns(bench, plan.rounds, ways, async ({ ms, measure }) => void ms.push(await measure()));
 
+    /** What each path costs after the first, to which the start of two processes and all that there is once are left. */
+    const perPath = ({ size, ms }: typeof one): number => (medianOf(ms) - medianOf(one.ms)) / (size - 1);
     const ms = medianOf(compared.ms);
-    const what = counts(plan.compared);
-    const byLoop = figure(`${what}: a loop of curl over one step`, '×', medianOf(curl.ms) / ms, {
+    const allSinglesMs = (medianOf(single.ms) / plan.processes) * plan.compared;
+    const byLoop = figure(`${compared.what}: a loop of curl over one step`, '×', medianOf(curl.ms) / ms, {
       limit: atLeast(5, 'design §6'),
       shown: 'in README',
       details: [rounds('ms', curl.ms, 'curl')],
     });
-    const allSinglesMs = (medianOf(single.ms) / plan.processes) * plan.compared;
     return [
-      ...sizes.flatMap((each) => figuresOfSize(each, one)),
+      ...sizes.flatMap((each) => [
+        medianFigure(`${each.what}: time`, 'ms', each.ms, { shown: 'in docs' }),
+        ...(each === one ? [] : [figure(`${each.what}: for each after the first`, 'ms', perPath(each))]),
+        figure(`${each.what}: requests`, '', each.used.requests),
+        figure(`${each.what}: connections`, '', each.used.connections),
+        figure(`${each.what}: memory at its peak`, 'MiB', each.used.peakBytes / 2 ** 20, { shown: 'in docs' }),
+      ]),
       ...(hasCurl ? [byLoop] : []),
-      figure(`${what}: one step for each path over one step`, '×', allSinglesMs / ms, {
+      figure(`${compared.what}: one step for each path over one step`, '×', allSinglesMs / ms, {
         shown: 'in docs',
         details: [rounds('ms', single.ms, `${plan.processes} such steps, scaled`)],
       }),
-      figure(
-        `a path among ${counts(plan.most)} over one among ${plan.compared}`,
-        '×',
-        perPath(most, one) / perPath(compared, one),
-        { limit: atMost(1.25, growthWhy) },
-      ),
+      figure(`a path among ${most.what} over one among ${plan.compared}`, '×', perPath(most) / perPath(compared), {
+        limit: atMost(1.25, growthWhy),
+      }),
     ];
   },
 };

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createRepository } from '../test/support/git-repository.ts';
 import { pointerTo } from '../test/support/lfs-store.ts';
 import {
@@ -16,13 +15,13 @@ import {
   ratioFigure,
   rounds,
 } from './benchmark.ts';
-import { memoryOf, run, startHelper } from './process.ts';
-import { startLatencyProxy } from './service/latency-proxy.ts';
-import { startUpstream } from './service/lfs-upstream.ts';
-import type { Load, LoadPlan } from './service/load.ts';
-import { addWorkspaces, newPlace } from './service/seed.ts';
+import { memoryOf, run } from './process.ts';
+import { createSeries, measureSeries, type Series } from './service/load.ts';
+import { startNetwork } from './service/network.ts';
+import { addWorkspaces } from './service/seed.ts';
 import { startService } from './service/service-process.ts';
-import { percentileOf } from './statistics.ts';
+import { startUpstream } from './service/upstream.ts';
+import { medianOf, percentileOf } from './statistics.ts';
 import { syncTogether } from './syncs.ts';
 
 /** As assets are: many small ones, and a few that are most of the bytes. */
@@ -122,18 +121,11 @@ export const objects: Benchmark = {
     bench.progress(`${plan.objects} objects`);
     const assets = await mkdtemp(join(bench.folder, 'upstream-'));
     const bytes = await generateAssets(assets, plan);
-    const upstream = await startUpstream(bench, assets);
-    const farAway = (await startLatencyProxy(bench, upstream, distanceMs)).replace(/\/$/, '');
+    const port = await startUpstream(assets);
+    const upstream = `http://127.0.0.1:${port}`;
+    const farAway = `http://127.0.0.1:${await startNetwork(port, distanceMs)}`;
     const remote = `file://${join(assets, 'game.git')}`;
-    const service = await startService(bench, await newPlace(bench));
-    const load = startHelper<LoadPlan, Load>(bench, join(import.meta.dirname, 'service/load.ts'));
-    const locking = (name: string, ms: number) =>
-      load({
-        ...{ name, ms, warmUpMs: 0, clients: lockClients, ask: 'for locks, renewed and released' as const },
-        targets: [service],
-      });
-
-    const [fetchMs, syncMs]: [number[], number[]] = [[], []];
+    const service = await startService(bench);
     async function sync(workspace: string): Promise<number> {
       await addWorkspaces(service, [workspace], { remote, lfsUrl: upstream });
       const [ended] = (await syncTogether(service, workspace, 1, bench)).syncs;
@@ -141,7 +133,7 @@ export const objects: Benchmark = {
       return Date.parse(ended.finished_at ?? '') - Date.parse(ended.started_at ?? '');
     }
 
-    const idle = await locking('idle', bench.quick ? 200 : 5_000);
+    const [fetchMs, syncMs]: [number[], number[]] = [[], []];
     const before = await memoryOf(service.pid);
     const measures = [
       async () => void fetchMs.push(await plainFetch(bench, remote, upstream)),
@@ -149,63 +141,57 @@ export const objects: Benchmark = {
     ];
     await inTurns(bench, plan.rounds, measures, (measure, round) => measure(round));
     const after = await memoryOf(service.pid);
-    bench.progress('locks during a sync');
-    const [busy] = await Promise.all([
-      locking('busy', Math.max(200, ...syncMs.map((ms) => ms / 2))),
-      sync('beside-locks'),
-    ]);
 
-    const from = { mirror: [] as number[], near: [] as number[], far: [] as number[] };
-    const ofMirror = `${service.baseUrl}/workspaces/round-0`;
-    const sources = [
-      {
-        ms: from.mirror,
-        address: `${ofMirror}/git`,
-        settings: { 'http.extraHeader': `Authorization: Bearer ${service.token}`, 'lfs.url': `${ofMirror}/lfs` },
+    let syncing: Promise<unknown> = Promise.resolve();
+    const asking = { ask: 'for locks, renewed and released', clients: lockClients } as const;
+    const idle = createSeries({ ...asking, targets: () => [service] });
+    const busy = createSeries({
+      ...asking,
+      targets(round) {
+        syncing = sync(`beside-locks-${round}`);
+        return [service];
       },
-      { ms: from.near, address: `${upstream}/game.git`, settings: { 'lfs.url': upstream } },
-      { ms: from.far, address: `${farAway}/game.git`, settings: { 'lfs.url': farAway } },
+      afterRound: async () => void (await syncing),
+    });
+    await measureSeries(bench, { rounds: plan.rounds, warmUpMs: 0, ms: medianOf(syncMs) / 2 }, [idle, busy]);
+
+    const clones = { mirror: [] as number[], near: [] as number[], far: [] as number[] };
+    const ofMirror = `${service.baseUrl}/workspaces/round-0`;
+    const signedIn = { 'http.extraHeader': `Authorization: Bearer ${service.token}`, 'lfs.url': `${ofMirror}/lfs` };
+    const sources = [
+      { ms: clones.mirror, address: `${ofMirror}/git`, settings: signedIn },
+      { ms: clones.near, address: `${upstream}/game.git`, settings: { 'lfs.url': upstream } },
+      { ms: clones.far, address: `${farAway}/game.git`, settings: { 'lfs.url': farAway } },
     ];
     await inTurns(bench, plan.rounds, sources, async ({ ms, address, settings }) => {
-      // What was written before is on disk, and not in the way of what is measured.
-      await sleep(300, undefined, { signal: bench.signal });
       ms.push(await clone(bench, address, settings));
     });
 
-    const what = `${plan.objects.toLocaleString('en-US')} objects, ${(bytes / 2 ** 30).toFixed(1)} GiB`;
-    const p99 = (name: string, { latenciesMs }: Load) =>
-      figure(`${what}: locks ${name}, ${lockClients} clients, p99`, 'ms', percentileOf(latenciesMs, 99), {
+    const what = `${plan.objects.toLocaleString('en-US')} LFS objects, ${(bytes / 2 ** 30).toFixed(1)} GiB`;
+    const p99 = (name: string, { latenciesMs }: Series) =>
+      figure(`${name}, ${lockClients} clients: p99 of taking a lock`, 'ms', percentileOf(latenciesMs, 99), {
         shown: 'in docs',
         details: [distribution(latenciesMs)],
       });
     return [
       ratioFigure(`${what}: a sync over git fetch and git lfs fetch`, syncMs, fetchMs, {
         limit: atMost(1.1, 'design §6'),
-        shown: 'in docs',
-        details: [rounds('ms', syncMs, 'sync'), rounds('ms', fetchMs, 'git lfs fetch')],
+        details: [rounds('ms', syncMs, 'sync'), rounds('ms', fetchMs, 'git fetch and git lfs fetch')],
       }),
-      ...(before === undefined || after === undefined
-        ? []
-        : [
-            figure(`${what}: memory of the service at its peak, above idle`, 'MiB', after.peak - before.now, {
-              limit: atMost(150, 'objects pass through it, and never stay in memory'),
-            }),
-          ]),
-      p99('while nothing is synced', idle),
-      p99('during a sync', busy),
-      ratioFigure(`${what}: a clone from upstream at 0 ms over one from the mirror`, from.near, from.mirror, {
+      figure(`${what}: memory of the service at its peak, above idle`, 'MiB', after.peak - before.now, {
+        limit: atMost(150, 'objects pass through it, and never stay in memory'),
+      }),
+      p99(`${what}, while nothing is synced`, idle),
+      p99(`${what}, during a sync`, busy),
+      ratioFigure(`${what}: a clone from upstream at 0 ms over one from the mirror`, clones.near, clones.mirror, {
         shown: 'in docs',
-        details: [rounds('ms', from.mirror, 'from the mirror'), rounds('ms', from.near, 'from upstream')],
+        details: [rounds('ms', clones.mirror, 'from the mirror'), rounds('ms', clones.near, 'from upstream')],
       }),
       ratioFigure(
         `${what}: a clone from upstream at ${distanceMs} ms over one from the mirror`,
-        from.far,
-        from.mirror,
-        {
-          limit: atLeast(3, 'what a mirror beside the runners is for'),
-          shown: 'in docs',
-          details: [rounds('ms', from.far, 'from upstream')],
-        },
+        clones.far,
+        clones.mirror,
+        { limit: atLeast(3, 'what a mirror beside the runners is for'), details: [rounds('ms', clones.far)] },
       ),
     ];
   },

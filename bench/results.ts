@@ -49,9 +49,8 @@ export const figuresOf = (result: BenchmarkResult): readonly Figure[] =>
 export function troubles({ benchmarks }: Results): readonly string[] {
   const missed = benchmarks.flatMap(figuresOf).filter((figure) => verdictOn(figure) === 'MISSED').length;
   const failed = benchmarks.filter((result) => result.kind === 'failed');
-  const sentence = missed === 1 ? 'One limit is missed.' : `${missed} limits are missed.`;
   return [
-    ...(missed === 0 ? [] : [sentence]),
+    ...(missed === 0 ? [] : [missed === 1 ? 'One limit is missed.' : `${missed} limits are missed.`]),
     ...failed.map(({ name, why }) => `The benchmark "${name}" has failed: ${why}`),
   ];
 }
@@ -68,10 +67,9 @@ export function objection(results: Results, all: readonly { readonly name: strin
 
 /** The results of the last run, or a sentence about why there are none. */
 export async function readResults(file: string): Promise<Results | string> {
-  // Nobody but this command writes the file, and the form says if it has the fields of today.
-  const parse = (text: string): Results => JSON.parse(text) as Results;
   const results = await readFile(file, 'utf8')
-    .then(parse)
+    // Nobody but this command writes the file, and the form says if it has the fields of today.
+    .then((text) => JSON.parse(text) as Results)
     .catch(() => undefined);
   if (results?.form === form) return results;
   return `${file} is missing, damaged or of another version. Run npm run bench, which writes it.`;

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findPostgresPrograms, startPostgresCluster } from '../test/support/postgres-cluster.ts';
+import { unlessAborted } from '../src/interface/timers.ts';
+import { findPostgresPrograms, type PostgresCluster, startPostgresCluster } from '../test/support/postgres-cluster.ts';
 import type { Bench, Benchmark, Figure, LeftOut } from './benchmark.ts';
 import { type BenchmarkResult, form, loadNow, type Results, thisMachine, wasBusy } from './results.ts';
 
@@ -18,28 +19,23 @@ function createCleanup(tell: (failure: string) => void) {
       await Promise.try(work).catch((error: Error) => tell(error.message));
     }
   }
-  function add(work: () => unknown): void {
-    works.push(work);
-    // What comes too late is done at once.
-    if (isOver) void runAll();
-  }
-  return { add, runAll };
+  return {
+    add(work: () => unknown): void {
+      works.push(work);
+      // What comes too late is done at once.
+      if (isOver) void runAll();
+    },
+    runAll,
+  };
 }
 
-interface PostgresServer {
-  readonly url: string | undefined;
-  /** Why there is none. */
-  readonly reason?: string;
-  remove?(): Promise<void>;
-}
-
-/** One that the environment names is used as it is, and left running. */
-async function startPostgres(folder: string): Promise<PostgresServer> {
+/** One that the environment names is used as it is, and left running. Where there is none, `reason` says why. */
+async function startPostgres(folder: string): Promise<Partial<PostgresCluster> & { readonly reason?: string }> {
   const url = process.env['TEST_DATABASE_URL'];
-  const programs = findPostgresPrograms();
   if (url !== undefined) return { url };
-  if (programs === undefined) return { url, reason: 'There is no PostgreSQL server that this user can start.' };
-  return startPostgresCluster(programs, folder).catch((error: Error) => ({ url, reason: error.message }));
+  const programs = findPostgresPrograms();
+  if (programs === undefined) return { reason: 'There is no PostgreSQL server that this user can start.' };
+  return startPostgresCluster(programs, folder).catch((error: Error) => ({ reason: error.message }));
 }
 
 const withoutLimit = (figure: Figure): Figure =>
@@ -58,21 +54,11 @@ export async function runAll(
   }
   const systemFolder = tmpdir();
   const folder = await mkdtemp(join(systemFolder, 'bench-'));
-  const { TMPDIR } = process.env;
   process.env['TMPDIR'] = folder;
   const afterAll = createCleanup(progress);
   afterAll.add(() => remove(folder));
-  afterAll.add(() => {
-    if (TMPDIR === undefined) delete process.env['TMPDIR'];
-    else process.env['TMPDIR'] = TMPDIR;
-  });
-  let server: Promise<PostgresServer> | undefined;
+  let server: ReturnType<typeof startPostgres> | undefined;
   afterAll.add(async () => (await server)?.remove?.());
-  const stopped = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-  // It is raced against later, and may be rejected before.
-  stopped.catch(() => undefined);
 
   async function runOne({ name, what, isExact, measure }: Benchmark): Promise<BenchmarkResult> {
     const startedAt = performance.now();
@@ -101,7 +87,7 @@ export async function runAll(
           return url;
         },
       });
-      const figures = await Promise.race([work, stopped]);
+      const figures = await unlessAborted(work, signal);
       const judged = quick && !isExact ? figures.map(withoutLimit) : figures;
       return { name, what, kind: 'measured', figures: judged, leftOut, seconds: seconds() };
     } catch (error) {

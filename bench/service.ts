@@ -1,18 +1,11 @@
-import {
-  atLeast,
-  type Bench,
-  type Benchmark,
-  distribution,
-  type Figure,
-  medianFigure,
-  ratioFigure,
-  rounds,
-} from './benchmark.ts';
+import { plural } from '../src/service/dashboard/assets/text.js';
+import { atLeast, type Benchmark, distribution, type Figure, medianFigure, ratioFigure, rounds } from './benchmark.ts';
+import { startReceiver } from './deliveries.ts';
 import { createSeries, measureSeries, type Series } from './service/load.ts';
-import { startReceiver } from './service/receiver.ts';
-import type { Target } from './service/request.ts';
-import { addWorkspaces, type BenchDatabase, newPlace, onEachDatabase, removeHooks } from './service/seed.ts';
-import { type Kind, kinds, startService } from './service/service-process.ts';
+import { lockSeries, onEachDatabase } from './service/seed.ts';
+import { type RunningService, startService } from './service/service-process.ts';
+
+/** Locks that the service takes, over its own API and over Git LFS. */
 
 const full = { rounds: 5, warmUpMs: 500, ms: 2_000 };
 const small = { rounds: 1, warmUpMs: 50, ms: 200 };
@@ -25,55 +18,20 @@ const judgedClients = 32;
 /** Each is told of every lock while more are taken. */
 const hookCount = 3;
 
-/** A service under the load of so many clients. */
+/** What is measured on a database. */
 interface Subject {
-  /** Null for the service without a database. */
-  readonly database: string | null;
-  readonly kind: Kind;
-  readonly hooks: number;
-  readonly series: Series;
-}
-
-async function startSubjects(
-  bench: Bench,
-  { name, createPlace }: BenchDatabase,
-  kind: Kind,
-  hookUrls: readonly string[],
-) {
-  const service = await startService(bench, await createPlace(), { kind, rateLimit: 'off' });
-
-  function subject(clients: number, urls: readonly string[] = []): Subject {
-    // A workspace of its own in every round: in one for all of them, an owner would have as many locks as one may have.
-    const workspaceOf = (round: number): string => `${clients}-clients-${urls.length}-hooks-${round}`;
-    async function targets(round: number): Promise<readonly Target[]> {
-      const workspace = workspaceOf(round);
-      await addWorkspaces(service, [workspace], { urls });
-      return [{ ...service, workspace }];
-    }
-    // What still waits for the hooks would be delivered while others are measured.
-    const afterRound = (round: number): Promise<void> => removeHooks(service, workspaceOf(round));
-    return {
-      ...{ database: name, kind, hooks: urls.length },
-      series: createSeries({ ask: 'for locks', clients, targets, afterRound }),
-    };
-  }
-
-  const all = clientCounts.map((clients) => subject(clients));
-  return kind === 'as installed' ? [...all, subject(judgedClients, hookUrls)] : all;
-}
-
-async function startWithoutDatabase(bench: Bench): Promise<readonly Subject[]> {
-  const kind = 'without a database';
-  const service = await startService(bench, await newPlace(bench), { kind });
-  return clientCounts.map((clients) => {
-    const series = createSeries({ ask: 'for locks', clients, targets: () => [service] });
-    return { database: null, kind, hooks: 0, series };
-  });
+  readonly database: string;
+  readonly loads: readonly {
+    readonly plain: Series;
+    readonly oneCommit: Series;
+    /** Of the service without a database. */
+    readonly ceiling: Series;
+  }[];
+  readonly hooked: Series;
 }
 
 /** All of the clients have one token, and ask for as much as there is. */
-export const clientsText = (clients: number): string =>
-  `${clients === 1 ? '1 client' : `${clients} clients`}, rate limit off`;
+export const clientsText = (clients: number): string => `${plural(clients, 'client')}, rate limit off`;
 
 const taken = 'locks taken, each on disk before its answer';
 /** What figures are called that bench/simulate reads. */
@@ -82,40 +40,30 @@ export const takenName = (database: string, clients: number): string =>
 export const ceilingName = (clients: number): string =>
   `without a database, ${clientsText(clients)}: answers of the same route`;
 
-const latencies = ({ latenciesMs }: Series) => distribution(latenciesMs, [50, 90, 99, 99.9]);
+const latencies = ({ latenciesMs }: Series, percents = [50, 90, 99, 99.9]) => distribution(latenciesMs, percents);
 
-function figuresOf({ database, kind, hooks, series }: Subject, all: readonly Subject[]): readonly Figure[] {
-  const { rates, clients } = series;
-  const details = [latencies(series)];
-  if (database === null) return [medianFigure(ceilingName(clients), '/s', rates, { details })];
-  const beside = (wanted: Kind): Series | undefined =>
-    all.find(
-      (other) =>
-        other.kind === wanted &&
-        other.series.clients === clients &&
-        other.hooks === 0 &&
-        (other.database ?? database) === database,
-    )?.series;
-  const [plain, oneCommit, ceiling] = kinds.map(beside);
-  if (kind !== 'as installed' || plain === undefined || oneCommit === undefined || ceiling === undefined) return [];
-  const where = `${database}, ${clientsText(clients)}`;
-  const limit = (ratio: number, why: string) =>
+function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
+  const limit = (clients: number, ratio: number, why: string) =>
     database === 'SQLite' && clients === judgedClients ? atLeast(ratio, why) : undefined;
-  if (hooks > 0) {
-    return [
-      medianFigure(`${where}, ${hooks} hooks registered: ${taken}`, '/s', rates, { shown: 'in docs', details }),
-      ratioFigure(`${where}, ${hooks} hooks registered: over none`, rates, plain.rates, {
-        limit: limit(0.2, 'their events are part of each change, and their deliveries run beside it'),
-      }),
-    ];
-  }
+  const withHooks = `${database}, ${clientsText(hooked.clients)}, ${hookCount} hooks registered`;
+  const withNone = loads.find(({ plain }) => plain.clients === hooked.clients)?.plain.rates ?? [];
   return [
-    medianFigure(takenName(database, clients), '/s', rates, { shown: 'in docs', details }),
-    ratioFigure(`${where}: over one commit for each request`, rates, oneCommit.rates, {
-      limit: limit(3, 'design §6'),
-      details: [rounds('/s', oneCommit.rates, 'one commit for each request'), latencies(oneCommit)],
+    ...loads.flatMap(({ plain, oneCommit, ceiling }) => {
+      const { clients, rates } = plain;
+      const where = `${database}, ${clientsText(clients)}`;
+      return [
+        medianFigure(takenName(database, clients), '/s', rates, { shown: 'in docs', details: [latencies(plain)] }),
+        ratioFigure(`${where}: over one commit for each request`, rates, oneCommit.rates, {
+          limit: limit(clients, 3, 'design §6'),
+          details: [rounds('/s', oneCommit.rates, 'one commit for each request'), latencies(oneCommit)],
+        }),
+        ratioFigure(`${where}: of what the same route does without a database`, rates, ceiling.rates),
+      ];
     }),
-    ratioFigure(`${where}: of what the same route does without a database`, rates, ceiling.rates),
+    medianFigure(`${withHooks}: ${taken}`, '/s', hooked.rates, { shown: 'in docs', details: [latencies(hooked)] }),
+    ratioFigure(`${withHooks}: over none`, hooked.rates, withNone, {
+      limit: limit(hooked.clients, 0.2, 'their events are part of each change, and their deliveries run beside it'),
+    }),
   ];
 }
 
@@ -124,16 +72,67 @@ export const service: Benchmark = {
   what: 'Locks that the service takes, each on disk before it is answered, beside one commit for each and beside no database.',
   async measure(bench) {
     const urls = (await startReceiver(bench)).urls(hookCount);
-    const subjects: Subject[] = [];
-    await onEachDatabase(bench, async (database) => {
-      for (const kind of ['as installed', 'one commit per change'] as const) {
-        subjects.push(...(await startSubjects(bench, database, kind, urls)));
-      }
-      return [];
+    const bare = await startService(bench, { kind: 'without a database' });
+    const ask = 'for locks';
+    const ceilings = clientCounts.map((clients) => createSeries({ ask, clients, targets: () => [bare] }));
+    const seriesOf = (service: RunningService, clients: number): Series =>
+      lockSeries(service, { name: `${clients}-clients`, ask, clients });
+    const subjects = await onEachDatabase(bench, async ({ name: database, createPlace }) => {
+      const installed = await startService(bench, { place: await createPlace(), rateLimit: 'off' });
+      const variant = await startService(bench, { place: await createPlace(), kind: 'one commit per change' });
+      const loads = ceilings.map((ceiling) => ({
+        plain: seriesOf(installed, ceiling.clients),
+        oneCommit: seriesOf(variant, ceiling.clients),
+        ceiling,
+      }));
+      const hooked = lockSeries(installed, { name: 'with-hooks', urls, ask, clients: judgedClients });
+      return [{ database, loads, hooked }];
     });
-    subjects.push(...(await startWithoutDatabase(bench)));
-    const series = subjects.map(({ series }) => series);
-    await measureSeries(bench, bench.quick ? small : full, series);
-    return subjects.flatMap((subject) => figuresOf(subject, subjects));
+    const all = subjects.flatMap(({ loads, hooked }) => [
+      ...loads.map(({ plain }) => plain),
+      hooked,
+      ...loads.map(({ oneCommit }) => oneCommit),
+    ]);
+    await measureSeries(bench, bench.quick ? small : full, [...all, ...ceilings]);
+    const ceilingOf = (series: Series): Figure =>
+      medianFigure(ceilingName(series.clients), '/s', series.rates, { details: [latencies(series)] });
+    return [...subjects.flatMap(figuresOf), ...ceilings.map(ceilingOf)];
+  },
+};
+
+interface LfsPair {
+  readonly database: string;
+  /** Both ask the same service for locks. */
+  readonly own: Series;
+  readonly overLfs: Series;
+}
+
+function lfsFigures({ database, own, overLfs }: LfsPair): readonly Figure[] {
+  const where = `${database}, ${clientsText(judgedClients)}`;
+  const taken = `${where}: locks taken over Git LFS`;
+  const details = (series: Series) => [latencies(series, [50, 90, 99])];
+  return [
+    medianFigure(taken, '/s', overLfs.rates, { details: details(overLfs) }),
+    medianFigure(`${where}: locks taken as the API has it`, '/s', own.rates, { details: details(own) }),
+    ratioFigure(`${taken}, over those as the API has it`, overLfs.rates, own.rates, {
+      limit: atLeast(0.9, 'design §6'),
+      shown: 'in docs',
+    }),
+  ];
+}
+
+export const lfs: Benchmark = {
+  name: 'lfs',
+  what: 'Locks that the service takes over Git LFS, each on disk before it is answered, beside those of its own API.',
+  async measure(bench) {
+    const pairs = await onEachDatabase(bench, async ({ name: database, createPlace }) => {
+      const service = await startService(bench, { place: await createPlace(), rateLimit: 'off' });
+      const seriesOf = (name: string, ask: Series['ask']): Series =>
+        lockSeries(service, { name, ask, clients: judgedClients });
+      return [{ database, own: seriesOf('own', 'for locks'), overLfs: seriesOf('lfs', 'for locks over Git LFS') }];
+    });
+    const all = pairs.flatMap(({ own, overLfs }) => [own, overLfs]);
+    await measureSeries(bench, bench.quick ? small : { ...full, rounds: 7 }, all);
+    return pairs.flatMap(lfsFigures);
   },
 };

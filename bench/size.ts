@@ -12,15 +12,10 @@ export const budgets = {
   archiveBytes: 400_000,
 } as const;
 
-export interface Archive {
-  readonly files: readonly string[];
-  readonly gzippedBytes: number;
-}
-
 const root = join(import.meta.dirname, '..');
 
 /** What a runner downloads of a commit or a tree: what `.gitattributes` leaves of it. */
-export function archiveOf(tree: string, environment: NodeJS.ProcessEnv = process.env): Archive {
+export function archiveOf(tree: string, environment: NodeJS.ProcessEnv = process.env) {
   const git = (...args: readonly string[]): Buffer =>
     execFileSync('git', ['-c', 'core.quotePath=false', ...args], {
       cwd: root,

@@ -1,5 +1,7 @@
 const inOrder = (numbers: readonly number[]): readonly number[] => numbers.toSorted((one, other) => one - other);
 
+export const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+
 export function medianOf(numbers: readonly number[]): number {
   const sorted = inOrder(numbers);
   const middle = (sorted.length - 1) / 2;

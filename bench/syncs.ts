@@ -1,15 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { devNull } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sync } from '../src/interface/resources.ts';
-import { createRepository, manyCommits, type Repository } from '../test/support/git-repository.ts';
+import { createRepository, manyCommits, pathWithGit, type Repository } from '../test/support/git-repository.ts';
 import { atMost, type Bench, type Benchmark, distribution, figure, inTurns, ratioFigure, rounds } from './benchmark.ts';
-import { run } from './process.ts';
 import { openClient } from './service/request.ts';
-import { addWorkspaces, newPlace } from './service/seed.ts';
+import { addWorkspaces } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
@@ -49,26 +46,15 @@ const smallStorm = { rounds: 1, triggers: 100 };
 const handful =
   'design §4, "a handful": three of a branch in five seconds, and one for those who came after the third had begun';
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-/** A git for the front of the PATH that writes down each start of the real one. */
-async function countingGit(folder: string) {
+/** Counts the starts of git: gives the PATH for that, and what gives the commands since the last call, such as `fetch`. */
+async function countGit(folder: string) {
   const file = join(folder, 'commands');
-  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-  const script = `#!/bin/sh\necho "$1" >>${quoted(file)}\nexec ${quoted(real)} "$@"\n`;
-  const binFolder = join(folder, 'bin');
-  await mkdir(binFolder);
-  await writeFile(join(binFolder, 'git'), script, { mode: 0o755 });
-  return {
-    /** For the process whose use of git is counted. */
-    binFolder,
-    /** The commands that git was started with since the last call, such as `fetch`. */
-    async takeCommands(): Promise<readonly string[]> {
-      const text = await readFile(file, 'utf8').catch(() => '');
-      await rm(file, { force: true });
-      return text.split('\n').filter((line) => line !== '');
-    },
-  };
+  async function takeCommands(): Promise<readonly string[]> {
+    const text = await readFile(file, 'utf8').catch(() => '');
+    await rm(file, { force: true });
+    return text.split('\n').filter((line) => line !== '');
+  }
+  return { path: await pathWithGit(folder, `echo "$1" >>'${file}'`), takeCommands };
 }
 
 /** A small repository is the hard case: the sooner a sync ends, the more of the storm comes after it. */
@@ -79,25 +65,22 @@ export const storm: Benchmark = {
     const { rounds: number, triggers } = bench.quick ? smallStorm : fullStorm;
     const repository = createRepository(bench.folder);
     repository.commit(...manyCommits(100));
-    const git = await countingGit(bench.folder);
-    const service = await startService(bench, await newPlace(bench), { binFolder: git.binFolder });
+    const { path, takeCommands } = await countGit(bench.folder);
+    const service = await startService(bench, { path });
     const workspaces = Array.from({ length: number }, (_, round) => `round-${round}`);
     await addWorkspaces(service, workspaces, { remote: `file://${repository.path}` });
-    await git.takeCommands();
+    await takeCommands();
 
-    const syncs: number[] = [];
-    const fetches: number[] = [];
-    const starts: number[] = [];
-    const latenciesMs: number[] = [];
+    const all = [];
     for (const workspace of workspaces) {
       bench.progress(`${workspace} of ${number}`);
-      const { syncs: its, latenciesMs: took } = await syncTogether(service, workspace, triggers, bench);
-      const commands = await git.takeCommands();
-      syncs.push(its.length);
-      fetches.push(commands.filter((command) => command === 'fetch').length);
-      starts.push(commands.length);
-      latenciesMs.push(...took);
+      const round = await syncTogether(service, workspace, triggers, bench);
+      all.push({ ...round, commands: await takeCommands() });
     }
+    const syncs = all.map((round) => round.syncs.length);
+    const fetches = all.map(({ commands }) => commands.filter((command) => command === 'fetch').length);
+    const starts = all.map(({ commands }) => commands.length);
+    const latenciesMs = all.flatMap((round) => round.latenciesMs);
 
     const what = `${triggers.toLocaleString('en-US')} triggers at once`;
     return [
@@ -123,19 +106,17 @@ const restMs = 300;
 
 /** A commit that changes one file makes so many objects: itself, the file, and the two folders around it. */
 const objectsOfCommit = 4;
-const commitsAtOnce = 1_000;
 const fileBytes = 2_000;
 
 /** A repository with exactly so many objects, packed as that of a server is. */
 function generateRepository(folder: string, objects: number): Repository {
   const repository = createRepository(folder);
-  const commits = Array.from({ length: objects / objectsOfCommit }, (_, number) => number);
-  for (let first = 0; first < commits.length; first += commitsAtOnce) {
-    const numbers = commits.slice(first, first + commitsAtOnce);
+  const commits = Array.from({ length: objects / objectsOfCommit }, (_, number) => ({
+    branch: 'main',
     // Bytes that no compression makes smaller, as those of assets are.
-    const files = (number: number) => ({ [`Content/asset-${number % 200}.bin`]: randomBytes(fileBytes) });
-    repository.commit(...numbers.map((number) => ({ branch: 'main', files: files(number) })));
-  }
+    files: { [`Content/asset-${number % 200}.bin`]: randomBytes(fileBytes) },
+  }));
+  repository.commit(...commits);
   repository.git('repack', '-a', '-d', '--quiet');
   const packed = Number(/^in-pack: (\d+)$/m.exec(repository.git('count-objects', '-v'))?.[1]);
   if (packed !== objects) throw new Error(`The repository has ${packed} objects.`);
@@ -143,13 +124,12 @@ function generateRepository(folder: string, objects: number): Repository {
 }
 
 /** How long `git fetch` takes of a branch into a repository that has nothing yet; to make that does not count. */
-async function plainFetch(folder: string, remote: string, signal: AbortSignal): Promise<number> {
-  const repository = await mkdtemp(join(folder, 'plain-'));
-  const env = { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: devNull };
-  await run('git', ['init', '--quiet', '--bare', repository], { env, signal });
-  const fetch = ['-C', repository, 'fetch', '--quiet', remote, '+refs/heads/main:refs/heads/main'];
-  const { ms } = await run('git', fetch, { env, signal });
-  await rm(repository, { recursive: true });
+async function plainFetch(folder: string, remote: string): Promise<number> {
+  const { git, path } = createRepository(folder, 'plain.git');
+  const beganAt = performance.now();
+  git('fetch', '--quiet', remote, '+refs/heads/main:refs/heads/main');
+  const ms = performance.now() - beganAt;
+  await rm(path, { recursive: true });
   return ms;
 }
 
@@ -157,11 +137,10 @@ export const syncs: Benchmark = {
   name: 'syncs',
   what: 'A sync of a generated repository into a mirror that has nothing yet, beside a plain git fetch of the same.',
   async measure(bench) {
-    const { signal } = bench;
     const { rounds: number, objects } = bench.quick ? small : full;
     bench.progress(`a repository of ${objects.toLocaleString('en-US')} objects`);
     const remote = `file://${generateRepository(bench.folder, objects).path}`;
-    const service = await startService(bench, await newPlace(bench));
+    const service = await startService(bench);
 
     const [plainMs, runMs, allMs]: [number[], number[], number[]] = [[], [], []];
     async function sync(workspace: string) {
@@ -175,19 +154,17 @@ export const syncs: Benchmark = {
     }
 
     // The first of each finds nothing in the caches of the system.
-    await plainFetch(bench.folder, remote, signal);
+    await plainFetch(bench.folder, remote);
     await sync('warm-up');
-    const measures = [
-      async () => void plainMs.push(await plainFetch(bench.folder, remote, signal)),
-      async (round: number) => {
-        const { run, all } = await sync(`round-${round}`);
-        runMs.push(run);
-        allMs.push(all);
-      },
-    ];
-    await inTurns(bench, number, measures, async (measure, round) => {
-      await sleep(restMs, undefined, { signal });
-      await measure(round);
+    await inTurns(bench, number, ['plain', 'sync'], async (kind, round) => {
+      await sleep(restMs, undefined, { signal: bench.signal });
+      if (kind === 'plain') {
+        plainMs.push(await plainFetch(bench.folder, remote));
+        return;
+      }
+      const { run, all } = await sync(`round-${round}`);
+      runMs.push(run);
+      allMs.push(all);
     });
 
     const what = `${objects.toLocaleString('en-US')} objects`;

@@ -1,3 +1,4 @@
+import { markdownTable, plain, type Row } from '../docs/markdown.ts';
 import { type Figure, type Limit, verdictOn } from './benchmark.ts';
 import { figuresOf, type Results, troubles, wasBusy } from './results.ts';
 
@@ -14,8 +15,6 @@ export function numberText(value: number): string {
 export const withUnit = (value: number, unit: string): string => `${numberText(value)} ${unit}`.trim();
 
 export const limitText = ({ kind, value }: Limit, unit: string): string => `${kind} ${withUnit(value, unit)}`;
-
-export type Row = readonly string[];
 
 export interface Table {
   readonly head: Row;
@@ -38,38 +37,21 @@ export function alignedTable({ head, rows, isNumber = isSecond, notes }: Table):
   return [...lines, ...notes].map((line) => `  ${line}`.trimEnd()).join('\n');
 }
 
-const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[|<\\]/g, '\\$&');
-const line = (row: Row): string => `| ${row.map(cell).join(' | ')} |`;
+export const markdownText = ({ head, isNumber = isSecond, rows, notes }: Table): string =>
+  [markdownTable(head, rows, isNumber), ...notes.map(plain)].join('\n\n');
 
-export const markdownTable = ({ head, isNumber = isSecond, rows, notes }: Table): string =>
-  [
-    line(head),
-    `|${head.map((_, column) => (isNumber(column) ? '--:|' : '---|')).join('')}`,
-    ...rows.map(line),
-    ...notes.flatMap((note) => ['', cell(note)]),
-  ].join('\n');
+type Circumstances = Pick<Results, 'machine' | 'loadBefore' | 'loadAfter'>;
 
-/** The page with this text anew between its comments `<!-- name: … -->` and `<!-- /name -->`. */
-export function withText(page: string, name: string, text: string): string {
-  const place = new RegExp(`(<!-- ${name}: [^\\n]* -->\\n).*?(<!-- /${name} -->)`, 's');
-  if (!place.test(page)) throw new Error(`There is no place for a table in the page: <!-- ${name}: … -->.`);
-  return page.replace(place, (_, begin: string, end: string) => `${begin}\n${text}\n\n${end}`);
-}
-
-export function machineText({
-  machine,
-  loadBefore,
-  loadAfter,
-}: Pick<Results, 'machine' | 'loadBefore' | 'loadAfter'>): string {
+export function machineText({ machine, loadBefore, loadAfter }: Circumstances): string {
   const { node, system, processors, processor, memoryBytes } = machine;
   const memory = `${numberText(memoryBytes / 2 ** 30)} GiB`;
   return `Node ${node} on ${system}, ${processors} × ${processor}, ${memory}; load ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after.`;
 }
 
-export function busyText({ machine, loadBefore }: Pick<Results, 'machine' | 'loadBefore'>): string | undefined {
-  if (!wasBusy(machine, loadBefore)) return undefined;
-  return `The machine had other work to do when this began (load ${loadBefore.toFixed(1)}): measure again when it is quiet.`;
-}
+export const busyText = ({ machine, loadBefore }: Circumstances): string | undefined =>
+  wasBusy(machine, loadBefore)
+    ? `The machine had other work to do when this began (load ${loadBefore.toFixed(1)}): measure again when it is quiet.`
+    : undefined;
 
 const rowOf = ({ name, value, unit, limit }: Figure): Row => [
   name,
@@ -110,5 +92,5 @@ export function figuresMarkdown(results: Results, where: NonNullable<Figure['sho
   });
   const notes = where === 'in README' ? [] : leftOutIn(results);
   const measured = [`Measured on ${results.date.slice(0, 10)}.`, machineText(results), busyText(results) ?? ''];
-  return `${cell(measured.join(' ')).trim()}\n\n${markdownTable({ head, rows, notes })}`;
+  return `${plain(measured.join(' '))}\n\n${markdownText({ head, rows, notes })}`;
 }

@@ -1,6 +1,6 @@
 import { atLeast, type Bench, type Benchmark, medianFigure, ratioFigure } from './benchmark.ts';
-import { startLatencyProxy } from './service/latency-proxy.ts';
-import { createSeries, type LoadPlan, measureSeries, type Series } from './service/load.ts';
+import { createSeries, measureSeries } from './service/load.ts';
+import { startNetwork } from './service/network.ts';
 import type { Target } from './service/request.ts';
 import { addWorkspaces, newPlace, postgresPlace } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
@@ -17,39 +17,30 @@ const clients = 64;
 const inOne = `1 workspace × ${clients} clients`;
 const inMany = `${ids.length} workspaces × ${clients / ids.length} clients`;
 
-/** Of the service, all on the one database: PostgreSQL is there for several. */
-const instanceCounts = [4, 1];
+/** The address of the same database, as far away. */
+async function farAway(databaseUrl: string): Promise<string> {
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${await startNetwork(Number(url.port || '5432'), distanceMs)}`;
+  return url.href;
+}
+
+/** Through so many instances of the service on the one database, which PostgreSQL is there for; what is judged, and what not. */
+const comparisons = [
+  { count: 4, ask: 'for locks, renewed and released', isJudged: true },
+  { count: 4, ask: 'for locks', isJudged: true },
+  { count: 1, ask: 'for locks, renewed and released', isJudged: true },
+  { count: 1, ask: 'for locks', isJudged: false },
+] as const;
 
 async function startInstances(bench: Bench, server: string): Promise<readonly RunningService[]> {
   const place = await postgresPlace(bench, server);
-  const databaseUrl = await startLatencyProxy(bench, place.databaseUrl, distanceMs);
+  const databaseUrl = await farAway(place.databaseUrl);
   const instances: RunningService[] = [];
-  for (let number = 0; number < Math.max(...instanceCounts); number += 1) {
-    instances.push(await startService(bench, { ...(await newPlace(bench)), databaseUrl }));
+  for (let number = 0; number < Math.max(...comparisons.map(({ count }) => count)); number += 1) {
+    instances.push(await startService(bench, { place: { ...(await newPlace(bench)), databaseUrl } }));
   }
   await addWorkspaces(place, ids);
   return instances;
-}
-
-/** The same load on one workspace and on all of them, through so many instances. */
-interface Comparison {
-  readonly name: string;
-  readonly isJudged: boolean;
-  readonly one: Series;
-  readonly many: Series;
-}
-
-function compare(all: readonly RunningService[], count: number, ask: LoadPlan['ask'], what: string): Comparison {
-  const instances = all.slice(0, count);
-  // As a load balancer does it, the clients of each workspace are spread over all instances. A token is known to all.
-  const targets = (ids: readonly string[]): readonly Target[] =>
-    instances.flatMap(({ baseUrl }) => ids.map((workspace) => ({ baseUrl, workspace, token: all[0]?.token ?? '' })));
-  return {
-    name: `PostgreSQL at 1 ms, ${count === 1 ? 'one instance' : `${count} instances`}: ${what}`,
-    isJudged: count > 1 || ask === 'for locks, renewed and released',
-    one: createSeries({ targets: () => targets(ids.slice(0, 1)), ask, clients }),
-    many: createSeries({ targets: () => targets(ids), ask, clients }),
-  };
 }
 
 export const workspaces: Benchmark = {
@@ -59,21 +50,25 @@ export const workspaces: Benchmark = {
     const server = await bench.postgres();
     if (server === undefined) return [];
     const all = await startInstances(bench, server);
-    const comparisons = instanceCounts.flatMap((count) => [
-      compare(all, count, 'for locks, renewed and released', 'locks taken, renewed and released'),
-      compare(all, count, 'for locks', 'locks taken'),
-    ]);
-    await measureSeries(
-      bench,
-      bench.quick ? small : full,
-      comparisons.flatMap(({ one, many }) => [one, many]),
-    );
-    return comparisons.flatMap(({ name, isJudged, one, many }) => [
+    const compared = comparisons.map(({ count, ask, isJudged }) => {
+      // As a load balancer does it, the clients of each workspace are spread over all instances. A token is known to all.
+      const targets = (ids: readonly string[]): readonly Target[] =>
+        all
+          .slice(0, count)
+          .flatMap(({ baseUrl }) => ids.map((id) => ({ baseUrl, workspace: id, token: all[0]?.token ?? '' })));
+      return {
+        name: `PostgreSQL at 1 ms, ${count === 1 ? 'one instance' : `${count} instances`}: ${ask.replace('for locks', 'locks taken')}`,
+        limit: isJudged ? atLeast(3, 'design §6') : undefined,
+        one: createSeries({ targets: () => targets(ids.slice(0, 1)), ask, clients }),
+        many: createSeries({ targets: () => targets(ids), ask, clients }),
+      };
+    });
+    const series = compared.flatMap(({ one, many }) => [one, many]);
+    await measureSeries(bench, bench.quick ? small : full, series);
+    return compared.flatMap(({ name, limit, one, many }) => [
       medianFigure(`${name}, ${inOne}`, '/s', one.rates),
       medianFigure(`${name}, ${inMany}`, '/s', many.rates),
-      ratioFigure(`${name}, ${inMany} over ${inOne}`, many.rates, one.rates, {
-        limit: isJudged ? atLeast(3, 'design §6') : undefined,
-      }),
+      ratioFigure(`${name}, ${inMany} over ${inOne}`, many.rates, one.rates, { limit }),
     ]);
   },
 };

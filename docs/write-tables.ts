@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
+import { markdownTable, type Row, withText } from './markdown.ts';
 
 /** Writes the tables of inputs and outputs in README.md from action.yml. */
 
@@ -31,12 +32,7 @@ function split({ description }: Entry): { readonly who: string; readonly what: s
   return { who: [...meanings].map(([, names = '']) => code(names)).join(', '), what: description };
 }
 
-const cell = (text: string): string => text.trim().replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
-  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
-}
+const table = (head: Row, rows: readonly Row[]): string => markdownTable(head, rows, () => false);
 
 const defaultOf = ({ default: text, required }: Entry): string =>
   required === true ? 'required' : text === undefined ? '' : `\`${text}\``;
@@ -60,13 +56,7 @@ function tablesOf({ inputs, outputs }: ActionFile): ReadonlyMap<string, string> 
 export function withTables(markdown: string, actionYml: string): string {
   // A test holds action.yml to this form.
   const action = parse(actionYml) as ActionFile;
-  let text = markdown;
-  for (const [name, rows] of tablesOf(action)) {
-    const place = new RegExp(`(<!-- ${name}: [^\\n]* -->\\n).*?(<!-- /${name} -->)`, 's');
-    if (!place.test(text)) throw new Error(`There is no place for the table of the ${name}: <!-- ${name}: … -->.`);
-    text = text.replace(place, (_, begin: string, end: string) => `${begin}\n${rows}\n\n${end}`);
-  }
-  return text;
+  return [...tablesOf(action)].reduce((text, [name, rows]) => withText(text, name, rows), markdown);
 }
 
 if (import.meta.main) {

@@ -1,8 +1,9 @@
+import { once } from 'node:events';
+import { parentPort, Worker } from 'node:worker_threads';
 import { type Bench, inTurns } from '../benchmark.ts';
-import { answerParent, startHelper } from '../process.ts';
 import { type Asked, openClient, type Target } from './request.ts';
 
-/** Many clients that each ask again as soon as they are answered, in a process of their own. */
+/** Many clients that each ask again as soon as they are answered. */
 
 export interface LoadPlan {
   /** The clients are spread evenly over them. */
@@ -16,16 +17,6 @@ export interface LoadPlan {
   readonly warmUpMs: number;
   /** The time that counts, after it. */
   readonly ms: number;
-}
-
-export interface Load {
-  /**
-   * Each from the moment of asking to the end of the answer, of all that were answered in the time that counts. Of what is
-   * asked one after the other only the first is among them.
-   */
-  readonly latenciesMs: readonly number[];
-  /** In a second of the time that counts. */
-  readonly rate: number;
 }
 
 /** Spread over folders as assets are. */
@@ -58,7 +49,11 @@ function questionsOf({ ask, name }: LoadPlan, number: number): readonly [Asked, 
   }
 }
 
-export async function runLoad(plan: LoadPlan): Promise<Load> {
+/**
+ * Gives the latencies, each from the moment of asking to the end of the answer, of all that were answered in the time that
+ * counts, and how many they were in a second. Of what is asked one after the other only the first is among them.
+ */
+export async function runLoad(plan: LoadPlan) {
   const { clients, warmUpMs, ms, name, targets } = plan;
   const latenciesMs: number[] = [];
   const countFrom = performance.now() + warmUpMs;
@@ -109,14 +104,19 @@ export async function measureSeries(
   { rounds, ...times }: Pick<LoadPlan, 'warmUpMs' | 'ms'> & { readonly rounds: number },
   all: readonly Series[],
 ): Promise<void> {
-  const load = startHelper<LoadPlan, Load>(bench, import.meta.filename);
+  // A thread of their own: the clients share no event loop with what answers them, nor with what is between.
+  const clients = new Worker(import.meta.filename);
+  bench.atEnd(() => clients.terminate());
   await inTurns(bench, rounds, [...all.entries()], async ([index, series], round) => {
     const { targets, afterRound, rates, latenciesMs, ...plan } = series;
-    const one = await load({ ...times, ...plan, targets: await targets(round), name: `${round}-${index}` });
+    const asked = (await targets(round)).map(({ baseUrl, workspace, token }) => ({ baseUrl, workspace, token }));
+    clients.postMessage({ ...times, ...plan, targets: asked, name: `${round}-${index}` });
+    // The thread sends nothing else; what fails there rejects.
+    const [one] = (await once(clients, 'message')) as [Awaited<ReturnType<typeof runLoad>>];
     await afterRound?.(round);
     rates.push(one.rate);
     for (const latency of one.latenciesMs) latenciesMs.push(latency);
   });
 }
 
-if (import.meta.main) answerParent(runLoad);
+if (import.meta.main) parentPort?.on('message', async (plan) => parentPort?.postMessage(await runLoad(plan)));

@@ -8,12 +8,6 @@ export interface Target {
   readonly token: string;
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
 export interface Asked {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   /** Below the workspace, with the query. */
@@ -29,8 +23,12 @@ export function openClient({ baseUrl, workspace, token }: Target, signal?: Abort
   const { hostname, port, pathname } = new URL(baseUrl);
   const agent = new Agent({ keepAlive: true });
 
-  function ask({ method = 'GET', path, headers, body = '', statuses }: Asked): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  function ask({ method = 'GET', path, headers, body = '', statuses }: Asked) {
+    const { promise, resolve, reject } = Promise.withResolvers<{
+      status: number;
+      headers: IncomingHttpHeaders;
+      body: string;
+    }>();
     const options = {
       ...{ method, agent, hostname, port, ...(signal && { signal }) },
       path: `${pathname}/workspaces/${workspace}${path}`,

@@ -10,8 +10,9 @@ import { registerHook } from '../../src/service/webhooks/hooks.ts';
 import { recordEvents } from '../../src/service/webhooks/outbox.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase } from '../../test/support/databases.ts';
-import type { Bench, Figure } from '../benchmark.ts';
-import { lockPath } from './load.ts';
+import type { Bench } from '../benchmark.ts';
+import { createSeries, lockPath, type Series, type SeriesPlan } from './load.ts';
+import type { Target } from './request.ts';
 
 /** Databases to measure on, and what is in them before. */
 
@@ -37,19 +38,16 @@ export async function postgresPlace(bench: Bench, server: string): Promise<Place
 }
 
 /** Measures on each database that is there. */
-export async function onEachDatabase(
-  bench: Bench,
-  measure: (database: BenchDatabase) => Promise<readonly Figure[]>,
-): Promise<readonly Figure[]> {
-  const figures = await measure({ name: 'SQLite', createPlace: () => newPlace(bench) });
+export async function onEachDatabase<T>(bench: Bench, measure: (database: BenchDatabase) => Promise<readonly T[]>) {
+  const all = [...(await measure({ name: 'SQLite', createPlace: () => newPlace(bench) }))];
   const server = await bench.postgres();
-  if (server === undefined) return figures;
-  return [...figures, ...(await measure({ name: 'PostgreSQL', createPlace: () => postgresPlace(bench, server) }))];
+  if (server === undefined) return all;
+  return all.concat(await measure({ name: 'PostgreSQL', createPlace: () => postgresPlace(bench, server) }));
 }
 
 export async function openStorage(
   { data, databaseUrl }: Place,
-  onCommit = (_: number): void => undefined,
+  onCommit: (changes: number) => void = () => undefined,
 ): Promise<Storage> {
   return databaseUrl === undefined
     ? openSqlite({ folder: data, onCommit })
@@ -88,50 +86,62 @@ export const addWorkspaces = (
     }
   });
 
-/** With all that waits to be delivered to them. */
-export const removeHooks = (place: Place, workspace: string): Promise<void> =>
-  change(place, (db) => db.deleteFrom('hooks').where('workspace_id', '=', workspace).execute());
+/** In a workspace of its own in every round: in one for all of them, an owner would have as many locks as one may have. */
+export function lockSeries(
+  service: Place & Target,
+  { name, urls = [], ...load }: Pick<SeriesPlan, 'ask' | 'clients'> & { name: string; urls?: readonly string[] },
+): Series {
+  const workspaceOf = (round: number): string => `${name}-${round}`;
+  return createSeries({
+    ...load,
+    async targets(round) {
+      await addWorkspaces(service, [workspaceOf(round)], { urls });
+      return [{ ...service, workspace: workspaceOf(round) }];
+    },
+    // What still waits for the hooks would be delivered while others are measured.
+    afterRound: (round) =>
+      change(service, (db) => db.deleteFrom('hooks').where('workspace_id', '=', workspaceOf(round)).execute()),
+  });
+}
 
 /** The workspace that `serve --dev` adds by itself where there is none of its name. */
 const workspace = 'sample';
-const rowsAtOnce = 1_000;
 const dayMs = 86_400_000;
 
-function* lockRows(count: number): Generator<LockRow[]> {
-  const now = Date.now();
-  const row = (index: number): LockRow => ({
-    workspace_id: workspace,
-    path: lockPath('seeded', index),
-    id: `lock_${String(index).padStart(36, '0')}`,
-    type: 'exclusive',
-    token_id: 'tok_seeded',
-    owner: 'release',
-    note: null,
-    noted_lock_id: null,
-    origin: 'https://github.com/studio/game/actions/runs/1234567890/attempts/1',
-    acquired_at: now,
-    expires_at: now + dayMs,
-    fence: index + 1,
-    folded_path: null,
-    desk_id: null,
-  });
-  for (let first = 0; first < count; first += rowsAtOnce) {
-    yield Array.from({ length: Math.min(rowsAtOnce, count - first) }, (_, index) => row(first + index));
-  }
-}
+const lockRow = (index: number): LockRow => ({
+  workspace_id: workspace,
+  path: lockPath('seeded', index),
+  id: `lock_${String(index).padStart(36, '0')}`,
+  type: 'exclusive',
+  token_id: 'tok_seeded',
+  owner: 'release',
+  note: null,
+  noted_lock_id: null,
+  origin: 'https://github.com/studio/game/actions/runs/1234567890/attempts/1',
+  acquired_at: Date.now(),
+  expires_at: Date.now() + dayMs,
+  fence: index + 1,
+  folded_path: null,
+  desk_id: null,
+});
+
+const rowsAtOnce = 1_000;
 
 /** Puts so many locks into a database that no service uses yet: to take each of them would take minutes. */
-export async function seedLocks(place: Place, number: number): Promise<void> {
+export async function seedLocks(place: Place, count: number): Promise<void> {
   await addWorkspaces(place, [workspace]);
+  const rows = Array.from({ length: count }, (_, index) => lockRow(index));
   await change(place, async (db) => {
-    for (const rows of lockRows(number)) await db.insertInto('locks').values(rows).execute();
+    for (let first = 0; first < count; first += rowsAtOnce) {
+      const some = rows.slice(first, first + rowsAtOnce);
+      await db.insertInto('locks').values(some).execute();
+    }
   });
 }
 
 /** Events to be delivered to every hook, in a database that no service uses yet: one that starts has nothing else to do. */
-export async function seedDeliveries(place: Place, urls: readonly string[], events: number): Promise<void> {
+export async function seedDeliveries(place: Place, urls: readonly string[], count: number): Promise<void> {
   await addWorkspaces(place, [workspace], { urls });
-  await change(place, async (db, now) => {
-    for (const rows of lockRows(events)) await recordEvents(db, now, rows.map(acquiredEvent));
-  });
+  const events = Array.from({ length: count }, (_, index) => acquiredEvent(lockRow(index)));
+  await change(place, (db, now) => recordEvents(db, now, events));
 }

@@ -1,10 +1,10 @@
-import { pageBytesName, pageName, pageSize, pollsName } from '../polls.ts';
+import { randomOf } from '../../test/support/seed.ts';
+import { createVirtualTime } from '../../test/support/virtual-time.ts';
 import { figuresOf, type Results } from '../results.ts';
 import { ceilingName, clientCounts, takenName } from '../service.ts';
 import { percentileOf } from '../statistics.ts';
-import { createRandom } from './chance.ts';
+import { pageBytesName, pageName, pageSize, pollsName } from '../waiting.ts';
 import { type Asked, createService, type ServiceTimes } from './service.ts';
-import { createVirtualTime } from './virtual-time.ts';
 
 /** The times of the simulated service: read from what `npm run bench` has measured, and held against it. */
 
@@ -18,13 +18,8 @@ const figureNames = {
 } as const;
 export type Kind = keyof typeof figureNames;
 
-export interface Load {
-  readonly kind: Kind;
-  readonly clients: number;
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
+/** What a real service does for so many clients. */
+type Load = Measurements['nothing']['few'];
 
 /** Of a real service on one database. The model is made of the loads of few and many clients, and has to predict those of some. */
 type Measurements = NonNullable<ReturnType<typeof measurementsIn>>;
@@ -32,7 +27,7 @@ type Measurements = NonNullable<ReturnType<typeof measurementsIn>>;
 /** Undefined when the last run has not measured all of it. */
 export function measurementsIn(results: Results, database: Database) {
   const figures = new Map(results.benchmarks.flatMap(figuresOf).map((figure) => [figure.name, figure]));
-  function loadIn(kind: Kind, clients: number): Load | undefined {
+  function loadIn(kind: Kind, clients: number) {
     const figure = figures.get(figureNames[kind](database, clients));
     const distribution = figure?.details?.find((detail) => detail.kind === 'distribution');
     const percentiles = new Map(distribution?.percentiles);
@@ -97,7 +92,7 @@ const askedFor = (kind: Kind, number: number): Asked =>
 async function underLoad(times: ServiceTimes, kind: Kind, clients: number) {
   const time = createVirtualTime(0);
   // The real one was measured with it off, too.
-  const service = createService({ time, times, random: createRandom(1), instances: 1, rateLimit: null });
+  const service = createService({ time, times, random: randomOf(1), instances: 1, rateLimit: null });
   const latencies: number[] = [];
   let asked = 0;
   function ask(): void {

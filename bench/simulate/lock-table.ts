@@ -1,4 +1,5 @@
 import type { Answer } from '../../src/client/answer.ts';
+import type { JsonObject } from '../../src/client/json.ts';
 import { type ProblemName, problemTypePrefix } from '../../src/interface/problem.ts';
 import { maxRetryAfterSeconds } from '../../src/service/api/lock-answers.ts';
 
@@ -7,7 +8,7 @@ import { maxRetryAfterSeconds } from '../../src/service/api/lock-answers.ts';
 interface Lock {
   readonly id: string;
   readonly expiresAt: number;
-  readonly body: object;
+  readonly body: JsonObject;
 }
 
 export interface TakeRequest {
@@ -16,11 +17,9 @@ export interface TakeRequest {
   readonly ttlMs: number;
 }
 
-const answer = (status: number, headers: Answer['headers'], value: object): Answer => ({
-  status,
-  headers,
-  // A JSON.parse() of what is sent would give the same.
-  body: { kind: 'json', value: value as Extract<Answer['body'], { kind: 'json' }>['value'], byteLength: 0 },
+const answer = (status: number, headers: Answer['headers'], value: JsonObject): Answer => ({
+  ...{ status, headers },
+  body: { kind: 'json', value, byteLength: 0 },
 });
 
 const refusal = (status: number, name: ProblemName, headers: Answer['headers'] = {}, lock?: Lock): Answer =>
@@ -28,8 +27,6 @@ const refusal = (status: number, name: ProblemName, headers: Answer['headers'] =
 
 const granted = (lock: Lock, headers: Answer['headers'] = {}): Answer =>
   answer(201, { ...headers, etag: `"${lock.id}"` }, lock.body);
-
-const released: Answer = { status: 204, headers: {}, body: { kind: 'empty' } };
 
 export const rateLimited = (retryAfterSeconds: number): Answer =>
   refusal(429, 'rate-limited', { 'retry-after': String(retryAfterSeconds) });
@@ -53,7 +50,7 @@ export function createLockTable(now: () => number) {
   };
 
   /** An expired lock is in nobody's way, whether its entry is still there or not. */
-  function find(path: string): (Lock & { readonly live: true; readonly remainingMs: number }) | undefined {
+  function find(path: string) {
     const lock = locks.get(path);
     const remainingMs = (lock?.expiresAt ?? 0) - now();
     return lock === undefined || remainingMs <= 0 ? undefined : { ...lock, live: true, remainingMs };
@@ -87,7 +84,7 @@ export function createLockTable(now: () => number) {
       if (held === undefined) return { answer: refusal(404, 'not-found'), wrote: false };
       if (match !== `"${held.id}"`) return { answer: refusal(412, 'lock-changed', {}, held), wrote: false };
       locks.delete(path);
-      return { answer: released, wrote: true };
+      return { answer: { status: 204, headers: {}, body: { kind: 'empty' } }, wrote: true };
     },
 
     /** To a request that has waited for the path to come free. */

@@ -1,10 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { withText } from '../../docs/markdown.ts';
 import { createProgress, runCommand } from '../command.ts';
 import { readResults } from '../results.ts';
-import { alignedTable, markdownTable, withText } from '../table.ts';
-import { usualWorkload } from './workload.ts';
+import { alignedTable, markdownText } from '../table.ts';
+import { type StudyRequest, study } from './study.ts';
+import { tablesOf } from './tables.ts';
+import { usualWorkload, type Workload } from './workload.ts';
 
 const description = `Simulates jobs that lock paths, with the action's own code for waiting, against a service that takes as long as
 bench/results.json says, and tells how long they wait, what the service does meanwhile and what breaks first.
@@ -14,15 +17,6 @@ function wholeNumber(text: string): number {
   const value = /^\d+$/.test(text) ? Number(text) : 0;
   if (value >= 1 && value <= 10_000_000) return value;
   throw new InvalidArgumentError('It is a whole number from 1 to 10000000.');
-}
-
-interface Options {
-  readonly jobs: number;
-  readonly seed: number;
-  readonly minutes: number;
-  readonly results: string;
-  readonly alone?: true;
-  readonly write?: true;
 }
 
 const command = new Command('npm run simulate --')
@@ -38,14 +32,14 @@ const command = new Command('npm run simulate --')
     '\nIt ends with 0, with 1 when the service was not measured, and with 2 when it was called wrongly.',
   );
 
+type Options = Pick<StudyRequest, 'seed' | 'minutes'> &
+  Pick<Workload, 'jobs'> & { readonly results: string; readonly alone?: true; readonly write?: true };
+
 const page = join(import.meta.dirname, '../../docs/scaling.md');
 
 async function run(): Promise<number> {
   const { results: file, alone = false, write, jobs, ...options } = command.opts<Options>();
   const results = await readResults(file);
-  // Whoever asks for help does not wait for all of the action to be loaded.
-  const { study } = await import('./study.ts');
-  const { tablesOf } = await import('./tables.ts');
   // Nobody looks at where an error was made, and to find it out takes longer than all the rest of a request.
   Error.stackTraceLimit = 0;
   const request = { ...options, workload: { ...usualWorkload, jobs }, alone };
@@ -57,7 +51,7 @@ async function run(): Promise<number> {
   const tables = tablesOf(made);
   if (write) {
     let text = await readFile(page, 'utf8');
-    for (const table of tables) text = withText(text, `simulate ${table.name}`, markdownTable(table));
+    for (const table of tables) text = withText(text, `simulate ${table.name}`, markdownText(table));
     await writeFile(page, text);
   }
   for (const table of tables) process.stdout.write(`\n${table.title}\n${alignedTable(table)}\n`);

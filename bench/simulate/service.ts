@@ -1,10 +1,11 @@
 import type { Answer } from '../../src/client/answer.ts';
-import { createRateLimiter, type RateLimit } from '../../src/service/http/rate-limit.ts';
+import { createRateLimiter } from '../../src/service/http/rate-limit.ts';
 import { createLockWaiters, type ReleasedLock } from '../../src/service/locks/waiters.ts';
 import { maxGroupSize } from '../../src/service/storage/commit-group.ts';
-import { logNormal, type Random } from './chance.ts';
+import type { Random } from '../../test/support/seed.ts';
+import type { VirtualTime } from '../../test/support/virtual-time.ts';
 import { type Changed, createLockTable, rateLimited, stillRunning, type TakeRequest } from './lock-table.ts';
-import type { VirtualTime } from './virtual-time.ts';
+import { logNormal, type Workload } from './workload.ts';
 
 /** The service as a queue: instances with one thread each, and changes of one workspace that share commits, in turn. */
 
@@ -35,12 +36,10 @@ export interface ServiceTimes {
   readonly wireMs: number;
 }
 
-export interface ServiceOptions {
+export interface ServiceOptions extends Pick<Workload, 'instances' | 'rateLimit'> {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly times: ServiceTimes;
-  readonly instances: number;
-  readonly rateLimit: RateLimit;
 }
 
 const newCounts = () => ({
@@ -64,18 +63,10 @@ export type ServiceCounts = Readonly<ReturnType<typeof newCounts>>;
 
 type Reply = (answer: Answer) => void;
 
-interface Change {
-  readonly make: () => Changed;
-  readonly reply: Reply;
-}
-
 const workspace = 'game';
 const cleanUpEveryMs = 60_000;
 const page: Answer = { status: 200, headers: {}, body: { kind: 'empty' } };
 const neverGone = new AbortController().signal;
-
-/** All releases are of one's own locks: no limit holds for those. */
-const isLimited = ({ kind }: Asked): boolean => kind !== 'release';
 
 export function createService({ time, random, times, instances, rateLimit }: ServiceOptions) {
   const table = createLockTable(time.now);
@@ -89,15 +80,6 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
    */
   const writers: (() => void)[] = [];
 
-  function enterWriter(go: () => void): void {
-    if (writers.push(go) === 1) go();
-  }
-
-  function leaveWriter(): void {
-    writers.shift();
-    writers[0]?.();
-  }
-
   function createInstance() {
     const { admit } = createRateLimiter(rateLimit, time.now);
     const waiters = createLockWaiters({
@@ -107,13 +89,10 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
         return () => watchers.delete(onChange);
       },
       after: (ms, work) => time.after(ms, () => time.fulfil(work, undefined)),
-      onCount: () => undefined,
-      onError(error) {
-        throw error;
-      },
+      ...{ onCount: () => undefined, onError: (error) => Promise.reject(error) },
     });
     const running = new Set<string>();
-    const changes: Change[] = [];
+    const changes: { readonly make: () => Changed; readonly reply: Reply }[] = [];
     const arrived: (() => number)[] = [];
     let isAtWork = false;
     let hasRead = false;
@@ -123,10 +102,11 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
     function work(): void {
       if (!isAtWork && writer === 'not asked for' && changes.length > 0 && (hasRead || arrived.length === 0)) {
         writer = 'waited for';
-        enterWriter(() => {
+        const begin = (): void => {
           writer = 'ours';
           work();
-        });
+        };
+        if (writers.push(begin) === 1) begin();
       }
       if (isAtWork) return;
       if (writer === 'ours') commitGroup();
@@ -160,13 +140,15 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
       workFor(ms, () => {
         for (const { answer, reply } of group) reply(answer);
         writer = 'not asked for';
-        leaveWriter();
+        writers.shift();
+        writers[0]?.();
       });
     }
 
     /** Does what can be done at once, and gives how long the thread was at work for it. */
     function read(asked: Asked, tokenId: string, answer: Reply): number {
-      const admission = isLimited(asked) ? admit(tokenId) : undefined;
+      // All releases are of one's own locks: no limit holds for those.
+      const admission = asked.kind === 'release' ? undefined : admit(tokenId);
       // Clients pace themselves by these fields.
       const reply = (its: Answer): void => answer({ ...its, headers: { ...its.headers, ...admission?.headers } });
       const ms = times.requestMs + (asked.kind === 'page' ? asked.locks * times.listedMs : 0);
@@ -177,20 +159,22 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
       }
       switch (asked.kind) {
         case 'take': {
-          const known = running.has(asked.key) ? stillRunning : table.replayed(asked.key);
-          if (known !== undefined) reply(known);
-          else {
-            running.add(asked.key);
-            changes.push({
-              make: () => table.take(asked),
-              reply(answer) {
-                if (answer.status === 409) counts.polls += 1;
-                running.delete(asked.key);
-                reply(answer);
-              },
-            });
+          const { key } = asked;
+          const known = running.has(key) ? stillRunning : table.replayed(key);
+          if (known !== undefined) {
+            reply(known);
+            break;
           }
-          return ms;
+          running.add(key);
+          changes.push({
+            make: () => table.take(asked),
+            reply(answer) {
+              if (answer.status === 409) counts.polls += 1;
+              running.delete(key);
+              reply(answer);
+            },
+          });
+          break;
         }
         case 'release': {
           const { path, match } = asked;
@@ -202,7 +186,7 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
               reply(answer);
             },
           });
-          return ms;
+          break;
         }
         case 'wait': {
           const { path, seconds } = asked;
@@ -217,18 +201,19 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
           });
           if (waiting === undefined) reply(page);
           else void waiting.then(() => reply(table.waited(path, seconds)));
-          return ms;
+          break;
         }
         case 'page':
           counts.listedBytes += asked.locks * times.listedBytes;
           time.after(ms, () => reply(page));
-          return ms;
       }
+      return ms;
     }
 
     return (asked: Asked, token: string, reply: Reply): void => {
       counts.requests += 1;
-      if (isLimited(asked) && ofOneToken.admit('everybody').kind === 'refused') counts.rateLimitedOfOneToken += 1;
+      if (asked.kind !== 'release' && ofOneToken.admit('everybody').kind === 'refused')
+        counts.rateLimitedOfOneToken += 1;
       arrived.push(() => read(asked, token, reply));
       work();
     };

@@ -1,10 +1,11 @@
 import type { Grant } from '../../src/action/ledger/entry.ts';
-import { percentileOf, percentilesOf } from '../statistics.ts';
-import { createRandom, exponential, type Random } from './chance.ts';
+import type { WaitResult } from '../../src/action/locks/acquire.ts';
+import { type Random, randomOf } from '../../test/support/seed.ts';
+import { createVirtualTime } from '../../test/support/virtual-time.ts';
+import { percentileOf, percentilesOf, sumOf } from '../statistics.ts';
 import { createService, type ServiceCounts, type ServiceTimes } from './service.ts';
-import { createClients, createSteps, type Job, type Locked } from './steps.ts';
-import { createVirtualTime } from './virtual-time.ts';
-import { createPlanner, type Plan, placeOf, type Workload } from './workload.ts';
+import { createClients, createSteps, grantsOf, type Job } from './steps.ts';
+import { createPlanner, exponential, type Plan, placeOf, type Workload } from './workload.ts';
 
 export interface SimulationOptions {
   readonly workload: Workload;
@@ -32,19 +33,11 @@ const epoch = Date.UTC(2026, 0, 1);
 const second = 1_000;
 const shownPlaces = [0, 1, 2, 3, 4];
 
-function endingOf({ result: { round, lastBlocked } }: Locked): EndedStep['ending'] {
-  switch (round.kind) {
-    case 'acquired':
-      return 'acquired';
-    case 'held':
-      return 'gaveUp';
-    case 'failed':
-      // The end of the wait cut off the last attempt.
-      return lastBlocked !== undefined && round.error.failure.kind === 'deadline' ? 'gaveUp' : 'failed';
-    case 'too-short':
-    case 'cancelled':
-      return 'failed';
-  }
+function endingOf({ round, lastBlocked }: WaitResult): EndedStep['ending'] {
+  if (round.kind === 'acquired') return 'acquired';
+  // The end of the wait may cut off the last attempt.
+  const isCutOff = round.kind === 'failed' && round.error.failure.kind === 'deadline' && lastBlocked !== undefined;
+  return round.kind === 'held' || isCutOff ? 'gaveUp' : 'failed';
 }
 
 /** Those that want a path and have not got it, in the order in which they came. */
@@ -56,15 +49,9 @@ function createQueues() {
     },
     /** Tells whether somebody else had wanted one of the paths for longer. */
     leave(job: number, { paths }: Plan): boolean {
-      let isFirst = true;
-      for (const path of paths) {
-        const jobs = queues.get(path) ?? new Set();
-        const [first] = jobs;
-        isFirst &&= first === job;
-        jobs.delete(job);
-        if (jobs.size === 0) queues.delete(path);
-      }
-      return !isFirst;
+      const overtaken = paths.filter((path) => queues.get(path)?.values().next().value !== job);
+      for (const path of paths) queues.get(path)?.delete(job);
+      return overtaken.length > 0;
     },
     /** The number of jobs in all of them. */
     size: () => new Set([...queues.values()].flatMap((jobs) => [...jobs])).size,
@@ -78,7 +65,7 @@ const roundSeconds = ({ workSeconds, holdSeconds, holdSigma }: Workload): number
 /** Lets all jobs do their work for the time; gives each lock step from the first moment on, and what counts. */
 export async function runJobs({ workload, times, seed, minutes }: SimulationOptions) {
   const time = createVirtualTime(epoch);
-  const service = createService({ ...workload, time, times, random: createRandom(seed, 1) });
+  const service = createService({ ...workload, time, times, random: randomOf(seed, 1) });
   const clients = createClients(time, service);
   const steps = createSteps({ ...time, open: clients.open, workload });
   const plan = createPlanner(workload);
@@ -94,7 +81,7 @@ export async function runJobs({ workload, times, seed, minutes }: SimulationOpti
     const locked = await steps.lock(job, its);
     const at = time.now();
     const [ending, overtook] = [endingOf(locked), queues.leave(number, its)];
-    const { grants } = locked;
+    const grants = grantsOf(locked);
     const step: EndedStep = { ...its, job: number, ending, at, seconds: (at - began) / second, overtook, grants };
     ended.push(step);
     if (ending === 'acquired') {
@@ -107,7 +94,7 @@ export async function runJobs({ workload, times, seed, minutes }: SimulationOpti
 
   async function work(number: number, draws: Random): Promise<void> {
     const job: Job = {
-      random: createRandom(seed, 2, number),
+      random: randomOf(seed, 2, number),
       token: `token ${number % workload.tokens}`,
       onAnswer: (ms) => answersMs.push(ms),
     };
@@ -121,7 +108,7 @@ export async function runJobs({ workload, times, seed, minutes }: SimulationOpti
     }
   }
 
-  for (let number = 0; number < workload.jobs; number += 1) void work(number, createRandom(seed, 3, number));
+  for (let number = 0; number < workload.jobs; number += 1) void work(number, randomOf(seed, 3, number));
   await time.runUntil(epoch + Math.max(workload.waitSeconds, roundSeconds(workload)) * second);
   const countedFrom = time.now();
   const uncounted = ended.length;
@@ -139,7 +126,6 @@ export async function runJobs({ workload, times, seed, minutes }: SimulationOpti
 }
 
 const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 
 /** Jobs by the place of their path among all of them, in the order in which these are wanted. */
 const classes = [
@@ -156,17 +142,16 @@ export function outcomeOf(run: Awaited<ReturnType<typeof runJobs>>) {
   const { workload, seconds, ended, counted, countedFrom, counts, answersMs } = run;
   const acquired = counted.filter(({ ending }) => ending === 'acquired');
   const gaveUp = counted.filter(({ ending }) => ending === 'gaveUp');
+  const secondsOf = (steps: readonly EndedStep[]): readonly number[] => steps.map((step) => step.seconds);
   const hadToWait = acquired.filter((step) => step.seconds >= 1);
-  const waitedSeconds = hadToWait.map((step) => step.seconds);
 
   function waitsOf({ name, from, below }: (typeof classes)[number]) {
     const isIn = ({ hottest }: Plan): boolean => from <= hottest && hottest < below;
-    const waits = acquired.filter(isIn).map((step) => step.seconds);
     return {
       name,
       steps: counted.filter(isIn).length,
       gaveUp: gaveUp.filter(isIn).length,
-      within: percentilesOf(waits, [50, 95, 99, 100]).map(([, value]) => value),
+      within: percentilesOf(secondsOf(acquired.filter(isIn)), [50, 95, 99, 100]).map(([, value]) => value),
     };
   }
 
@@ -174,9 +159,8 @@ export function outcomeOf(run: Awaited<ReturnType<typeof runJobs>>) {
     const isOf = ({ paths }: Plan): boolean => paths.some((path) => placeOf(path) === place);
     const wanted = counted.filter(isOf).length;
     const got = acquired.filter(isOf).length;
-    const heldMs = ended
-      .filter(isOf)
-      .map(({ at, heldUntil = 0 }) => Math.max(0, heldUntil - Math.max(at, countedFrom)));
+    const heldFor = ({ at, heldUntil = 0 }: EndedStep): number => Math.max(0, heldUntil - Math.max(at, countedFrom));
+    const heldMs = ended.filter(isOf).map(heldFor);
     // The part of the time in which a job had the path.
     return { place, wanted, acquired: got, gaveUp: wanted - got, held: sumOf(heldMs) / second / seconds };
   }
@@ -187,13 +171,13 @@ export function outcomeOf(run: Awaited<ReturnType<typeof runJobs>>) {
     ended: counted.length,
     gaveUp: gaveUp.length,
     failed: counted.length - acquired.length - gaveUp.length,
-    meanWaitSeconds: share(sumOf(acquired.map((step) => step.seconds)), acquired.length),
+    meanWaitSeconds: share(sumOf(secondsOf(acquired)), acquired.length),
     waits: classes.map(waitsOf),
     hottest: shownPlaces.map(pathAt).filter(({ wanted, held }) => wanted > 0 || held > 0),
     /** Of those that had to wait at all and got their paths. */
     fairness: {
-      medianSeconds: percentileOf(waitedSeconds, 50),
-      maxSeconds: percentileOf(waitedSeconds, 100),
+      medianSeconds: percentileOf(secondsOf(hadToWait), 50),
+      maxSeconds: percentileOf(secondsOf(hadToWait), 100),
       /** The part of them that was served before somebody who had waited for the same path for longer. */
       overtaking: share(hadToWait.filter(({ overtook }) => overtook).length, hadToWait.length),
     },

@@ -8,21 +8,17 @@ import {
   retries as releaseRetries,
   timeLimitMs as releaseTimeLimitMs,
 } from '../../src/action/post-step/release.ts';
-import { createAcquireLock } from '../../src/client/acquire-lock.ts';
-import { addressesBelow } from '../../src/client/addresses.ts';
 import type { Answer } from '../../src/client/answer.ts';
-import { createCall } from '../../src/client/call.ts';
-import { type Client, createClient } from '../../src/client/client.ts';
-import { createServerClock } from '../../src/client/clock.ts';
-import { maxConnections, type SentRequest } from '../../src/client/connection.ts';
-import { createReleaseLock } from '../../src/client/release-lock.ts';
-import { createWaitForRelease } from '../../src/client/wait-for-release.ts';
+import type { SentRequest } from '../../src/client/connection.ts';
+import type { StartTimer } from '../../src/client/time-limit.ts';
 import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
 import { milliseconds, parseDuration } from '../../src/interface/duration.ts';
+import { unlessAborted } from '../../src/interface/timers.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
-import type { Random } from './chance.ts';
+import type { Random } from '../../test/support/seed.ts';
+import { createVirtualClient, type VirtualClientOptions } from '../../test/support/virtual-client.ts';
+import type { VirtualTime } from '../../test/support/virtual-time.ts';
 import type { Asked, SimulatedService } from './service.ts';
-import type { VirtualTime } from './virtual-time.ts';
 import { type Plan, requestTimeoutMs, retries, valueIn, type Workload } from './workload.ts';
 
 /** The steps of a job: the action's own code and its client, with time and a service that are simulated. */
@@ -35,12 +31,7 @@ export interface Job {
   readonly onAnswer: (ms: number) => void;
 }
 
-interface Attempts {
-  /** For each of them. */
-  readonly timeoutMs: number;
-  /** After the first. */
-  readonly retries: number;
-}
+type Attempts = Pick<VirtualClientOptions, 'timeoutMs' | 'retries'>;
 
 const baseUrl = new URL('http://127.0.0.1:8080/v1');
 const workspace = valueIn(parseWorkspaceId('game'));
@@ -54,32 +45,23 @@ const keptMs = createServer().keepAliveTimeout;
 
 /** What the service is asked for, as it would read it from the wire. */
 function askedIn({ method, target, headers, body }: SentRequest): Asked {
-  switch (method) {
-    case 'POST': {
-      const { path, ttl } = JSON.parse(body ?? '');
-      const ttlMs = milliseconds(valueIn(parseDuration(String(ttl))));
-      return { kind: 'take', path: String(path), key: headers['idempotency-key'] ?? '', ttlMs };
-    }
-    case 'DELETE': {
-      const path = decodeURIComponent(target.slice(target.lastIndexOf('/') + 1));
-      return { kind: 'release', path, match: headers['if-match'] };
-    }
-    case 'GET': {
-      const query = new URLSearchParams(target.split('?')[1]);
-      const path = query.get('path');
-      if (path === null) return { kind: 'page', locks: Number(query.get('limit')) };
-      return { kind: 'wait', path, seconds: Number(headers['prefer']?.replace('wait=', '')) };
-    }
-    default:
-      throw new Error(`The simulated service knows no ${method}.`);
+  if (method === 'POST') {
+    const { path, ttl } = JSON.parse(body ?? '');
+    const ttlMs = milliseconds(valueIn(parseDuration(String(ttl))));
+    return { kind: 'take', path: String(path), key: headers['idempotency-key'] ?? '', ttlMs };
   }
+  if (method === 'DELETE') {
+    const path = decodeURIComponent(target.slice(target.lastIndexOf('/') + 1));
+    return { kind: 'release', path, match: headers['if-match'] };
+  }
+  const query = new URLSearchParams(target.split('?')[1]);
+  const path = query.get('path');
+  if (path === null) return { kind: 'page', locks: Number(query.get('limit')) };
+  return { kind: 'wait', path, seconds: Number(headers['prefer']?.replace('wait=', '')) };
 }
 
 /** Makes the client of each step, and counts the connections that all of them have at once. */
 export function createClients({ now, after, fulfil, sleep }: VirtualTime, service: Pick<SimulatedService, 'send'>) {
-  const closed = new AbortController().signal;
-  // What is not about single locks is that of a client that asks nobody.
-  const real = createClient({ baseUrl: baseUrl.href, token: 'wsa_simulated', userAgent: 'simulation', clock: now });
   let connections = 0;
   let max = 0;
 
@@ -111,47 +93,21 @@ export function createClients({ now, after, fulfil, sleep }: VirtualTime, servic
     },
     open({ token, random, onAnswer }: Job, attempts: Attempts) {
       const { use, closeAll } = keepConnections();
-      const call = createCall({
-        ...attempts,
-        baseUrl,
-        send(request, signal) {
-          const endUse = use();
-          const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-          const stop = (): void => reject(signal.reason);
-          signal.addEventListener('abort', stop, { once: true });
-          const asked = askedIn(request);
-          const sentAt = now();
+      function send(request: SentRequest, signal: AbortSignal): Promise<Answer> {
+        const endUse = use();
+        const asked = askedIn(request);
+        const sentAt = now();
+        const answered = new Promise<Answer>((resolve) =>
           service.send(asked, token, (answer) => {
             if (asked.kind !== 'wait') onAnswer(now() - sentAt);
             fulfil(resolve, answer);
-          });
-          return promise.finally(() => {
-            signal.removeEventListener('abort', stop);
-            endUse();
-          });
-        },
-        clock: now,
-        serverClock: createServerClock(now),
-        sleep,
-        startTimer: (ms, work) => after(ms, () => fulfil(work, undefined)),
-        random,
-        maxConnections,
-        secrets: [],
-        headers: {},
-        closed,
-        onAnswer: nothing,
-        onRetry: nothing,
-        onThrottled: nothing,
-      });
-      const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock: now, serverNow: now };
-      const client: Client = {
-        ...real,
-        serverNow: now,
-        acquireLock: createAcquireLock(context),
-        releaseLock: createReleaseLock(context),
-        waitForRelease: createWaitForRelease(context),
-      };
-      return { call, client, close: closeAll };
+          }),
+        );
+        return unlessAborted(answered, signal).finally(endUse);
+      }
+      const startTimer: StartTimer = (ms, work) => after(ms, () => fulfil(work, undefined));
+      const options = { ...attempts, baseUrl, send, clock: now, sleep, startTimer, random };
+      return { ...createVirtualClient(options), close: closeAll };
     },
   };
 }
@@ -162,17 +118,14 @@ export interface StepParts extends Pick<VirtualTime, 'now' | 'sleep'> {
   readonly workload: Workload;
 }
 
-/** What a lock step knows of its locks at its end. */
-export interface Locked {
-  readonly result: WaitResult;
-  readonly grants: readonly Grant[];
-}
-
 const ordinaryAttempts = { timeoutMs: requestTimeoutMs, retries };
 const releaseAttempts = {
   timeoutMs: Math.min(requestTimeoutMs, milliseconds(maxReleaseTimeout)),
   retries: releaseRetries,
 };
+
+/** What a lock step has at its end. */
+export const grantsOf = ({ round }: WaitResult): readonly Grant[] => (round.kind === 'acquired' ? round.grants : []);
 
 export function createSteps({ now, sleep, open, workload }: StepParts) {
   const ttl = valueIn(parseTtl(`${workload.ttlSeconds}s`));
@@ -187,7 +140,7 @@ export function createSteps({ now, sleep, open, workload }: StepParts) {
   }
 
   return {
-    async lock(job: Job, { paths }: Pick<Plan, 'paths'>): Promise<Locked> {
+    lock(job: Job, { paths }: Pick<Plan, 'paths'>): Promise<WaitResult> {
       const { context, session, close } = begin(job, ordinaryAttempts);
       const step = {
         ...context,
@@ -197,18 +150,14 @@ export function createSteps({ now, sleep, open, workload }: StepParts) {
         signal: new AbortController().signal,
         log: { line: nothing, warn: nothing, debug: nothing, group: nothing },
       };
-      const result = await acquireLocks(
-        step,
-        { paths, count: paths.length },
-        { seconds: workload.waitSeconds },
-      ).finally(close);
-      return { result, grants: result.round.kind === 'acquired' ? result.round.grants : [] };
+      const wanted = { paths, count: paths.length };
+      return acquireLocks(step, wanted, { seconds: workload.waitSeconds }).finally(close);
     },
 
     /** The post-step: it releases what the job has, and asks about what it may have. */
-    async release(job: Job, { result, grants }: Locked): Promise<void> {
+    async release(job: Job, locked: WaitResult): Promise<void> {
       const { session, close } = begin(job, releaseAttempts);
-      await giveBack(session, { acquired: grants, unclear: result.unproven }, soon()).finally(close);
+      await giveBack(session, { acquired: grantsOf(locked), unclear: locked.unproven }, soon()).finally(close);
     },
 
     /** A guard that reads the list of so many locks, page after page. */

@@ -2,15 +2,12 @@ import { spawnSync } from 'node:child_process';
 import type { Results } from '../results.ts';
 import { numberText } from '../table.ts';
 import { calibrate, type Database, measurementsIn, predict } from './calibration.ts';
-import { type Outcome, simulate } from './simulation.ts';
+import { type Outcome, type SimulationOptions, simulate } from './simulation.ts';
 import type { Workload } from './workload.ts';
 
 /** Everything that is simulated in one run of the command. */
 
-export interface StudyRequest {
-  readonly workload: Workload;
-  readonly seed: number;
-  readonly minutes: number;
+export interface StudyRequest extends Omit<SimulationOptions, 'times'> {
   /** Only the jobs that were asked for: no more and no fewer of them, and nothing else otherwise. */
   readonly alone: boolean;
 }
@@ -27,26 +24,14 @@ const isOverrun = ({ threadBusy, writerBusy }: Outcome): boolean => Math.max(thr
 const crowd = { paths: 100, zipf: 0, waitSeconds: 180 } as const;
 const crowdMinutes = 3;
 
-interface Variant {
-  readonly name: string;
-  readonly change: Partial<Workload>;
-  readonly database?: Database;
-  readonly minutes?: number;
-}
-
-const variants: readonly Variant[] = [
-  { name: 'one token for all jobs', change: { tokens: 1 } },
-  { name: 'every job reads the list of all locks first', change: { list: 1 } },
-  { name: 'on PostgreSQL', change: {}, database: 'PostgreSQL' },
-  { name: 'on PostgreSQL, three instances', change: { instances: 3 }, database: 'PostgreSQL' },
-  { name: 'all want one of a hundred paths', change: crowd, minutes: crowdMinutes },
-  { name: 'the same, with one token for all', change: { ...crowd, tokens: 1 }, minutes: crowdMinutes },
-  {
-    name: 'the same on PostgreSQL, three instances, a hundred tokens',
-    change: { ...crowd, instances: 3 },
-    database: 'PostgreSQL',
-    minutes: crowdMinutes,
-  },
+const variants: readonly (readonly [name: string, database: Database, change: Partial<Workload>])[] = [
+  ['one token for all jobs', 'SQLite', { tokens: 1 }],
+  ['every job reads the list of all locks first', 'SQLite', { list: 1 }],
+  ['on PostgreSQL', 'PostgreSQL', {}],
+  ['on PostgreSQL, three instances', 'PostgreSQL', { instances: 3 }],
+  ['all want one of a hundred paths', 'SQLite', crowd],
+  ['the same, with one token for all', 'SQLite', { ...crowd, tokens: 1 }],
+  ['the same on PostgreSQL, three instances, a hundred tokens', 'PostgreSQL', { ...crowd, instances: 3 }],
 ];
 
 /** How many files, and so connections, a process may have open: Node raises its own limit up to it. */
@@ -94,18 +79,18 @@ const loadLimits = (files: number): readonly LoadLimit[] => [
   },
 ];
 
-/** In the order in which they break; what holds comes last, what is closest to breaking first of these. */
+/**
+ * With the fewest jobs of all that were tried that reach them, or undefined, and how much is used with the most. In the
+ * order in which they break; what holds comes last, what is closest to breaking first of these.
+ */
 export function whatBreaks(limits: readonly LoadLimit[], sweep: readonly Outcome[]) {
   const rising = sweep.toSorted((one, other) => one.jobs - other.jobs);
-  const last = rising.at(-1);
+  const most = rising.slice(-1);
   return limits
-    .map((limit) => ({
-      limit,
-      /** The fewest of all that were tried; undefined when it held for all of them. */
-      jobs: rising.find((outcome) => limit.used(outcome) >= 1)?.jobs,
-      /** With the most jobs. */
-      used: last === undefined ? 0 : limit.used(last),
-    }))
+    .map((limit) => {
+      const jobs = rising.find((outcome) => limit.used(outcome) >= 1)?.jobs;
+      return { limit, jobs, used: Math.max(0, ...most.map(limit.used)) };
+    })
     .toSorted((one, other) => (one.jobs ?? 1e9) - (other.jobs ?? 1e9) || other.used - one.used);
 }
 
@@ -136,12 +121,12 @@ export async function study(request: StudyRequest, results: Results, progress: (
     progress(`${jobs} jobs`);
     sweep.push(await simulate({ workload: { ...workload, jobs }, times, seed, minutes }));
   }
-  for (const { name, change, database = 'SQLite', minutes: its = minutes } of alone ? [] : variants) {
-    const itsTimes = timesOn(database);
-    if (itsTimes === undefined) continue;
+  for (const [name, database, change] of alone ? [] : variants) {
+    const times = timesOn(database);
+    if (times === undefined) continue;
     progress(name);
-    const changed = { workload: { ...workload, ...change }, times: itsTimes, seed, minutes: its };
-    outcomes.push({ name, outcome: await simulate(changed) });
+    const its = { workload: { ...workload, ...change }, minutes: change.paths === undefined ? minutes : crowdMinutes };
+    outcomes.push({ name, outcome: await simulate({ ...its, times, seed }) });
   }
   return {
     request,

@@ -1,5 +1,5 @@
-import { busyText, machineText, numberText, type Table as PlainTable } from '../table.ts';
-import type { Kind } from './calibration.ts';
+import { busyText, machineText, numberText, type Table as PlainTable, withUnit } from '../table.ts';
+import type { Kind, Prediction } from './calibration.ts';
 import type { Outcome } from './simulation.ts';
 import type { Study } from './study.ts';
 
@@ -18,8 +18,9 @@ function seconds(value: number): string {
   return value < 120 ? `${numberText(value)} s` : `${numberText(value / 60)} min`;
 }
 
-const milliseconds = (value: number): string => `${numberText(value)} ms`;
-const perSecond = (value: number): string => `${numberText(value)} /s`;
+/** Empty where nothing was measured. */
+const milliseconds = (value?: number): string => (value === undefined ? '' : withUnit(value, 'ms'));
+const perSecond = (value?: number): string => (value === undefined ? '' : withUnit(value, '/s'));
 const ofAll = (part: number, whole: number): string => `${numberText(part)} (${percent(part / Math.max(1, whole))})`;
 
 type Column<Row> = readonly [head: string, text: (row: Row) => string];
@@ -42,40 +43,35 @@ const kindNames: Readonly<Record<Kind, string>> = {
   take: 'a path taken, on disk',
 };
 
-type Measured = Study['measured'];
+type LoadRow = Partial<Prediction> & { readonly database: string; readonly what: string };
 
 /** What was measured and predicted. The route without a database is the same on all of them. */
-const loadsOf = ({ database, predictions }: Measured['databases'][number], index: number) =>
+const loadsOf = ({ database, predictions }: Study['measured']['databases'][number], index: number): LoadRow[] =>
   predictions
     .filter(({ kind }) => index === 0 || kind !== 'nothing')
-    .map(({ kind, ...load }) => ({
-      ...load,
-      database: kind === 'nothing' ? 'none' : database,
-      what: kindNames[kind],
+    .map((load) => ({
+      ...{ ...load, what: kindNames[load.kind] },
+      database: load.kind === 'nothing' ? 'none' : database,
     }));
 
-type MeasuredRow = { readonly [Name in 'database' | 'what']: string } & {
-  readonly [Name in 'clients' | 'p50Ms']: number;
-} & { readonly [Name in 'perSecond' | 'p99Ms']?: number };
-
-const loadColumns: readonly Column<Pick<MeasuredRow, 'database' | 'what' | 'clients'>>[] = [
+const loadColumns: readonly Column<LoadRow>[] = [
   ['Database', ({ database }) => database],
   ['What', ({ what }) => what],
-  ['Clients', ({ clients }) => numberText(clients)],
+  ['Clients', ({ clients = 1 }) => numberText(clients)],
 ];
 
 function measuredTable({ measured }: Study): Table {
   const { date, machine, quick, databases } = measured;
-  const rows = databases.flatMap((one, index): readonly MeasuredRow[] => {
+  const rows = databases.flatMap((one, index): readonly LoadRow[] => {
     const { ms, locks, bytes } = one.measurements.page;
     const what = `a page of ${numberText(locks)} locks, ${numberText(bytes / 1_000)} KB`;
-    return [...loadsOf(one, index), { database: one.database, what, clients: 1, p50Ms: ms }];
+    return [...loadsOf(one, index), { database: one.database, what, p50Ms: ms }];
   });
-  const columns: readonly Column<MeasuredRow>[] = [
+  const columns: readonly Column<LoadRow>[] = [
     ...loadColumns,
-    ['Answers', (row) => (row.perSecond === undefined ? '' : perSecond(row.perSecond))],
+    ['Answers', (load) => perSecond(load.perSecond)],
     ['Half of them within', ({ p50Ms }) => milliseconds(p50Ms)],
-    ['99 % within', ({ p99Ms }) => (p99Ms === undefined ? '' : milliseconds(p99Ms))],
+    ['99 % within', ({ p99Ms }) => milliseconds(p99Ms)],
   ];
   return tableOf(['measured', 'What the service does'], columns, rows, [
     `Measured on ${date.slice(0, 10)}, with the rate limit off: all clients had one token. ${machineText(measured)}`,
@@ -89,9 +85,9 @@ const modelTable = ({ measured }: Study): Table =>
     ['model', 'The simulated service under the loads that the real one was measured with'],
     [
       ...loadColumns,
-      ['Simulated', ({ predicted }) => perSecond(predicted.perSecond)],
+      ['Simulated', ({ predicted }) => perSecond(predicted?.perSecond)],
       ['Measured', (load) => perSecond(load.perSecond)],
-      ['Half within, simulated', ({ predicted }) => milliseconds(predicted.p50Ms)],
+      ['Half within, simulated', ({ predicted }) => milliseconds(predicted?.p50Ms)],
       ['measured', ({ p50Ms }) => milliseconds(p50Ms)],
     ],
     measured.databases.flatMap(loadsOf),
@@ -102,7 +98,7 @@ function workloadTable({ request }: Study): Table {
   const { workload, minutes, seed } = request;
   const { jobs, paths, zipf, workSeconds, holdSeconds, holdSigma, waitSeconds, ttlSeconds, rateLimit } = workload;
   const limit = rateLimit && `${rateLimit.perSecond} /s, bursts of ${numberText(rateLimit.burst)}`;
-  const rows: readonly (readonly [what: string, value: string])[] = [
+  const rows = [
     ['Jobs at the same time', numberText(jobs)],
     ['Paths; the one at place n is wanted in proportion to', `${numberText(paths)}; n^-${zipf}`],
     ['Paths of a job', '1 for 60 % of the jobs, 2 to 5 for 30 %, 6 to 20 for 10 %'],
@@ -116,11 +112,7 @@ function workloadTable({ request }: Study): Table {
     ['Service', 'SQLite, one instance'],
     ['Simulated time that counts; seed', `${seconds(minutes * 60)}; ${seed}`],
   ];
-  const columns: readonly Column<(typeof rows)[number]>[] = [
-    ['', ([what]) => what],
-    ['', ([, value]) => value],
-  ];
-  return tableOf(['workload', 'What the jobs do'], columns, rows);
+  return { name: 'workload', title: 'What the jobs do', head: ['', ''], rows, notes: [] };
 }
 
 const withinColumn = (head: string, index: number): Column<Outcome['waits'][number]> => [
@@ -160,32 +152,33 @@ const hottestTable = ({ outcome }: Study): Table =>
     ],
   );
 
-type OutcomeColumn = Column<{ readonly outcome: Outcome }>;
+const partOfEnded = (part: number, { ended }: Outcome): string => percent(part / Math.max(1, ended));
 
-const requests: OutcomeColumn = ['Requests', ({ outcome }) => perSecond(outcome.requestsPerSecond)];
-const polls: OutcomeColumn = ['Polls', ({ outcome }) => percent(outcome.pollsShare)];
-const work: OutcomeColumn = [
-  'Service at work',
-  ({ outcome: { threadBusy, writerBusy } }) => percent(Math.max(threadBusy, writerBusy)),
-];
-const answers: OutcomeColumn = ['Answers, 99 % within', ({ outcome }) => milliseconds(outcome.answersP99Ms)];
-const ofEnded = (head: string, name: 'gaveUp' | 'failed'): OutcomeColumn => [
-  head,
-  ({ outcome }) => percent(outcome[name] / Math.max(1, outcome.ended)),
-];
-const connections: OutcomeColumn = ['Connections', ({ outcome }) => numberText(outcome.connections)];
+const outcomeTexts = {
+  Jobs: ({ jobs }: Outcome) => numberText(jobs),
+  Requests: ({ requestsPerSecond }: Outcome) => perSecond(requestsPerSecond),
+  Polls: ({ pollsShare }: Outcome) => percent(pollsShare),
+  'Refused with 429': ({ rateLimitedShare }: Outcome) => percent(rateLimitedShare),
+  'Service at work': ({ threadBusy, writerBusy }: Outcome) => percent(Math.max(threadBusy, writerBusy)),
+  'Changes a commit': ({ changesPerCommit }: Outcome) => numberText(changesPerCommit),
+  'Answers, 99 % within': ({ answersP99Ms }: Outcome) => milliseconds(answersP99Ms),
+  'Mean wait': ({ meanWaitSeconds }: Outcome) => seconds(meanWaitSeconds),
+  'Gave up': (outcome: Outcome) => partOfEnded(outcome.gaveUp, outcome),
+  Failed: (outcome: Outcome) => partOfEnded(outcome.failed, outcome),
+  'Refused, had all one token': ({ oneTokenRefusedShare }: Outcome) => percent(oneTokenRefusedShare),
+  Connections: (outcome: Outcome) => numberText(outcome.connections),
+  Lists: ({ listedBytesPerSecond }: Outcome) => `${numberText(listedBytesPerSecond / 1e6)} MB/s`,
+};
+
+const outcomeColumns = (...heads: readonly (keyof typeof outcomeTexts)[]) =>
+  heads.map((head): Column<{ readonly outcome: Outcome }> => [head, ({ outcome }) => outcomeTexts[head](outcome)]);
 
 const sweepTable = ({ sweep }: Study): Table =>
   tableOf(
     ['sweep', 'As the number of jobs rises'],
     [
-      ['Jobs', ({ outcome }) => numberText(outcome.jobs)],
-      ...[requests, polls, work],
-      ['Changes a commit', ({ outcome }) => numberText(outcome.changesPerCommit)],
-      ...[answers, ofEnded('Gave up', 'gaveUp')],
-      ['Refused, had all one token', ({ outcome }) => percent(outcome.oneTokenRefusedShare)],
-      connections,
-      ['Lists', ({ outcome }) => `${numberText(outcome.listedBytesPerSecond / 1e6)} MB/s`],
+      ...outcomeColumns('Jobs', 'Requests', 'Polls', 'Service at work', 'Changes a commit', 'Answers, 99 % within'),
+      ...outcomeColumns('Gave up', 'Refused, had all one token', 'Connections', 'Lists'),
     ],
     sweep.map((outcome) => ({ outcome })),
     ['With more jobs than a service can serve, nothing more is simulated.'],
@@ -213,11 +206,8 @@ const variantsTable = ({ variants, request }: Study): Table =>
     ['variants', `${numberText(request.workload.jobs)} jobs, otherwise`],
     [
       ['', ({ name }) => name],
-      ...[requests, polls],
-      ['Refused with 429', ({ outcome }) => percent(outcome.rateLimitedShare)],
-      ...[work, answers],
-      ['Mean wait', ({ outcome }) => seconds(outcome.meanWaitSeconds)],
-      ...[ofEnded('Gave up', 'gaveUp'), ofEnded('Failed', 'failed'), connections],
+      ...outcomeColumns('Requests', 'Polls', 'Refused with 429', 'Service at work', 'Answers, 99 % within'),
+      ...outcomeColumns('Mean wait', 'Gave up', 'Failed', 'Connections'),
     ],
     variants,
   );

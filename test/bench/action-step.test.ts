@@ -12,8 +12,8 @@ test('what a step and its post-step use is counted in both', async () => {
     workspace: 'game',
     path: 'a.png\nb.png\nc.png',
   };
-  const { usage } = await runStep(inputs, { atEnd: (end) => onTestFinished(() => void end()) }, { isCounted: true });
-  const { requests, connections, peakBytes } = usage;
+  const ends = { atEnd: (end: () => unknown) => onTestFinished(() => void end()) };
+  const { requests, connections, peakBytes } = await runStep(inputs, ends, { isCounted: true });
   expect(service.requests.filter((request) => request.startsWith('POST'))).toHaveLength(3);
   expect(service.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(3);
   expect(requests).toBe(service.requests.length);

@@ -4,14 +4,14 @@ import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Archive, archiveOf, budgets } from '../../bench/size.ts';
+import { archiveOf, budgets } from '../../bench/size.ts';
 import { dist, filesOfDist, isChunk, readDist, root } from './committed.ts';
 
 /**
  * What it would be if the files were committed as they lie here: those that git knows, and all of `dist/`. They are
  * written to a store of their own, so that nothing is left behind in the repository.
  */
-function archiveOfWorkingTree(): Archive {
+function archiveOfWorkingTree() {
   const folder = mkdtempSync(join(tmpdir(), 'archive-'));
   const git = (environment: NodeJS.ProcessEnv, ...args: readonly string[]): string =>
     execFileSync('git', args, { cwd: root, env: environment, encoding: 'utf8' }).trim();

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRandom } from '../../bench/simulate/chance.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
 import { createThrottle, type Throttle } from '../../src/client/throttle.ts';
 import { createRateLimiter } from '../../src/service/http/rate-limit.ts';
 import { runs } from '../support/runs.ts';
+import { randomOf } from '../support/seed.ts';
 
 /** As many as a client has connections. */
 const parallel = 16;
@@ -30,7 +30,7 @@ const neededMs = (load: Load): number =>
 function play(load: Load, tells = true) {
   const { clients, requestsEach, perSecond, latencyMs, seed } = load;
   let now = 0;
-  const random = createRandom(seed);
+  const random = randomOf(seed);
   const events: { readonly at: number; readonly work: () => void }[] = [];
   const after = (ms: number, work: () => void): void => void events.push({ at: now + ms, work });
   const { admit } = createRateLimiter({ perSecond, burst: burstOf(load) }, () => now);

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 
@@ -92,4 +93,13 @@ export function manyCommits(count: number, branch = 'main', seed = branch): read
     branch,
     files: { [`folder-${index % 7}/deep-${index % 3}/file-${index % 20}`]: `${seed} ${index}\n`.repeat(20) },
   }));
+}
+
+/** A PATH on which git runs this of a shell before it does its work. */
+export async function pathWithGit(folder: string, first: string): Promise<string> {
+  const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  await writeFile(join(bin, 'git'), `#!/bin/sh\n${first}\nexec '${git}' "$@"\n`, { mode: 0o755 });
+  return `${bin}:${process.env['PATH']}`;
 }

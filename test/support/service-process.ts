@@ -16,6 +16,8 @@ export interface CommandOptions {
   /** All that the process gets besides PATH and HOME: nothing of the environment the tests run in. */
   readonly environment?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** Another program for Node than the command. */
+  readonly entry?: string;
   /** A program, with its arguments, that becomes the command: it must not start it as a child of its own. */
   readonly through?: readonly string[];
 }
@@ -93,9 +95,9 @@ function collect(stream: Readable): Collected {
 
 /** Starts the real command, as it is installed, on the Node that runs the tests. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
-  const { folder, environment = {}, cwd, through = [] } = options;
+  const { folder, environment = {}, cwd, entry = command, through = [] } = options;
   const data = folder === undefined ? {} : { WORKSPACE_SERVICE_DATA: folder };
-  const [program = process.execPath, ...words] = [...through, process.execPath, command, ...args];
+  const [program = process.execPath, ...words] = [...through, process.execPath, entry, ...args];
   const child = spawn(program, words, {
     env: { PATH: process.env['PATH'], HOME: tmpdir(), ...data, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,38 +1,93 @@
-import { setImmediate as idle } from 'node:timers/promises';
+/** Time that passes only from one event to the next, and as quickly as these can be worked off: a day is over at once. */
+export type VirtualTime = ReturnType<typeof createVirtualTime>;
 
-interface Timer {
+interface Event {
   readonly at: number;
-  readonly work: () => void;
+  /** Of two events at the same time, the one that was planned first comes first. */
+  readonly order: number;
+  /** Undefined when it was taken back: what it would have used need not be kept for it. */
+  what: (() => void) | undefined;
+  left?: Event | undefined;
+  right?: Event | undefined;
+  /** Of the way down to the right, which is never longer than the one to the left. */
+  length: number;
 }
 
-/** A time that passes only when everybody waits for it: a day is over at once. */
-export function startVirtualTime(start: number) {
-  let now = start;
-  const timers = new Set<Timer>();
+const lengthOf = (heap: Event | undefined): number => heap?.length ?? 0;
 
-  function startTimer(ms: number, work: () => void): () => void {
-    const timer = { at: now + Math.max(0, ms), work };
-    timers.add(timer);
-    return () => timers.delete(timer);
+/** Leftist heaps: C. A. Crane, "Linear lists and priority queues as balanced binary trees", 1972. */
+function merge(one: Event | undefined, other: Event | undefined): Event | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const isBefore = one.at < other.at || (one.at === other.at && one.order < other.order);
+  const [first, second] = isBefore ? [one, other] : [other, one];
+  const merged = merge(first.right, second);
+  const isLonger = lengthOf(merged) > lengthOf(first.left);
+  [first.left, first.right] = isLonger ? [merged, first.left] : [first.left, merged];
+  first.length = lengthOf(first.right) + 1;
+  return first;
+}
+
+/** Everything is set going by promises alone, so that nothing is left to do when all of their callbacks have run. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Begins at so many milliseconds since 1970. */
+export function createVirtualTime(start: number) {
+  let events: Event | undefined;
+  let now = start;
+  let planned = 0;
+  let woken = false;
+
+  /** Gives what takes it back. */
+  function after(ms: number, what: () => void): () => void {
+    planned += 1;
+    const event: Event = { at: now + Math.max(0, ms), order: planned, what, length: 1 };
+    events = merge(events, event);
+    return () => {
+      event.what = undefined;
+    };
+  }
+
+  /** Fulfils a promise: what follows from that happens at the same moment, before the next event. */
+  function fulfil<T>(resolve: (value: T) => void, value: T): void {
+    woken = true;
+    resolve(value);
+  }
+
+  /** False when nothing is planned until then. */
+  function passToNext(end: number): boolean {
+    const next = events;
+    if (next === undefined || next.at > end) return false;
+    events = merge(next.left, next.right);
+    now = next.at;
+    woken = false;
+    next.what?.();
+    return true;
   }
 
   return {
-    clock: (): number => now,
-    startTimer,
+    now: () => now,
+    after,
+    fulfil,
+    sleep: (ms: number): Promise<void> => new Promise((resolve) => void after(ms, () => fulfil(resolve, undefined))),
 
     /** Ends early, without an error, when the signal is aborted. */
-    sleep: (ms: number, signal: AbortSignal): Promise<void> =>
+    sleepUnless: (ms: number, signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
-        const cancel = startTimer(signal.aborted ? 0 : ms, () => {
-          signal.removeEventListener('abort', wake);
-          resolve();
-        });
-        function wake(): void {
+        const end = (): void => {
           cancel();
-          resolve();
-        }
-        signal.addEventListener('abort', wake, { once: true });
+          signal.removeEventListener('abort', end);
+          fulfil(resolve, undefined);
+        };
+        const cancel = after(signal.aborted ? 0 : ms, end);
+        signal.addEventListener('abort', end, { once: true });
       }),
+
+    /** Lets everything happen that is due until then. */
+    async runUntil(end: number): Promise<void> {
+      await settled();
+      while (passToNext(end)) if (woken) await settled();
+      now = end;
+    },
 
     /** Lets the time pass until the work is done. */
     async pass<T>(work: Promise<T>): Promise<T> {
@@ -42,14 +97,9 @@ export function startVirtualTime(start: number) {
       });
       done.catch(() => undefined);
       for (;;) {
-        await idle();
+        await settled();
         if (isDone) return done;
-        let first: Timer | undefined;
-        for (const timer of timers) if (first === undefined || timer.at < first.at) first = timer;
-        if (first === undefined) throw new Error('Nothing is left to wait for.');
-        timers.delete(first);
-        now = Math.max(now, first.at);
-        first.work();
+        if (!passToNext(Number.POSITIVE_INFINITY)) throw new Error('Nothing is left to wait for.');
       }
     },
   };

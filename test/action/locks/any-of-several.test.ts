@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createVirtualTime, type VirtualTime } from '../../../bench/simulate/virtual-time.ts';
 import type { Grant } from '../../../src/action/ledger/entry.ts';
 import { acquireLocks, type WaitResult } from '../../../src/action/locks/acquire.ts';
 import type { AcquireResult, LockSession } from '../../../src/action/locks/session.ts';
@@ -8,6 +7,7 @@ import type { Client } from '../../../src/client/client.ts';
 import type { LockPath } from '../../../src/interface/lock-path.ts';
 import { game, lockPath, ttl } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
+import { createVirtualTime, type VirtualTime } from '../../support/virtual-time.ts';
 import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
 
 const second = 1_000;

@@ -3,15 +3,12 @@ import { describe, expect, test } from 'vitest';
 import type { Entry, Grant } from '../../../src/action/ledger/entry.ts';
 import { historyOf } from '../../../src/action/ledger/history.ts';
 import { attemptMs, type EndOfRenewal, renewLocks } from '../../../src/action/renewal/renew-locks.ts';
-import { addressesBelow } from '../../../src/client/addresses.ts';
-import { type CallOptions, createCall } from '../../../src/client/call.ts';
-import { createServerClock } from '../../../src/client/clock.ts';
-import { createReleaseLock } from '../../../src/client/release-lock.ts';
-import { createRenewLock } from '../../../src/client/renew-lock.ts';
+import type { CallOptions } from '../../../src/client/call.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
 import { ttl as ttlOf } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
-import { startVirtualTime } from '../../support/virtual-time.ts';
+import { createVirtualClient } from '../../support/virtual-client.ts';
+import { createVirtualTime } from '../../support/virtual-time.ts';
 import { grantOf, iso, lockOf, place, start } from '../samples.ts';
 
 const second = 1_000;
@@ -60,8 +57,8 @@ async function renewing({
   random = () => 0.5,
   writable = true,
 }: Scene) {
-  const time = startVirtualTime(start);
-  const { clock, sleep, startTimer } = time;
+  const time = createVirtualTime(start);
+  const { now: clock, sleepUnless: sleep, after: startTimer } = time;
   const grants = paths.map((path): Grant => {
     const lock = lockOf(path, { id: `lock_${path}`, expires_at: iso(grantedSeconds * second) });
     return grantOf(path, { lock });
@@ -77,7 +74,6 @@ async function renewing({
   let looks: (() => void) | undefined;
   let workerGone = false;
   let ledgerGone = false;
-  const serverClock = createServerClock(clock);
 
   const send: CallOptions['send'] = async ({ method, target, headers, body }, signal) => {
     const path: string = body === null ? decodeURIComponent(target.split('/').at(-1) ?? '') : JSON.parse(body).path;
@@ -108,13 +104,8 @@ async function renewing({
     }
   };
   const baseUrl = new URL(place.service);
-  const nothing = (): void => undefined;
-  const call = createCall({
-    ...{ baseUrl, send, clock, serverClock, sleep, startTimer, random, maxConnections: 16, headers: {}, secrets: [] },
-    ...{ timeoutMs: attemptMs(ttlSeconds * second), retries: 1_000, closed: new AbortController().signal },
-    ...{ onAnswer: nothing, onRetry: nothing, onThrottled: nothing },
-  });
-  const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock, serverNow: serverClock.now };
+  const attempts = { timeoutMs: attemptMs(ttlSeconds * second), retries: 1_000 };
+  const { client } = createVirtualClient({ ...attempts, baseUrl, send, clock, sleep, startTimer, random });
 
   for (const [ms, event] of [...events, [untilMs, stop] as const]) {
     startTimer(ms, () => {
@@ -128,8 +119,7 @@ async function renewing({
   const end: EndOfRenewal = await time.pass(
     renewLocks(
       {
-        client: { renewLock: createRenewLock(context), releaseLock: createReleaseLock(context) },
-        ...{ clock, sleep, random, serverNow: serverClock.now },
+        ...{ client, clock, sleep, random, serverNow: client.serverNow },
         record: (entry) => (writable ? void entries.push(entry) : undefined),
         follow() {
           if (ledgerGone) throw new Error('ENOENT');
@@ -140,7 +130,7 @@ async function renewing({
         isWorkerGone: () => workerGone,
         watch(look) {
           looks = look;
-          return nothing;
+          return () => undefined;
         },
       },
       {

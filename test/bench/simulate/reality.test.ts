@@ -1,9 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { createRandom } from '../../../bench/simulate/chance.ts';
 import { createService } from '../../../bench/simulate/service.ts';
 import { createClients, createSteps, type StepParts } from '../../../bench/simulate/steps.ts';
-import { createVirtualTime } from '../../../bench/simulate/virtual-time.ts';
 import { valueIn } from '../../../bench/simulate/workload.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
@@ -11,8 +9,10 @@ import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
+import { randomOf } from '../../support/seed.ts';
 import { shippedRateLimit } from '../../support/shipped-settings.ts';
 import { measured } from '../../support/soak/measured.ts';
+import { createVirtualTime } from '../../support/virtual-time.ts';
 import { someTimes, someWorkload } from './some-service.ts';
 
 const jobs = runs(8, 32);
@@ -33,9 +33,9 @@ async function queueUp(
   const gotAfter: number[] = [];
   let ended = began;
   async function job(number: number): Promise<void> {
-    const its = { token: 't', random: createRandom(seed, 1, number), onAnswer: () => undefined };
+    const its = { token: 't', random: randomOf(seed, 1, number), onAnswer: () => undefined };
     const locked = await steps.lock(its, { paths: [path] });
-    expect(locked.result.round.kind).toBe('acquired');
+    expect(locked.round.kind).toBe('acquired');
     gotAfter.push(now() - began);
     await sleep(holdMs);
     await steps.release(its, locked);
@@ -75,7 +75,7 @@ async function really(times: number) {
 
 async function simulated(seed: number) {
   const time = createVirtualTime(0);
-  const random = createRandom(seed, 0);
+  const random = randomOf(seed, 0);
   const service = createService({ time, times: someTimes, instances: 1, rateLimit: shippedRateLimit, random });
   const { open } = createClients(time, service);
   const queue = await queueUp({ ...time, open }, seed, () => time.runUntil(waitSeconds * 1_000));

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { createRandom } from '../../../bench/simulate/chance.ts';
 import { type Asked, createService } from '../../../bench/simulate/service.ts';
-import { createVirtualTime } from '../../../bench/simulate/virtual-time.ts';
 import type { Answer } from '../../../src/client/answer.ts';
 import type { RateLimit } from '../../../src/service/http/rate-limit.ts';
+import { randomOf } from '../../support/seed.ts';
+import { createVirtualTime } from '../../support/virtual-time.ts';
 import { someTimes } from './some-service.ts';
 
 function started(instances = 1, rateLimit: RateLimit = null) {
   const time = createVirtualTime(0);
-  const service = createService({ time, instances, times: someTimes, random: createRandom(1), rateLimit });
+  const service = createService({ time, instances, times: someTimes, random: randomOf(1), rateLimit });
   return { time, service };
 }
 

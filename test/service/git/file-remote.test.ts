@@ -1,21 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createGit } from '../../../src/service/git/git.ts';
-import { createRepository, manyCommits } from '../../support/git-repository.ts';
+import { createRepository, manyCommits, pathWithGit } from '../../support/git-repository.ts';
 import { branchNamed, enoughTime, failureOf, gitIn, gitSetUp, operatorEnvironment } from '../../support/git-service.ts';
 
 const main = branchNamed('main');
-
-/** A path on which git does something before it does its work. */
-async function pathWithGit(folder: string, first: string): Promise<string> {
-  const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-  const bin = join(folder, 'bin');
-  await mkdir(bin);
-  await writeFile(join(bin, 'git'), `#!/bin/sh\n${first}\nexec ${git} "$@"\n`, { mode: 0o755 });
-  return `${bin}:${process.env['PATH']}`;
-}
 
 test('a repository that another user owns is served all the same', async () => {
   const { folder, repository, remote } = await gitSetUp();

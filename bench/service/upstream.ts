@@ -1,0 +1,34 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { serveGit } from '../../test/support/git-http-backend.ts';
+import type { StoredName } from '../../test/support/lfs-store.ts';
+import { listenHere } from '../../test/support/listen.ts';
+
+async function sendFile(file: string, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-length': (await stat(file)).size });
+  await pipeline(createReadStream(file), response);
+}
+
+/** Where a team keeps its repositories and, below `objects`, their LFS objects. Gives its port. */
+export const startUpstream = (folder: string): Promise<number> =>
+  listenHere(
+    createServer(async (request, response) => {
+      const { url = '', headers } = request;
+      if (url === '/objects/batch') {
+        // Git LFS and the service ask, and nobody else.
+        const { objects } = (await json(request)) as { readonly objects: readonly StoredName[] };
+        const found = objects.map(({ oid, size }) => {
+          const href = `http://${headers.host}/objects/${oid}`;
+          return { oid, size, authenticated: true, actions: { download: { href } } };
+        });
+        response.writeHead(200, { 'content-type': 'application/vnd.git-lfs+json' });
+        response.end(JSON.stringify({ transfer: 'basic', objects: found }));
+      } else if (url.startsWith('/objects/')) {
+        await sendFile(join(folder, url), response).catch(() => response.destroy());
+      } else await serveGit(request, response, { folder });
+    }),
+  );

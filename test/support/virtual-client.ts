@@ -1,0 +1,38 @@
+import { createAcquireLock } from '../../src/client/acquire-lock.ts';
+import { addressesBelow } from '../../src/client/addresses.ts';
+import { type CallOptions, createCall } from '../../src/client/call.ts';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { createServerClock } from '../../src/client/clock.ts';
+import { maxConnections } from '../../src/client/connection.ts';
+import { createReleaseLock } from '../../src/client/release-lock.ts';
+import { createRenewLock } from '../../src/client/renew-lock.ts';
+import { createWaitForRelease } from '../../src/client/wait-for-release.ts';
+
+export type VirtualClientOptions = Pick<
+  CallOptions,
+  'baseUrl' | 'send' | 'clock' | 'sleep' | 'startTimer' | 'random' | 'timeoutMs' | 'retries'
+>;
+
+const never = new AbortController().signal;
+const nothing = (): void => undefined;
+const silent = createClient({ baseUrl: 'http://127.0.0.1:8080/v1', token: 'wsa_virtual', userAgent: 'test' });
+
+/** A client for a time and a service that are simulated. What is not about single locks is that of one that asks nobody. */
+export function createVirtualClient(options: VirtualClientOptions) {
+  const { baseUrl, clock } = options;
+  const serverClock = createServerClock(clock);
+  const call = createCall({
+    ...{ ...options, serverClock, maxConnections, headers: {}, secrets: [], closed: never },
+    ...{ onAnswer: nothing, onRetry: nothing, onThrottled: nothing },
+  });
+  const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock, serverNow: serverClock.now };
+  const client: Client = {
+    ...silent,
+    serverNow: serverClock.now,
+    acquireLock: createAcquireLock(context),
+    releaseLock: createReleaseLock(context),
+    renewLock: createRenewLock(context),
+    waitForRelease: createWaitForRelease(context),
+  };
+  return { call, client };
+}
