@@ -1,13 +1,17 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Context } from 'hono';
 import { Refusal } from '../contract/problem.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { ByteRange } from './byte-range.ts';
 import type { Environment } from './context.ts';
 
-const chunkBytes = 256 * 1_024;
+const chunkBytes = 64 * 1_024;
 
 /** A client that takes no chunk for so long keeps others from theirs. */
 const usualMaxMsPerChunk = 60_000;
+
+/** What is read at the same time is sent one right after the other, and requests for locks wait meanwhile. */
+const inTurn = limitParallel({ max: 4 });
 
 /** Read when the client has taken what was read before. */
 const chunksOf = (file: FileHandle, { start, end }: ByteRange, onRead: () => void): ReadableStream<Uint8Array> => {
@@ -17,7 +21,7 @@ const chunksOf = (file: FileHandle, { start, end }: ByteRange, onRead: () => voi
       async pull(controller) {
         onRead();
         const bytes = Buffer.allocUnsafe(Math.min(chunkBytes, end - position));
-        const { bytesRead } = await file.read(bytes, 0, bytes.length, position);
+        const { bytesRead } = await inTurn('', () => file.read(bytes, 0, bytes.length, position));
         if (bytesRead === 0) throw new Error('The file is shorter than it was when its answer began.');
         position += bytesRead;
         controller.enqueue(bytes.subarray(0, bytesRead));

@@ -62,6 +62,13 @@ async function measure(store: Pick<ObjectStore, 'list'>, onObject: (object: List
   return { objects, bytes };
 }
 
+/** Windows removes no file that is being read. */
+const isRemoved = (store: Pick<ObjectStore, 'remove'>, oid: Oid): Promise<boolean> =>
+  store.remove(oid).then(
+    () => true,
+    () => false,
+  );
+
 /**
  * Makes room in a store that has more than it may: what was used least recently goes first, and nothing that a head needs.
  * Instances that share the folder may do so at the same time: what another one has removed counts as removed.
@@ -91,15 +98,7 @@ export async function evict(
     signal.throwIfAborted();
     const found = await store.find(oid);
     if (found !== undefined && found.lastUsedAt > lastUsedAt) continue;
-    // Windows removes no file that is being read.
-    if (
-      found !== undefined &&
-      !(await store.remove(oid).then(
-        () => true,
-        () => false,
-      ))
-    )
-      continue;
+    if (found !== undefined && !(await isRemoved(store, oid))) continue;
     evicted.objects += 1;
     evicted.bytes += size;
   }
