@@ -66,7 +66,8 @@ const query = often(
     const pairs = Object.entries(given).map(
       ([key, each]) => `${key}=${encodeURIComponent((JSON.stringify(each) ?? '').toWellFormed())}`,
     );
-    return `?${pairs.join('&')}`;
+    // With more than that, Node does not even read what is asked.
+    return `?${pairs.join('&')}`.slice(0, 8_000);
   }),
 );
 const request = fc.record({

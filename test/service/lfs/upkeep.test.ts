@@ -158,10 +158,10 @@ describe('after a sync', () => {
     commitAsset('main', 'Hero.uasset', 'third');
     await sync('main');
     await expect.poll(has, { timeout: 20_000 }).toEqual([false, true, true]);
+    const usage = () => usageOf(service.storage, workspace);
+    await expect.poll(usage, { timeout: 20_000 }).toEqual({ objects: 2, bytes: 200, neededBytes: 200 });
     await age('third');
     await sync('main');
     expect((await stored.find(asset('third').oid))?.lastUsedAt).toBeGreaterThan(Date.now() - 60_000);
-    const usage = () => usageOf(service.storage, workspace);
-    await expect.poll(usage, { timeout: 20_000 }).toEqual({ objects: 2, bytes: 200, neededBytes: 200 });
   });
 });
