@@ -83,6 +83,12 @@ const request = fc.record({
   body: often(fc.constant('{}'), body),
 });
 
+/** So that some is let in, whatever the others are. */
+const letIn = {
+  ...({ method: 'GET', workspace: 'W', end: '/locks', query: '', signedIn: 'Bearer', body: '' } as const),
+  headers: [],
+};
+
 describe.each(realDatabaseKinds)('garbage on $name', (kind) => {
   const service = sharedService(kind);
 
@@ -109,8 +115,8 @@ describe.each(realDatabaseKinds)('garbage on $name', (kind) => {
         expect(answer.headers.get('content-type'), `${method} ${target}: ${answer.text}`).toBe(lfsMediaType);
         expect(answer.body.message).toMatch(/\S/);
       }),
+      { examples: [[letIn]] },
     );
-    // Some of it was let in.
     expect([...seen]).toEqual(expect.arrayContaining([200, 401, 403, 405]));
     expect((await locksOf(service, service.home, service.secret).list()).status).toBe(200);
     for (const text of ['request failed', 'wsa_', btoa(`a:${service.secret}`)])
