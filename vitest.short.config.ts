@@ -11,6 +11,11 @@ const elsewhere = [
   'test/service/dashboard/browser/**',
   // npm run test:fire
   'test/fire/**',
+  // npm run test:git
+  'test/service/mirror/{clone,limits,published}.test.ts',
+  'test/service/lfs/{git-lfs,mirror}.test.ts',
+  'test/service/lfs/fetch/fetch-objects.test.ts',
+  'test/service/resilience/killed-sync.test.ts',
   // npm run test:e2e
   'test/runner/**',
   'test/e2e/{connections,rate-limited,run-api}.test.ts',
