@@ -65,13 +65,19 @@ describe('git as a process', () => {
     const environment = await environmentWithGit('printf first; head -c 200000 /dev/zero');
     let taken = 0;
     let isFirst = true;
+    let isLast = false;
     const outcome = await runGit([], environment, {
       limits,
       async onOutput(chunk) {
         taken += chunk.length;
-        // More than a pipe holds waits for the first piece; then, longer than a process that has ended keeps its pipes.
-        await sleep(isFirst ? 300 : 2_500);
+        // More than a pipe holds waits for the first piece.
+        if (isFirst) await sleep(300);
         isFirst = false;
+        // The rest fits into the pipe: it waits there for longer than a process that has ended keeps its pipes.
+        if (!isLast && taken > 140_000) {
+          isLast = true;
+          await sleep(2_500);
+        }
       },
     });
     expect(outcome).toMatchObject({ kind: 'exited', status: 0 });
