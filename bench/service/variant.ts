@@ -47,11 +47,11 @@ export function oneCommitPerChange(storage: Storage): Storage {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The list that a query is about: batchQuery() makes it a parameter. */
+/** The list that a query is about: batchQuery() makes it a parameter. Others are about one thing. */
 function membersOf({ parameters }: CompiledQuery): readonly Row[] {
   const list = parameters.find((parameter) => typeof parameter === 'string' && parameter.startsWith('{'));
   // batchQuery() has written it.
-  return list === undefined ? [] : Object.values(JSON.parse(String(list)) as Record<string, Row>);
+  return list === undefined ? [{}] : Object.values(JSON.parse(String(list)) as Record<string, Row>);
 }
 
 const onlyToken = newTokenSecret();
@@ -69,7 +69,7 @@ const tokenRow: Row = {
   now: 0,
 };
 
-/** What each query about taking a lock needs to hear, by how it begins or what is in it. */
+/** What each query of the start, and about taking a lock, needs to hear, by what is in it. */
 const answers: readonly (readonly [part: string, row: (member: Row, place: number) => Row])[] = [
   ['join "tokens"', (_, place) => ({ ...tokenRow, place })],
   ['join "workspaces"', (_, place) => ({ id: onlyWorkspace, remote: 'file:///nowhere', place })],
@@ -80,6 +80,7 @@ const answers: readonly (readonly [part: string, row: (member: Row, place: numbe
       return { workspace_id: workspace, ...lock, acquired_at: now, expires_at: now + 3_600_000 };
     },
   ],
+  ['from "signing_keys"', () => ({ secret: 'bench' })],
   ['insert into "fences"', ({ workspace, count }) => ({ workspace_id: workspace, value: count })],
 ];
 
