@@ -1,0 +1,26 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { codeIn, readPage } from './pages.ts';
+
+const src = fileURLToPath(new URL('../../src/', import.meta.url));
+const { sections } = await readPage('docs/troubleshooting.md');
+const entries = sections.filter(({ title }) => title.startsWith('`'));
+
+const files = (await readdir(src, { recursive: true })).filter((name) => name.endsWith('.ts'));
+const sources = await Promise.all(files.map((name) => readFile(join(src, name), 'utf8')));
+
+test('the messages that people meet are there', () => expect(entries.length).toBeGreaterThanOrEqual(20));
+
+test.each(entries)('$title is what the code says', ({ title, text }) => {
+  const [message = ''] = codeIn(title);
+  const fixed = message
+    .split('…')
+    .map((part) => part.trim())
+    .filter((part) => /\w{2}/.test(part));
+  expect(fixed).not.toEqual([]);
+  // All of it in one file: a message is not put together from several.
+  expect(sources.some((source) => fixed.every((part) => source.includes(part)))).toBe(true);
+  expect(text.trim()).not.toBe('');
+});
