@@ -78,7 +78,7 @@ export const hookEvents = ['sync.succeeded', 'sync.failed', 'lock.acquired', 'lo
 
 export type HookEvent = (typeof hookEvents)[number];
 
-export const hookFormats = ['standard', 'github', 'buildkite'] as const;
+export const hookFormats = ['standard', 'github', 'buildkite', 'slack', 'discord', 'teams'] as const;
 
 export type HookFormat = (typeof hookFormats)[number];
 

@@ -441,7 +441,8 @@ export const parsers: readonly Parser[] = [
   ),
   row('service/webhooks/delivery-request.ts requestSecrets', (text) =>
     requestSecrets({
-      url: `https://a/?${encodeURIComponent(text.toWellFormed())}`,
+      url: `https://a/${encodeURIComponent(text.toWellFormed())}?${encodeURIComponent(text.toWellFormed())}`,
+      format: 'slack',
       secret: newSecret(),
       headers: orThrow(parseExtraHeaders({ authorization: 'Basic YWRhOnNlY3JldA==' })),
       signature: text,

@@ -8,8 +8,10 @@ const receiver = (url: string): string => new URL(url).origin;
 const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
-/** GitHub and Buildkite authenticate a caller by a token in its headers, and ignore signatures. */
-const looksAtSignature = (format: unknown): boolean => format !== 'github' && format !== 'buildkite';
+/** Receivers of these know a caller by a token in its headers or in its address, and ignore signatures. */
+const withoutSignature: readonly unknown[] = ['github', 'buildkite', 'slack', 'discord', 'teams'];
+
+const looksAtSignature = (format: unknown): boolean => !withoutSignature.includes(format);
 
 export async function registerHook(context: Context, task: TaskOf<'register-hook'>): Promise<Outcome> {
   const { client, log } = context;

@@ -1,4 +1,6 @@
 import { accepted, type Parsed } from '../../interface/parsed.ts';
+import type { HookFormat } from '../../interface/resources.ts';
+import { isChatFormat } from './chat-formats.ts';
 import type { HookEventOccurrence } from './event.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { contentOf } from './formats.ts';
@@ -23,32 +25,35 @@ export function deliveryRequest(
   occurrence: HookEventOccurrence,
   timestamp: Date,
 ): Parsed<DeliveryRequest> {
-  const content = contentOf(formatOf(hook), occurrence);
+  const format = formatOf(hook);
+  const content = contentOf(format, occurrence);
   if (!content.ok) return content;
   const { body } = content.value;
   const { url } = hook;
   const [secret, headers] = [secretOf(hook), headersOf(hook)];
   const signature = signedHeaders({ id: occurrence.id, timestamp, body, secret });
-  const secrets = requestSecrets({ url, secret, headers, signature: signature['webhook-signature'] });
+  const secrets = requestSecrets({ url, format, secret, headers, signature: signature['webhook-signature'] });
   return accepted({ url, headers: { ...content.value.headers, ...headers, ...signature }, body, secrets });
 }
 
 interface Sent {
   readonly url: string;
+  readonly format: HookFormat;
   readonly secret: WebhookSecret;
   readonly headers: ExtraHeaders;
   readonly signature: string;
 }
 
 /** The secrets that a delivery gives to its receiver, in every form in which its answer may repeat them. */
-export function requestSecrets({ url, secret, headers, signature }: Sent): readonly string[] {
-  const { search } = new URL(url);
+export function requestSecrets({ url, format, secret, headers, signature }: Sent): readonly string[] {
+  const { pathname, search } = new URL(url);
   return [
     secret,
     secret.slice(secret.indexOf('_') + 1),
     signature,
     signature.slice(signature.indexOf(',') + 1),
     ...valuesIn(search.slice(1)),
+    ...(isChatFormat(format) ? secretsInPath(pathname) : []),
     ...Object.values(headers).flatMap(credentialsIn),
   ].filter((text) => text !== '');
 }
@@ -59,6 +64,13 @@ function valuesIn(query: string): readonly string[] {
   const meant = [...new URLSearchParams(query)].map(([name, value]) => (value === '' ? name : value));
   return [query, ...spelled, ...meant];
 }
+
+const minSecretLength = 12;
+
+const secretsInPath = (pathname: string): readonly string[] => [
+  pathname,
+  ...pathname.split('/').filter((segment) => segment.length >= minSecretLength),
+];
 
 /** Of `Bearer …` also what follows, and of `Basic …` what it means (RFC 7617). */
 function credentialsIn(value: string): readonly string[] {
@@ -92,7 +104,7 @@ export function shownRequest(hook: HookRow, event: HookEventOccurrence): Parsed<
   const extra = headersOf(hook);
   return accepted({
     method: 'POST',
-    url: shownUrl(hook.url),
+    url: shownUrl(hook),
     headers: Object.entries(headers).map(([name, value]) => {
       if (Object.hasOwn(extra, name) || name === 'webhook-signature') return { name, hidden: 'secret' };
       return name === 'webhook-timestamp' ? { name, hidden: 'of-each-attempt' } : { name, value };
@@ -102,8 +114,9 @@ export function shownRequest(hook: HookRow, event: HookEventOccurrence): Parsed<
   });
 }
 
-/** Without the query, where many receivers expect a secret. */
-export function shownUrl(url: string): string {
-  const { origin, pathname, search } = new URL(url);
+/** Without the query, where many receivers expect a secret, and without the path where a chat has it there. */
+export function shownUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
+  const { origin, pathname, search } = new URL(hook.url);
+  if (isChatFormat(formatOf(hook))) return `${origin}/…`;
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }

@@ -1,5 +1,6 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { HookEvent, HookFormat } from '../../interface/resources.ts';
+import { chatMessage, isChatFormat } from './chat-formats.ts';
 import { type HookEventOccurrence, isSyncEvent, type SyncEvent, type SyncOccurrence } from './event.ts';
 
 /** What a receiver is told, and the headers that its format asks for; names in lower case. */
@@ -22,6 +23,7 @@ export function parseSubscription(format: HookFormat, events: readonly HookEvent
 
 /** A hook may have been given another format since the event occurred, so this too may find no words for it. */
 export function contentOf(format: HookFormat, occurrence: HookEventOccurrence): Parsed<Content> {
+  if (isChatFormat(format)) return accepted(json(chatMessage(format, occurrence)));
   switch (format) {
     case 'standard':
       return accepted(standard(occurrence));

@@ -19,7 +19,8 @@ const eventsOf = (row: HookRow): HookEvent[] => {
 const branchesOf = (row: HookRow): string[] | null => JSON.parse(row.branches ?? 'null') as string[] | null;
 export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;
 export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
-export const formatOf = (row: HookRow): HookFormat => hookFormats.find((format) => format === row.format) ?? 'standard';
+export const formatOf = (row: Pick<HookRow, 'format'>): HookFormat =>
+  hookFormats.find((format) => format === row.format) ?? 'standard';
 
 /** Somebody paused it, or its receiver answered 410 and wants nothing more. */
 export type InactiveWhy = 'paused' | 'gone';

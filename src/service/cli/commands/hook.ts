@@ -15,7 +15,7 @@ export const hookList = defineStorageCommand({
   example: 'game',
   async run({ arguments: { workspace: id } }, storage) {
     await requireWorkspace(storage, id);
-    const hooks = (await listHooks(storage.read, id)).map((hook) => ({ ...hook, url: shownUrl(hook.url) }));
+    const hooks = (await listHooks(storage.read, id)).map((hook) => ({ ...hook, url: shownUrl(hook) }));
     const rows = hooks.map((hook) => [
       hook.id,
       hook.url,

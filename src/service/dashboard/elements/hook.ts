@@ -19,6 +19,9 @@ export const formatNames: Readonly<Record<HookFormat, string>> = {
   standard: 'Standard Webhooks',
   github: 'GitHub',
   buildkite: 'Buildkite',
+  slack: 'Slack',
+  discord: 'Discord',
+  teams: 'Microsoft Teams',
 };
 
 export const shownBranches = ({ branches, events }: Pick<Hook, 'branches' | 'events'>): Markup => {

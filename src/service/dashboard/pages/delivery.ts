@@ -53,7 +53,7 @@ function facts(call: PageCall, hookPage: string, hook: HookRow, delivery: Delive
   const { kind, name } = subjectOf(event);
   return html`<dl class="facts">
     <dt>State</dt><dd>${deliveryState(state)}${'at' in state ? html` ${time(state.at, now)}` : ''}</dd>
-    <dt>Webhook</dt><dd><a href="${hookPage}">${literal(shownUrl(hook.url))}</a></dd>
+    <dt>Webhook</dt><dd><a href="${hookPage}">${literal(shownUrl(hook))}</a></dd>
     <dt>Event</dt><dd><code>${event.type}</code> ${time(event.occurredAt, now)}</dd>
     <dt>${kind === 'branch' ? 'Branch' : 'Path'}</dt><dd>${literal(name)}</dd>
     ${syncLink(call, event)}

@@ -54,7 +54,7 @@ function actions(call: PageCall, page: string, { inactive_why }: HookOverview): 
 function facts({ now }: PageCall, workspace: string, hook: HookOverview): Markup {
   const { pending_deliveries: waiting, failed_deliveries: failed } = hook;
   return html`<dl class="facts">
-    <dt>Address</dt><dd>${literal(shownUrl(hook.url))}</dd>
+    <dt>Address</dt><dd>${literal(shownUrl(hook))}</dd>
     <dt>State</dt><dd>${hookState(hook.inactive_why)}</dd>
     <dt>Events</dt><dd>${literals(hook.events)}</dd>
     <dt>Branches</dt><dd>${shownBranches(hook)}</dd>
@@ -199,7 +199,7 @@ export function addHookPages(app: App, parts: DashboardParts): void {
     if (overview === undefined) throw noSuchHook();
     const page = `/workspaces/${workspace}/hooks/${hook.id}`;
     const main = html`
-      <p>The webhook to ${literal(shownUrl(hook.url))} receives nothing more. Registering it again creates a new one with a new secret.</p>
+      <p>The webhook to ${literal(shownUrl(hook))} receives nothing more. Registering it again creates a new one with a new secret.</p>
       ${whatIsLost(overview.pending_deliveries)}
       <form method="post" action="${page}/remove" class="actions">
         ${formField(call)}<button class="danger">Remove webhook</button> <a class="button" href="${page}">Cancel</a>

@@ -62,7 +62,7 @@ function row(workspace: string, hook: HookOverview): Markup {
   const page = `/workspaces/${workspace}/hooks/${hook.id}`;
   const { inactive_why: why } = hook;
   return html`<tr>
-    <th scope="row"><a href="${page}">${literal(shownUrl(hook.url))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
+    <th scope="row"><a href="${page}">${literal(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
     <td data-label="State">${hookState(why)}${why === null ? '' : html`<p class="hint">${whatToDo[why]}</p>`}${droppedInShort(hook)}</td>
     <td data-label="Events">${literals(hook.events)}</td>
     <td data-label="Branches">${shownBranches(hook)}</td>

@@ -31,6 +31,10 @@ const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
   buildkite: html`Creates a build of the branch. The address is
     <code>https://api.buildkite.com/v2/organizations/ORG/pipelines/PIPELINE/builds</code>; a header
     <code>Authorization: Bearer …</code> has a token of Buildkite. For syncs only.`,
+  slack: 'Writes a sentence to a channel. The address is that of an incoming webhook of Slack.',
+  discord: 'Writes a sentence to a channel. The address is that of a webhook of Discord.',
+  teams:
+    'Writes a sentence to a channel or chat. The address is that of a workflow of Teams that posts when it receives a webhook request.',
 };
 
 const eventChoices = (chosen: readonly string[], wrong: boolean): Markup =>

@@ -84,7 +84,7 @@ function whatToDo(format: HookFormat): Markup {
 /** The only page that ever shows the secret of a webhook. */
 function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): View {
   const main = html`
-    <p class="notice" role="status">The webhook to ${literal(shownUrl(hook.url))} is registered. <strong>Copy its secret now: it is never shown again.</strong></p>
+    <p class="notice" role="status">The webhook to ${literal(shownUrl(hook))} is registered. <strong>Copy its secret now: it is never shown again.</strong></p>
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
     ${whatToDo(hook.format)}
     <p>If you lose it, register the same address again with a secret of your own.</p>

@@ -1,0 +1,106 @@
+import type { HookFormat, Lock, Timestamp } from '../../interface/resources.ts';
+import type { HookEventOccurrence } from './event.ts';
+
+/** For people: their receivers show a sentence, look at no signature, and know who sends by a secret in the address. */
+export const chatFormats = ['slack', 'discord', 'teams'] as const satisfies readonly HookFormat[];
+
+export type ChatFormat = (typeof chatFormats)[number];
+
+export const isChatFormat = (format: HookFormat): format is ChatFormat => chatFormats.some((each) => each === format);
+
+/** A message of Discord has at most 2,000 characters, and an escape makes two of one. */
+const maxLength = 360;
+const maxLinkLength = 500;
+
+const shortened = (text: string): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).toWellFormed()}…`;
+
+const fileName = ({ path }: Lock): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** "2026-01-02 03:04 UTC": whoever reads it may be anywhere, and later. */
+const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+
+function releaseText(lock: Lock, releasedBy: string | undefined, forced: boolean): string {
+  const free = `${fileName(lock)} is free`;
+  if (releasedBy === undefined) return `${free}: the lock of ${lock.owner} was released.`;
+  return forced
+    ? `${free}: ${releasedBy} has released the lock of ${lock.owner} by force.`
+    : `${free}: ${releasedBy} has released it.`;
+}
+
+function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
+  switch (type) {
+    case 'sync.succeeded':
+      return `${workspace}: ${data.sync.branch} is in sync.`;
+    case 'sync.failed': {
+      const { branch, error } = data.sync;
+      return `${workspace}: the sync of ${branch} failed.${error === null ? '' : ` ${error}`}`;
+    }
+    case 'lock.acquired': {
+      const { lock } = data;
+      const note = lock.note === null ? '' : ` ${lock.owner} says: ${lock.note}`;
+      return `${fileName(lock)} is locked: ${lock.owner} holds it until ${minute(lock.expires_at)} at the latest.${note}`;
+    }
+    case 'lock.released':
+      return releaseText(data.lock, data.released_by, data.forced === true);
+    case 'lock.expired':
+      return `${fileName(data.lock)} is free: the lock of ${data.lock.owner} has expired.`;
+  }
+}
+
+interface Message {
+  /** The sentence, and which file it is about. */
+  readonly lines: readonly string[];
+  /** The address of the run that took the lock. */
+  readonly link: string | null;
+}
+
+function messageOf(occurrence: HookEventOccurrence): Message {
+  const sentence = shortened(sentenceOf(occurrence));
+  if (!('lock' in occurrence.data)) return { lines: [sentence], link: null };
+  const { path, origin } = occurrence.data.lock;
+  const link = origin !== null && origin.length <= maxLinkLength ? origin : null;
+  return { lines: [sentence, shortened(`${occurrence.workspace}: ${path}`)], link };
+}
+
+/** "Escaping text": these three begin all mentions and links. https://docs.slack.dev/messaging/formatting-message-text */
+const escapedForSlack = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const escapedForDiscord = (text: string): string => text.replaceAll(/[\\*_~`|<>@#[\]()-]/g, '\\$&');
+
+const textOf = (text: string) => ({ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text }] });
+
+/** What a receiver is sent. Nobody is mentioned and nothing is formatted, whatever a path or a note says. */
+export function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence): unknown {
+  const { lines, link } = messageOf(occurrence);
+  const all = link === null ? lines : [...lines, link];
+  switch (format) {
+    case 'slack':
+      return { text: escapedForSlack(all.join('\n')), mrkdwn: false, unfurl_links: false };
+    case 'discord': {
+      // An address takes no escapes. https://docs.discord.com/developers/resources/webhook#execute-webhook
+      const escaped = lines.map(escapedForDiscord);
+      return {
+        content: (link === null ? escaped : [...escaped, `<${link}>`]).join('\n'),
+        allowed_mentions: { parse: [] },
+      };
+    }
+    case 'teams':
+      // A RichTextBlock shows text as it is, a TextBlock would read Markdown. https://adaptivecards.io/explorer/RichTextBlock.html
+      return {
+        type: 'message',
+        attachments: [
+          {
+            contentType: 'application/vnd.microsoft.card.adaptive',
+            content: {
+              $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+              type: 'AdaptiveCard',
+              version: '1.4',
+              body: all.map(textOf),
+            },
+          },
+        ],
+      };
+  }
+}

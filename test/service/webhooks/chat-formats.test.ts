@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type ChatFormat, chatFormats } from '../../../src/service/webhooks/chat-formats.ts';
+import { deliveryRequest, shownRequest } from '../../../src/service/webhooks/delivery-request.ts';
+import type { HookEventOccurrence, LockOccurrence } from '../../../src/service/webhooks/event.ts';
+import { runs } from '../../support/runs.ts';
+import { hookRow, lock, released, succeeded, sync, valueIn } from './samples.ts';
+
+const bodyOf = (format: ChatFormat, occurrence: HookEventOccurrence) =>
+  JSON.parse(valueIn(deliveryRequest(hookRow({ format }), occurrence, new Date())).body);
+
+const about = { id: 'evt_3', workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z' } as const;
+const arena = { ...lock, path: 'Content/Maps/Arena.umap', owner: 'release-bot' };
+const origin = 'https://github.example.com/octo-games/dragon/actions/runs/1040';
+const failed = { ...sync, status: 'failed', error: 'The remote does not answer.' } as const;
+
+const told: readonly (readonly [HookEventOccurrence, string])[] = [
+  [succeeded, 'game: art/änderung is in sync.'],
+  [
+    { ...about, type: 'sync.failed', data: { sync: failed } },
+    'game: the sync of art/änderung failed. The remote does not answer.',
+  ],
+  [
+    { ...about, type: 'lock.acquired', data: { lock: { ...arena, origin, note: 'Lighting' } } },
+    `Arena.umap is locked: release-bot holds it until 2026-01-02 04:04 UTC at the latest. release-bot says: Lighting\ngame: Content/Maps/Arena.umap\n${origin}`,
+  ],
+  [
+    { ...about, type: 'lock.released', data: { lock: arena, released_by: 'release-bot', forced: false } },
+    'Arena.umap is free: release-bot has released it.\ngame: Content/Maps/Arena.umap',
+  ],
+  [released, 'hero.psd is free: admin has released the lock of nightly by force.\ngame: art/hero.psd'],
+  [
+    { ...about, type: 'lock.released', data: { lock: arena } },
+    'Arena.umap is free: the lock of release-bot was released.\ngame: Content/Maps/Arena.umap',
+  ],
+  [
+    { ...about, type: 'lock.expired', data: { lock: arena } },
+    'Arena.umap is free: the lock of release-bot has expired.\ngame: Content/Maps/Arena.umap',
+  ],
+];
+
+test.each(told)('$type is a sentence in a chat', (occurrence, text) => {
+  expect(bodyOf('slack', occurrence).text).toBe(text);
+  const { content } = bodyOf('teams', occurrence).attachments[0];
+  const lines = content.body.map((block: { inlines: readonly [{ text: string }] }) => block.inlines[0].text);
+  expect(lines.join('\n')).toBe(text);
+  const shown = bodyOf('discord', occurrence).content.replaceAll(/\\(?=[^\w\s])/g, '');
+  expect(shown).toBe(text.replace(origin, `<${origin}>`));
+});
+
+const lockOf = fc.record({
+  path: fc.string({ minLength: 1, maxLength: 1_024, unit: 'grapheme' }),
+  owner: fc.string({ minLength: 1, maxLength: 200, unit: fc.constantFrom(...'<!@channel>everyone#*_`[](~|:') }),
+  note: fc.string({ maxLength: 200, unit: fc.constantFrom(...'<!@here>|https://evil.example*_`[]()\n') }),
+  origin: fc.option(fc.webUrl({ withQueryParameters: true })),
+});
+
+test('nobody is mentioned and nothing is formatted, whatever names and notes say, and a message is never too long', () => {
+  fc.assert(
+    fc.property(lockOf, (given) => {
+      const occurrence: LockOccurrence = { ...about, type: 'lock.acquired', data: { lock: { ...lock, ...given } } };
+      const slack = bodyOf('slack', occurrence);
+      expect(slack.text).not.toMatch(/[<>]|&(?!(amp|lt|gt);)/);
+      expect(slack.mrkdwn).toBe(false);
+      const discord = bodyOf('discord', occurrence);
+      const [text = ''] = discord.content.split('\n<http');
+      expect(text.replaceAll(/\\./gs, '')).not.toMatch(/[*_~`|<>@#[\]]/);
+      expect(discord.allowed_mentions).toEqual({ parse: [] });
+      expect(discord.content.length).toBeLessThanOrEqual(2_000);
+      expect(JSON.stringify(bodyOf('teams', occurrence))).not.toContain('"TextBlock"');
+    }),
+    { numRuns: runs(100, 2_000) },
+  );
+});
+
+test('the address of a chat is a secret: its path is neither shown nor kept of an answer', () => {
+  const path = '/services/T0123ABCD/B0123ABCD/abcdefghijklmnopqrstuvwx';
+  for (const format of chatFormats) {
+    const hook = hookRow({ format, url: `https://hooks.example.com${path}` });
+    expect(valueIn(shownRequest(hook, succeeded)).url).toBe('https://hooks.example.com/…');
+    const { secrets } = valueIn(deliveryRequest(hook, succeeded, new Date()));
+    expect(secrets).toEqual(expect.arrayContaining([path, 'abcdefghijklmnopqrstuvwx']));
+  }
+});
