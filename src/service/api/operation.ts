@@ -7,7 +7,7 @@ import { parseRequestPart } from '../contract/validate.ts';
 import { type Access, type AccessControl, requireAccess } from '../http/access.ts';
 import { readJsonBody } from '../http/body.ts';
 import { type Environment, send } from '../http/context.ts';
-import { readQuery } from '../http/urlencoded.ts';
+import { readQuery, refuseUnknownParameters } from '../http/urlencoded.ts';
 
 export type Api = OpenAPIHono<Environment>;
 
@@ -193,7 +193,10 @@ export function addOperation<Body, Query>(api: Api, control: AccessControl, oper
   if (operation.body !== undefined) api.on(method, path, readJsonBody);
   api.on(method, path, async (c) => {
     const body = parseRequestPart(operation.body, () => c.get('body'));
-    const query = parseRequestPart(operation.query, () => readQuery(c.env.incoming.url ?? '', queryNames));
+    const target = c.env.incoming.url ?? '';
+    // What watches over the service may add parameters of its own to addresses that anybody may ask.
+    if (operation.access !== 'anyone' && path.startsWith('/v1/')) refuseUnknownParameters(target, queryNames);
+    const query = parseRequestPart(operation.query, () => readQuery(target, queryNames));
     return send(c, await operation.handle({ c, body, query }));
   });
 }

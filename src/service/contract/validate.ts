@@ -7,7 +7,8 @@ const reference = (key: PropertyKey): string =>
   encodeURIComponent(String(key).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
 
 /** RFC 6901 section 6: a JSON pointer as a URI fragment. */
-const pointerTo = (path: readonly PropertyKey[]): string => `#${path.map((key) => `/${reference(key)}`).join('')}`;
+export const pointerTo = (path: readonly PropertyKey[]): string =>
+  `#${path.map((key) => `/${reference(key)}`).join('')}`;
 
 function sentence(issue: z.core.$ZodIssue): string {
   switch (issue.code) {

@@ -1,4 +1,5 @@
 import { invalid, type Refusal } from '../contract/problem.ts';
+import { pointerTo } from '../contract/validate.ts';
 
 /** Decodes a name or value as forms write it, with `+` for a space; undefined if it is not percent-encoded UTF-8. */
 export function decodeUrlencoded(text: string): string | undefined {
@@ -10,6 +11,20 @@ export function decodeUrlencoded(text: string): string | undefined {
 }
 
 const wrong = (name: string, detail: string): Refusal => invalid({ pointer: `#/${name}`, detail });
+
+const maxNameLength = 100;
+
+/** Whoever misspells a filter would otherwise get the list of everything. Names that are empty say nothing. */
+export function refuseUnknownParameters(requestTarget: string, names: readonly string[]): void {
+  const [, query = ''] = /\?([^#]*)/.exec(requestTarget) ?? [];
+  for (const parameter of query.split('&')) {
+    const [encodedName = ''] = parameter.split('=');
+    const name = decodeUrlencoded(encodedName) ?? encodedName;
+    if (name === '' || names.includes(name)) continue;
+    const known = names.length === 0 ? 'This address takes no parameters.' : `This address takes ${names.join(', ')}.`;
+    throw invalid({ pointer: pointerTo([name.slice(0, maxNameLength)]), detail: `It is not known. ${known}` });
+  }
+}
 
 /**
  * The parameters with these names; others are ignored. Common parsers keep what they cannot decode and pick one of several

@@ -92,9 +92,28 @@ describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
     }
   });
 
-  test('parameters that are not known are ignored, whatever they say', async () => {
-    const query = 'x=1&x=2&%zz=%ff&=&&__proto__=1&Limit=0&limit=1&page=%00#limit=7';
-    expect((await ask('GET', locks(`?${query}`))).status).toBe(200);
+  test('a parameter that is not known is refused by its name, so that a misspelled filter never lists everything', async () => {
+    for (const query of [
+      'onwer=ada',
+      'Limit=1',
+      'limit=1&page=2',
+      '__proto__=1',
+      'constructor',
+      '%6fnwer=ada',
+      'x=1#limit=7',
+    ]) {
+      const [name = ''] = decodeURIComponent(query.split('&').at(-1) ?? '').split('=');
+      const { body } = await ask('GET', locks(`?${query}`));
+      const detail = 'It is not known. This address takes path, prefix, owner, limit, cursor.';
+      expect(body.errors).toEqual([{ pointer: `#/${name}`, detail }]);
+    }
+    expectInvalid(await ask('GET', locks('?%zz=1')), '#/%25zz');
+    expectInvalid(await ask('GET', locks(`?${'a'.repeat(2_000)}`)), `#/${'a'.repeat(100)}`);
+    expectInvalid(await post(locks('?ttl=1h'), { path: 'a', type: 'exclusive', ttl: '1h' }), '#/ttl');
+    expect((await ask('GET', locks('?path=a'))).body.locks).toEqual([]);
+    expectInvalid(await ask('DELETE', locks('/a?Force=true')), '#/Force');
+    for (const fine of ['?', '?&&', '?=1', '?limit=1&']) expect((await ask('GET', locks(fine))).status).toBe(200);
+    expect((await ask('GET', '/healthz?from=probe')).status).toBe(200);
   });
 
   test('the absolute form of an address means the same, whatever host it names', async () => {
