@@ -1,7 +1,7 @@
 import { GitError } from '../git/git-error.ts';
 import { databaseTrouble } from '../storage/unavailable.ts';
 import { Failure } from './command.ts';
-import { printLines } from './output/print.ts';
+import { printLines } from './output/table.ts';
 import { type ProcessIo, processIo } from './process-io.ts';
 import { programName, runProgram } from './program.ts';
 

@@ -3,7 +3,8 @@ import type { Command, Line } from './command.ts';
 import { commands as allCommands } from './commands.ts';
 import { nearest } from './did-you-mean.ts';
 import { type Flags, variableOf } from './flags.ts';
-import { printLines, quoted, withoutTypedSecrets } from './output/print.ts';
+import { quoted, withoutTypedSecrets } from './output/print.ts';
+import { printLines } from './output/table.ts';
 import { type ProcessIo, version } from './process-io.ts';
 
 export const programName = 'workspace-service';

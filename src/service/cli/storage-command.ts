@@ -9,7 +9,8 @@ import { type Call, type Command, type Definition, defineCommand, Failure, type 
 import { didYouMean } from './did-you-mean.ts';
 import { type Flags, type FlagValues, required, toggle, withDefault } from './flags.ts';
 import { databaseUrl, openStorage } from './open-storage.ts';
-import { printJson, printLines, quoted } from './output/print.ts';
+import { printJson, quoted } from './output/print.ts';
+import { type Line, printLines } from './output/table.ts';
 import { parseFolder } from './values.ts';
 
 /** Those of every command that looks at what the service has stored. */
@@ -24,7 +25,7 @@ export const storageVariables = [['DATABASE_URL', 'a PostgreSQL database, instea
 /** What a command says at its end: one document for a program, or lines for a person. */
 interface Answer {
   readonly document: unknown;
-  readonly lines: readonly string[];
+  readonly lines: readonly Line[];
 }
 
 interface StorageDefinition<F extends Flags, A extends Flags>

@@ -3,6 +3,7 @@ import { scopeMeanings, scopes } from '../../interface/scopes.ts';
 import { auditActions } from '../audit/audit.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
 import { type Cidr, parseCidr } from '../platform/ip-address.ts';
+import { parseTokenName } from '../tokens/new-token.ts';
 import { didYouMean } from './did-you-mean.ts';
 
 export function parseFolder(text: string): Parsed<string> {
@@ -119,3 +120,7 @@ export const idOf =
     new RegExp(`^${kind}_[0-9a-f-]{36}$`).test(text)
       ? accepted(text)
       : refused(`It must be an id such as ${kind}_0b7c…, as "${listedBy}" shows it.`);
+
+/** A name cannot begin as an id or a secret does. */
+export const parseTokenIdOrName = (text: string): Parsed<string> =>
+  /^(tok|wsa)_/.test(text) ? idOf('tok', 'workspace-service token list')(text) : parseTokenName(text);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { quoted, safeJson, table } from '../../../src/service/cli/output/print.ts';
+import { quoted, safeJson } from '../../../src/service/cli/output/print.ts';
 import { safeText } from '../../../src/service/dashboard/assets/text.js';
 
 /** Whatever moves a cursor, colours, reorders or hides: none of it may reach a terminal. */
@@ -41,19 +41,4 @@ test.each([
 
 test('what is long is quoted in part', () => {
   expect(quoted('x'.repeat(5_000)).length).toBeLessThan(200);
-});
-
-test('a table keeps its columns aligned and a row on a line, whatever is in them', () => {
-  const long = `${'x'.repeat(3_000)}\n`;
-  const rows = [
-    ['名前.uasset', 'ada', 'first'],
-    ['e\u0301.uasset', 'a\u001b[2Jb', 'second'],
-    ['', 'x', long],
-  ];
-  expect(table(['PATH', 'OWNER', 'NOTE'], rows)).toEqual([
-    'PATH         OWNER        NOTE',
-    '名前.uasset  ada          first',
-    'e\u0301.uasset     a\\u{1b}[2Jb  second',
-    `-            x            ${safeText(long)}`,
-  ]);
 });

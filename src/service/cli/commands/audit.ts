@@ -4,7 +4,8 @@ import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '
 import type { Storage } from '../../storage/storage.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { optional, withDefault } from '../flags.ts';
-import { shownTime, table } from '../output/print.ts';
+import { shownTime } from '../output/print.ts';
+import { table } from '../output/table.ts';
 import { defineStorageCommand } from '../storage-command.ts';
 import { parseAuditAction, wholeNumber } from '../values.ts';
 

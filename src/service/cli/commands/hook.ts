@@ -3,7 +3,7 @@ import { listHooks } from '../../webhooks/hook-overview.ts';
 import { removeHook } from '../../webhooks/hooks.ts';
 import { Failure } from '../command.ts';
 import { required } from '../flags.ts';
-import { table } from '../output/print.ts';
+import { table } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 import { idOf } from '../values.ts';
 

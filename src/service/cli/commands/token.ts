@@ -12,9 +12,10 @@ import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { Failure } from '../command.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { list, optional, required, requiredList } from '../flags.ts';
-import { shownTime, table } from '../output/print.ts';
+import { quoted, shownTime } from '../output/print.ts';
+import { table } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage-command.ts';
-import { idOf, parseScope, scopeLines } from '../values.ts';
+import { parseScope, parseTokenIdOrName, scopeLines } from '../values.ts';
 
 async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
   const { unknown, known } = await unknownWorkspaces(read, ids);
@@ -118,13 +119,31 @@ export const tokenList = defineStorageCommand({
   },
 });
 
+/** By the name that people know it by, as long as that means one token. */
+async function tokenId(storage: Storage, idOrName: string): Promise<string> {
+  if (idOrName.startsWith('tok_')) return idOrName;
+  const named = (await listTokens(storage)).filter(({ name, state }) => name === idOrName && state === 'active');
+  const [token, ...more] = named;
+  if (token === undefined) {
+    throw new Failure(
+      `There is no active token ${quoted(idOrName)}. The command "workspace-service token list" shows those that there are.`,
+    );
+  }
+  if (more.length > 0) {
+    const ids = named.map(({ id }) => id).join(', ');
+    throw new Failure(`There are ${named.length} active tokens ${quoted(idOrName)}: name one by its id (${ids}).`);
+  }
+  return token.id;
+}
+
 export const tokenRevoke = defineStorageCommand({
   name: 'token revoke',
   summary: 'revoke an API token, at once and for good',
   details: ['Its locks stay until they are released or expire.'],
-  arguments: { id: required('ID', 'the id of the token', idOf('tok', 'workspace-service token list')) },
-  example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
-  async run({ arguments: { id } }, storage) {
+  arguments: { token: required('ID|NAME', 'the id of the token, or its name if only one has it', parseTokenIdOrName) },
+  example: 'release-bot',
+  async run({ arguments: { token: idOrName } }, storage) {
+    const id = await tokenId(storage, idOrName);
     const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));
     if (revocation === 'unknown') {
       throw new Failure(

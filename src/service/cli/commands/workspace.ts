@@ -15,7 +15,8 @@ import {
 } from '../../workspaces/workspaces.ts';
 import { Failure } from '../command.ts';
 import { required, toggle } from '../flags.ts';
-import { shownTime, table } from '../output/print.ts';
+import { shownTime } from '../output/print.ts';
+import { table } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 import { deskFlags, deskSettings } from './workspace-desk.ts';
 

@@ -29,11 +29,6 @@ export function quoted(text: string): string {
   return `"${safeText(shortened)}"`;
 }
 
-/** Lines for a person. */
-export function printLines(output: Output, lines: readonly string[]): void {
-  output.write(lines.map((line) => `${safeText(line)}\n`).join(''));
-}
-
 /** One document in one line, for a program. */
 export function printJson(output: Output, document: unknown): void {
   output.write(`${safeJson(JSON.stringify(document))}\n`);
@@ -44,22 +39,3 @@ export const shownTime = (time: Timestamp): string => `${time.slice(0, 10)} ${ti
 
 /** How far ahead a time is: `in 12 min`. */
 export const shownUntil = (time: Timestamp, now: number): string => `in ${span((Date.parse(time) - now) / 1_000)}`;
-
-const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
-
-/** How many columns of a terminal the text takes, as nearly as that can be known. */
-const widthOf = (text: string): number =>
-  [...text.replaceAll(/\p{M}/gu, '')].reduce((width, character) => width + (wide.test(character) ? 2 : 1), 0);
-
-/** Aligned columns under their names, a row a line however long it gets; without rows, what to say then. */
-export function table(columns: readonly string[], rows: readonly (readonly string[])[], otherwise = ''): string[] {
-  if (rows.length === 0) return [otherwise];
-  const cells = [columns, ...rows.map((row) => row.map((cell) => safeText(cell) || '-'))];
-  const widths = columns.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))));
-  return cells.map((row) =>
-    row
-      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
-      .join('  ')
-      .trimEnd(),
-  );
-}

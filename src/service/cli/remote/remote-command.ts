@@ -3,7 +3,8 @@ import type { Parsed } from '../../../interface/parsed.ts';
 import { type Call, type Command, type Definition, defineCommand, Failure, type None } from '../command.ts';
 import { type Flags, type FlagValues, toggle } from '../flags.ts';
 import type { ShownLock } from '../output/locks.ts';
-import { printJson, printLines, quoted } from '../output/print.ts';
+import { printJson, quoted } from '../output/print.ts';
+import { type Line, printLines } from '../output/table.ts';
 import { type ProcessIo, version } from '../process-io.ts';
 import { awaitStop } from '../serve/stop-request.ts';
 import { commonFlags } from '../storage-command.ts';
@@ -28,7 +29,7 @@ export interface Remote {
 /** What a command says at its end, and why it has failed all the same. */
 interface RemoteAnswer {
   readonly document: unknown;
-  readonly lines: readonly string[];
+  readonly lines: readonly Line[];
   readonly failure?: string | undefined;
 }
 
