@@ -163,7 +163,8 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
         const target = `/v1/workspaces/${workspace}/locks/${path}?force=%66alse&x=a%2Fb+c`;
         tap.heads();
         const { status, headers } = await send('DELETE', target);
-        expect({ status, type: headers['content-type'] }).toEqual({ status: 404, type: problemMediaType });
+        // The service knows no parameter x.
+        expect({ status, type: headers['content-type'] }).toEqual({ status: 422, type: problemMediaType });
         expect(tap.heads().map((head) => head.split('\r\n')[0])).toEqual([`DELETE ${target} HTTP/1.1`]);
       }),
       { numRuns: runs(30, 1_000) },

@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import { audit } from './commands/audit.ts';
+import { completionOf } from './commands/completion.ts';
 import { hookList, hookRemove } from './commands/hook.ts';
 import { lockList, lockRelease } from './commands/lock.ts';
 import { serve } from './commands/serve.ts';
@@ -8,8 +9,7 @@ import { workspaceAdd, workspaceList, workspaceRemove } from './commands/workspa
 import { workspaceLfs, workspaceUpdate } from './commands/workspace-desk.ts';
 import { lockCheck, lockTake } from './remote/lock.ts';
 
-/** All there are, in the order of the help. */
-export const commands: readonly Command[] = [
+const withoutCompletion: readonly Command[] = [
   serve,
   tokenCreate,
   tokenList,
@@ -27,3 +27,6 @@ export const commands: readonly Command[] = [
   hookRemove,
   audit,
 ];
+
+/** All there are, in the order of the help. */
+export const commands: readonly Command[] = [...withoutCompletion, completionOf(withoutCompletion)];
