@@ -124,7 +124,7 @@ if (import.meta.main) {
     const storage = isBare ? withoutDatabase() : oneCommitPerChange(await openStorage(place, onCommit));
     return { storage, remove: storage.close };
   }
-  const log = createLog('info', process.stderr);
+  const log = createLog('info', 'json', process.stderr);
   const service = await startTestService({ name: 'SQLite', open }, { rateLimit: null, log });
   process.once('SIGTERM', service.stop);
   const listening = {

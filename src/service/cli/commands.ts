@@ -4,6 +4,7 @@ import { completionOf } from './commands/completion.ts';
 import { hookList, hookRemove } from './commands/hook.ts';
 import { lockList, lockRelease } from './commands/lock.ts';
 import { serve } from './commands/serve.ts';
+import { signIn } from './commands/sign-in.ts';
 import { tokenCreate, tokenList, tokenRevoke } from './commands/token.ts';
 import { workspaceAdd, workspaceList, workspaceRemove } from './commands/workspace.ts';
 import { workspaceLfs, workspaceUpdate } from './commands/workspace-desk.ts';
@@ -11,6 +12,7 @@ import { lockCheck, lockTake } from './remote/lock.ts';
 
 const withoutCompletion: readonly Command[] = [
   serve,
+  signIn,
   tokenCreate,
   tokenList,
   tokenRevoke,

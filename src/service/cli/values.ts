@@ -105,6 +105,12 @@ const oneOf =
     return found === undefined ? refused(`${didYouMean(text, names)}${allowed}`) : accepted(found);
   };
 
+const logFormats = ['auto', 'text', 'json'] as const;
+
+export type LogFormat = (typeof logFormats)[number];
+
+export const parseLogFormat = oneOf(logFormats, `It must be one of ${logFormats.join(', ')}.`);
+
 export const parseLogLevel = oneOf(logLevels, `It must be one of ${logLevels.join(', ')}.`);
 
 export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`);

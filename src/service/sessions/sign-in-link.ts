@@ -11,29 +11,31 @@ const prefix = 'wsl_';
 
 export const looksLikeLinkSecret = (text: string): boolean => /^wsl_[A-Za-z0-9_-]{43}$/.test(text);
 
+/** Somebody has signed in by a link, or the operator has made an administrator's token. */
 async function isAdministered(db: Database): Promise<boolean> {
-  const link = await db.selectFrom('sign_in_links').select('hash').limit(1).executeTakeFirst();
-  if (link !== undefined) return true;
+  const link = await db.selectFrom('sign_in_links').select('hash').where('used_at', 'is not', null).limit(1).execute();
+  if (link.length > 0) return true;
   const tokens = await db.selectFrom('tokens').select('id').where('scopes', 'like', '%"admin"%').limit(1).execute();
   return tokens.length > 0;
 }
 
-/**
- * What lets the operator in as administrator, once. Undefined on a service that has offered it before, or whose
- * operator has made an administrator's token.
- */
-export function offerSignInLink({ commit, now }: Storage): Promise<string | undefined> {
+async function addLink(db: Database, now: Now): Promise<string> {
   const secret = prefix + newSecret();
-  return commit('global', async (db) => {
-    if (await isAdministered(db)) return undefined;
-    const expires_at = sql<number>`${now} + ${sql.lit(validMs)}`;
-    await db
-      .insertInto('sign_in_links')
-      .values({ hash: secretHash(secret), created_at: now, expires_at })
-      .execute();
-    return secret;
-  });
+  await db.deleteFrom('sign_in_links').where('used_at', 'is', null).where(sql<boolean>`expires_at <= ${now}`).execute();
+  const expires_at = sql<number>`${now} + ${sql.lit(validMs)}`;
+  await db
+    .insertInto('sign_in_links')
+    .values({ hash: secretHash(secret), created_at: now, expires_at })
+    .execute();
+  return secret;
 }
+
+/** What lets the operator in as administrator, once, at each start of a service that nobody administers yet. */
+export const offerSignInLink = ({ commit, now }: Storage): Promise<string | undefined> =>
+  commit('global', async (db) => ((await isAdministered(db)) ? undefined : addLink(db, now)));
+
+/** For whoever has the machine: they could read and change all that is stored anyway. */
+export const makeSignInLink = ({ commit, now }: Storage): Promise<string> => commit('global', (db) => addLink(db, now));
 
 /**
  * Gives the secret of a session, or nothing when the link was used, is too old, or never was. The session has a token

@@ -128,6 +128,36 @@ describe('serve', () => {
   });
 });
 
+describe('sign-in', () => {
+  const linkIn = (text: string): string => /^ {2}(http\S+\/sign-in\?link=wsl_\S+)$/m.exec(text)?.[1] ?? '';
+  const page = async (link: string): Promise<string> => (await fetch(link)).text();
+
+  test('prints a link beside a running service, which prints one at each start until one is used', async () => {
+    const first = start([]);
+    expect(linkIn(await first.printed('wsl_'))).not.toBe('');
+    expect(await first.stop()).toBe(0);
+    const second = start([]);
+    const printed = await second.printed('wsl_');
+    const [, origin = ''] = /listens on (\S+)\/v1$/m.exec(printed) ?? [];
+    expect(await page(linkIn(printed))).toContain('Sign in as administrator');
+    const environment = { ...commandEnvironment(folder), WORKSPACE_SERVICE_PUBLIC_URL: origin };
+    const made = linkIn((await runMain(['sign-in'], environment)).stdout);
+    expect(await page(made)).toContain('Sign in as administrator');
+    const link = new URL(made).searchParams.get('link') ?? '';
+    const used = await fetch(`${origin}/sign-in/link`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { origin, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ link }),
+    });
+    expect(used.status).toBe(303);
+    await second.stop();
+    const third = start([]);
+    expect(await third.printed('sign-in')).toContain(`workspace-service sign-in --data ${folder} --public-url http://`);
+    expect(third.written().stdout).not.toContain('wsl_');
+  });
+});
+
 describe('serve --dev', () => {
   test('welcomes with all that is needed to try it', async () => {
     const stdout = await start(['--dev']).printed('path: Content/Hero.uasset');

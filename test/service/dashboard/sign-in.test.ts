@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { offerSignInLink } from '../../../src/service/sessions/sign-in-link.ts';
+import { makeSignInLink, offerSignInLink } from '../../../src/service/sessions/sign-in-link.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
@@ -188,13 +188,13 @@ describe('a page', () => {
   });
 });
 
-describe('the link of the first start', () => {
+describe('the link of a start', () => {
   const service = serviceOfTests();
 
-  test('is offered once, signs in an administrator once, and looking at it does not use it up', async () => {
+  test('is offered until one is used, signs in an administrator once, and looking at it does not use it up', async () => {
     const { storage } = service;
+    expect(await offerSignInLink(storage)).toBeDefined();
     const link = (await offerSignInLink(storage)) ?? '';
-    expect(await offerSignInLink(storage)).toBeUndefined();
     const visitor = visit(service);
     for (let look = 0; look < 2; look += 1) {
       expect((await visitor.get(`/sign-in?link=${link}`)).text).toContain('Sign in as administrator');
@@ -209,17 +209,26 @@ describe('the link of the first start', () => {
     const tokens = await storage.read.selectFrom('tokens').selectAll().execute();
     expect(tokens).toMatchObject([{ name: 'administrator', scopes: '["admin"]', expires_at: expect.any(Number) }]);
     expect(service.log()).not.toContain(link);
+    expect(await offerSignInLink(storage)).toBeUndefined();
     // Nor is it where there is an administrator.
     await storage.commit('global', (db) => db.deleteFrom('sign_in_links').execute());
     expect(await offerSignInLink(storage)).toBeUndefined();
   });
 
-  test('lets in for an hour', async () => {
+  test('is made for the operator also where there is an administrator, and lets in once', async () => {
+    const link = await makeSignInLink(service.storage);
+    expect((await visit(service).post('/sign-in/link', { link })).status).toBe(303);
+    expect((await visit(service).post('/sign-in/link', { link })).status).toBe(403);
+  });
+
+  test('lets in for an hour, and is forgotten after it', async () => {
     const { storage } = service;
-    await storage.commit('global', (db) => db.deleteFrom('tokens').execute());
-    const link = (await offerSignInLink(storage)) ?? '';
+    const link = await makeSignInLink(storage);
     await storage.commit('global', (db) => db.updateTable('sign_in_links').set({ expires_at: 1 }).execute());
     expect((await visit(service).post('/sign-in/link', { link })).status).toBe(403);
+    await makeSignInLink(storage);
+    const left = await storage.read.selectFrom('sign_in_links').where('used_at', 'is', null).select('hash').execute();
+    expect(left).toHaveLength(1);
   });
 });
 

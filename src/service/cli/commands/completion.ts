@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: shells write their parameters so.
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { required } from '../flags.ts';

@@ -27,14 +27,6 @@ export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevS
   return { token: secret, workspace };
 }
 
-/** The one place that shows the link. */
-export const invitation = (link: string): string[] => [
-  '',
-  'This link signs you in to the dashboard as administrator. It works once, within an hour:',
-  '',
-  `  ${link}`,
-];
-
 /** What there is to try in development. The token is shown here alone. */
 export function welcome(baseUrl: string, { token, workspace }: DevSetup): string[] {
   return [

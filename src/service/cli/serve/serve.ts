@@ -13,12 +13,13 @@ import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { Failure } from '../command.ts';
 import { databaseUrl, openStorage, prepareDataFolder } from '../open-storage.ts';
 import { printJson } from '../output/print.ts';
+import { signInCommand, signInLines, signInUrl } from '../output/sign-in.ts';
 import { printLines } from '../output/table.ts';
 import { type ProcessIo, version } from '../process-io.ts';
 import { listenFailure, loopbackNetworks, originAt, publicUrlOf } from './addresses.ts';
-import { type DevSetup, invitation, setUpDev, welcome } from './dev.ts';
+import { type DevSetup, setUpDev, welcome } from './dev.ts';
 import { takeInstanceLock } from './instance-lock.ts';
-import { createLog } from './log.ts';
+import { createLog, logFormatFor } from './log.ts';
 import type { ServeSettings } from './settings.ts';
 import { awaitStop } from './stop-request.ts';
 
@@ -86,7 +87,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
   }
 }
 
-/** `link` signs the operator in to the dashboard, on the first start. */
+/** `link` signs the operator in to the dashboard, as long as nobody has. */
 function announce(
   { settings, io, log }: Parts,
   { port, link, dev }: { readonly port: number; readonly link: string | undefined; readonly dev: DevSetup | null },
@@ -95,7 +96,7 @@ function announce(
   const base_url = `${originAt(host, port)}/v1`;
   const public_url = publicUrlOf(settings, port);
   const dashboard_url = `${public_url ?? originAt(host, port)}/`;
-  const sign_in_link = link && `${dashboard_url}sign-in?link=${link}`;
+  const sign_in_link = link && signInUrl(public_url ?? originAt(host, port), link);
   if (json) {
     printJson(io.stdout, {
       event: 'listening',
@@ -111,7 +112,9 @@ function announce(
       `workspace-service ${version()} listens on ${base_url}`,
       ...(settings.publicUrl === undefined ? [] : [`Others reach it at ${settings.publicUrl}/v1`]),
       `Its dashboard is at ${dashboard_url}`,
-      ...(sign_in_link === undefined ? [] : invitation(sign_in_link)),
+      ...(sign_in_link === undefined
+        ? [`To sign in to it without a token: ${signInCommand(settings.data, public_url ?? originAt(host, port))}`]
+        : ['', ...signInLines(sign_in_link)]),
       ...(dev === null ? [] : welcome(`${dashboard_url}v1`, dev)),
     ]);
   }
@@ -146,7 +149,7 @@ async function serveOn(parts: Parts): Promise<void> {
 /** Runs the service until it is told to stop. */
 export async function serve(settings: ServeSettings, environment: NodeJS.ProcessEnv, io: ProcessIo): Promise<void> {
   const { data, dev, allowFileRemotes, logLevel } = settings;
-  const log = createLog(logLevel, io.stderr);
+  const log = createLog(logLevel, logFormatFor(settings.log, io.stderr), io.stderr);
   const metrics = createMetrics();
   const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
   const databaseIsElsewhere = databaseUrl(environment) !== null;

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { createLog, logFormatFor } from '../../../src/service/cli/serve/log.ts';
+
+function lines(format: 'text' | 'json', write: (log: ReturnType<typeof createLog>) => void): string {
+  const written: string[] = [];
+  write(createLog('info', format, { write: (text) => void written.push(text) }));
+  return written.join('');
+}
+
+test('the log is for people on a terminal, and for programs in a pipe, unless it is told otherwise', () => {
+  const [terminal, pipe] = [{ write() {}, columns: 80 }, { write() {} }];
+  expect([logFormatFor('auto', terminal), logFormatFor('auto', pipe)]).toEqual(['text', 'json']);
+  expect([logFormatFor('json', terminal), logFormatFor('text', pipe)]).toEqual(['json', 'text']);
+});
+
+test('a line for people has when, how bad and what, with the stack of an error below it', () => {
+  const error = Object.assign(new Error('The disk is gone'), { stack: 'Error: The disk is gone\n    at here' });
+  const text = lines('text', (log) => {
+    log.info({ base_url: 'http://127.0.0.1:8080/v1', port: 8080 }, 'listening');
+    log.error({ err: error }, 'it cannot be stored');
+    log.debug('nobody asked');
+  });
+  expect(text.replaceAll(/^\d\d:\d\d:\d\d/gm, 'TIME')).toBe(
+    'TIME info  listening  base_url=http://127.0.0.1:8080/v1  port=8080\nTIME error it cannot be stored  error=The disk is gone\n    at here\n',
+  );
+});
+
+test('what a stranger sends neither ends a line nor moves the cursor, whoever reads the log', () => {
+  const text = lines('text', (log) => log.info({ path: 'a\nFAKE\u001b[2J\u202e' }, 'request'));
+  expect(text.trimEnd().split('\n')).toHaveLength(1);
+  for (const character of ['\u001b', '\u202e']) expect(text).not.toContain(character);
+  const json = lines('json', (log) => log.info({ path: 'a\u202e' }, 'request'));
+  expect(JSON.parse(json).path).toBe('a\u202e');
+  expect(json).not.toContain('\u202e');
+});
