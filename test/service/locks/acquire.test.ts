@@ -98,7 +98,7 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
             for (const [key, { path }] of live) if (path === expiring) live.delete(key);
           }
         }),
-        { numRuns: runs(15, 200) },
+        { numRuns: runs(kind.name === 'PGlite' ? 5 : 15, 200) },
       );
     },
   );
@@ -199,7 +199,7 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
               expect(decisions.filter((kind) => kind !== 'held')[0] ?? 'acquired').toBe('acquired');
           }
         }),
-        { numRuns: runs(15, 200) },
+        { numRuns: runs(kind.name === 'PGlite' ? 5 : 15, 200) },
       );
     });
   });
