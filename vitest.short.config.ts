@@ -11,14 +11,19 @@ const elsewhere = [
   'test/service/dashboard/browser/**',
   // npm run test:fire
   'test/fire/**',
+  'test/service/syncs/remotes-that-hang.test.ts',
+  'test/service/webhooks/silent-receivers.test.ts',
   // npm run test:git
+  'test/service/git/{estimate,fetch,https-remote,ssh-remote}.test.ts',
   'test/service/mirror/{clone,limits,published}.test.ts',
   'test/service/lfs/{git-lfs,mirror}.test.ts',
-  'test/service/lfs/fetch/fetch-objects.test.ts',
+  'test/service/lfs/fetch/{fetch-objects,store}.test.ts',
   'test/service/resilience/killed-sync.test.ts',
   // npm run test:e2e
   'test/runner/**',
   'test/e2e/{connections,rate-limited,run-api}.test.ts',
+  'test/e2e/scenarios/limited-service.test.ts',
+  'test/service/cli/serve-stop.test.ts',
 ];
 
 /** `npm test`: all that a change is likely to break, in its short forms. */

@@ -123,12 +123,13 @@ describe('the pages of a list', () => {
     expect(incomplete).toContain('the same page again');
   });
 
-  const million = `[${'"a",'.repeat(300_000)}"a"]`;
+  // Those that cannot be read count as well, and cost least.
+  const million = `[${'0,'.repeat(300_000)}"a"]`;
 
   test.each([
     ['a thousand', '["a"]', 1_000, 1_000, 'it has more than 1000 pages'],
     ['64 MB together', JSON.stringify(['x'.repeat(9_437_184)]), 8, 7, 'its pages have more than 64 MB together'],
-    ['a million entries', million, 4, 900_003, 'it has more than 1000000 entries'],
+    ['a million entries', million, 4, 3, 'it has more than 1000000 entries; 900000 of its entries could not be read'],
   ])('are at most %s', async (_, body, asked, read, why) => {
     let n = 0;
     const { server, client } = await clientOf((response, request) => {

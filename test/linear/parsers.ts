@@ -144,6 +144,9 @@ const orRefusal =
     }
   };
 
+/** What every operation reads, and in the same way: of one of them it is enough. */
+const inputsOfAll = ['base-url', 'token', 'workspace'];
+
 /** Each of them reads an input of some operation. */
 const parsersOfInputs =
   'parseOneOf parseText parseWorkspace parseHookUrl parsePathLine parsePathCount parseLossReaction';
@@ -239,7 +242,11 @@ export const parsers: readonly Parser[] = [
   row('action/inputs/table.ts readRawInputs', (text) => readRawInputs(() => text, {})),
   row(
     `action/inputs/load.ts loadInputs readConnection, action/inputs/parse.ts ${parsersOfInputs}`,
-    (text) => operations.map((operation) => loadInputs((name) => (name === 'operation' ? operation : text), {})),
+    (text) =>
+      operations.map((operation, index) => {
+        const inputs = (name: string) => (index > 0 && inputsOfAll.includes(name) ? '' : text);
+        return loadInputs((name) => (name === 'operation' ? operation : inputs(name)), {});
+      }),
     ...['a\n', 'a,'],
     ['https://a/', '/', 'x'],
     ['[', '{"path":"a"},', '1]'],

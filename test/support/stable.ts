@@ -1,4 +1,4 @@
-const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}';
+const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}';
 const named = (prefix: string): RegExp => new RegExp(`\\b${prefix}${uuid}\\b`, 'g');
 
 /** What is another in every run, and what stands for it. The order matters: a later one may be a part of an earlier one. */

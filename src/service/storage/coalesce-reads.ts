@@ -19,12 +19,16 @@ export function coalesceReads<Question, Reply>(
     const waiting = arrived.get(read) ?? [];
     arrived.delete(read);
     try {
+      // Each question once: requests with one token ask the same about it.
+      const asked = [...Map.groupBy(waiting, ({ question }) => question)];
       const replies = await ask(
         read,
         now,
-        waiting.map(({ question }) => question),
+        asked.map(([question]) => question),
       );
-      for (const [index, reply] of replies.entries()) waiting[index]?.resolve(reply);
+      for (const [index, reply] of replies.entries()) {
+        for (const { resolve } of asked[index]?.[1] ?? []) resolve(reply);
+      }
     } catch (error) {
       for (const { reject } of waiting) reject(error);
     }

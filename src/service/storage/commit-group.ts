@@ -5,6 +5,9 @@ import type { Tables } from './tables.ts';
 /** Bounds how long a transaction holds up the changes that come after it. */
 export const maxGroupSize = 256;
 
+/** Bounds how long the first of a group waits for others that come one by one: some milliseconds. */
+const maxGatheringTurns = 32;
+
 type Make = (db: Database, changes: readonly unknown[]) => Promise<readonly unknown[]>;
 
 interface Asked {
@@ -83,6 +86,16 @@ function nextGroup({ waiting }: Queue): readonly Unit[] {
   return waiting.splice(0, units);
 }
 
+/** As long as every turn of the event loop brings more, up to a limit: what arrives together shares one flush. */
+async function gather({ waiting }: Queue): Promise<void> {
+  for (let turn = 0; turn < maxGatheringTurns; turn += 1) {
+    const before = changesIn(waiting);
+    await new Promise(setImmediate);
+    const now = changesIn(waiting);
+    if (now === before || now >= maxGroupSize) return;
+  }
+}
+
 /** One flush to disk costs as much as many changes, so all changes that wait share the next one. */
 export function groupCommits(
   db: Kysely<Tables>,
@@ -124,9 +137,8 @@ export function groupCommits(
 
   async function runQueue(name: string, queue: Queue): Promise<void> {
     running += 1;
+    await gather(queue);
     await commitGroup(queue);
-    // Lets requests that arrived during the flush join the next group.
-    await new Promise(setImmediate);
     running -= 1;
     if (queue.waiting.length > 0) ready.push(queue);
     else queues.delete(name);
@@ -147,7 +159,7 @@ export function groupCommits(
     if (known !== undefined) return known;
     const queue: Queue = { scope, waiting: [] };
     queues.set(name, queue);
-    setImmediate(() => {
+    queueMicrotask(() => {
       ready.push(queue);
       startReady();
     });

@@ -355,7 +355,7 @@ test('a service that is silent for nearly half of the ttl costs no lock, wheneve
       const scene = { ttlSeconds, random: () => chance, answer: silentAt, untilMs: 2 * ttlSeconds * second };
       expect((await renewing(scene)).of('lost')).toEqual([]);
     }),
-    { numRuns: runs(200, 5_000) },
+    { numRuns: runs(80, 5_000) },
   );
 });
 
@@ -405,6 +405,6 @@ test('no lock of a service that can be reached ever ends, and it is not asked mo
         expect(calm.length).toBeLessThanOrEqual(endedAfterMs / (ttlMs / 4) + 3 * (1 + away.length));
       }
     }),
-    { numRuns: runs(60, 1_000) },
+    { numRuns: runs(30, 1_000) },
   );
 });

@@ -44,7 +44,7 @@ const crowds = everyForm
       { jobCount: 8, seatCount: 5, any: 2 },
     ]
   : [
-      { jobCount: 8, seatCount: 3, any: 1 },
+      { jobCount: 5, seatCount: 2, any: 1 },
       { jobCount: 4, seatCount: 3, any: 2 },
     ];
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
 import type { RunningStep, StepResult } from '../../support/runner/step.ts';
+import { forms } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';
 import { locking, manyPaths } from './place.ts';
 import { openStage, useService } from './stage.ts';
@@ -90,10 +91,11 @@ describe('a job that is about to lock a thousand paths', () => {
     return { stage, proxy, job, step };
   }
 
-  test.each([
+  const signals = [
     ['SIGINT', cancel],
     ['SIGTERM', terminate],
-  ])('and gets %s gives back by itself what it took, and is gone in 5 s', async (_, how) => {
+  ] as const;
+  test.each(forms(signals, 0))('and gets %s gives back by itself what it took, and is gone in 5 s', async (_, how) => {
     const { stage, proxy, job, step } = await acquiring();
     const result = await ending(step, how);
     const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);

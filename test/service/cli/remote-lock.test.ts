@@ -76,13 +76,13 @@ describe('lock, over HTTP', () => {
       stdout: expect.stringMatching(/^Locked Content\/Hero\.uasset until /),
       stderr: '',
     });
-    const listed = await lock('bob', 'list');
+    const listed = await lockHere('bob', 'list');
     expect(listed.stdout).toMatch(
       /^PATH +OWNER +SINCE +EXPIRES +ORIGIN +NOTE\nContent\/Hero\.uasset +ada .* in 2 h .* New armour\n$/,
     );
     const yours = await lock('ada', 'check', 'Content/Hero.uasset');
     expect(yours).toMatchObject({ code: 0, stdout: expect.stringContaining('is held by you (ada) since ') });
-    const released = await lock('ada', 'release', 'Content/Hero.uasset');
+    const released = await lockHere('ada', 'release', 'Content/Hero.uasset');
     expect(released).toEqual({ code: 0, stdout: 'Released Content/Hero.uasset.\n', stderr: '' });
     expect(await held()).toEqual([]);
     for (const { stdout, stderr } of [taken, listed, yours, released]) expect(stdout + stderr).not.toContain('wsa_');
@@ -111,7 +111,7 @@ describe('lock, over HTTP', () => {
 
   test('takes all paths or none, and names who is in the way', async () => {
     await lockHere('bob', 'take', 'Content/B.uasset', '--note', 'Repaint');
-    const { code, stdout, stderr } = await lock('ada', 'take', 'Content/C', 'Content/A', 'Content/B.uasset');
+    const { code, stdout, stderr } = await lockHere('ada', 'take', 'Content/C', 'Content/A', 'Content/B.uasset');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
       /Content\/B\.uasset is held by bob since .* until .*, with the note "Repaint"\. Nothing was locked\. To wait for it, add --wait/,
@@ -167,7 +167,7 @@ describe('lock, over HTTP', () => {
   test('releases what is its own, and that of others with --force and the scope alone', async () => {
     await lockHere('bob', 'take', 'b');
     await lockHere('ada', 'take', 'a');
-    const refused = await lock('ada', 'release', 'b', 'a', 'c');
+    const refused = await lockHere('ada', 'release', 'b', 'a', 'c');
     expect(refused).toMatchObject({ code: 1, stdout: 'Released a.\n' });
     expect(refused.stderr).toMatch(
       /The lock on b is held by bob .* add --force; the token needs the scope locks:admin/,

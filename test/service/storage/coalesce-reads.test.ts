@@ -6,13 +6,13 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 
 const storage = sharedStorage(sqlite);
 
-test('questions that are asked at the same time are asked once, and each gets its own reply', async () => {
+test('questions that are asked at the same time are asked together, the same one once, and each gets its own reply', async () => {
   const asked: (readonly number[])[] = [];
   const double = coalesceReads(async (_db, _now, numbers: readonly number[]) => {
     asked.push(numbers);
     return numbers.map((number) => number * 2);
   });
-  expect(await Promise.all([3, 1, 2].map((number) => double(storage, number)))).toEqual([6, 2, 4]);
+  expect(await Promise.all([3, 1, 3, 2].map((number) => double(storage, number)))).toEqual([6, 2, 6, 4]);
   expect(asked).toEqual([[3, 1, 2]]);
 });
 

@@ -47,6 +47,25 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(groups.length).toBeLessThan(10);
   });
 
+  test('changes that come one in each turn of the event loop share a commit, and the first does not wait forever', async () => {
+    const asked: Promise<unknown>[] = [];
+    async function askInTurns(turns: number): Promise<void> {
+      for (let turn = 0; turn < turns; turn += 1) {
+        asked.push(storage.commit('global', setFence(turn)));
+        await new Promise(setImmediate);
+      }
+    }
+    await askInTurns(20);
+    await Promise.all(asked);
+    expect(groups).toEqual([20]);
+    const first = storage.commit('global', setFence(0));
+    const others = askInTurns(40);
+    await first;
+    expect(groups.at(-1)).toBeLessThan(40);
+    await others;
+    await Promise.all(asked);
+  });
+
   test.each([
     ['fails', (_db: Database): Promise<unknown> => Promise.reject(new Error('no'))],
     ['is refused by the database', (db: Database) => insert('')(db)],

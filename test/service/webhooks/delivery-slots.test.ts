@@ -166,7 +166,7 @@ test('workspaces that always have something due hold equal shares of the slots, 
       const attempts = workspaces.map((_, index) => turns.get(`w${index}`) ?? 0);
       if (workspaces.length > maxSlots) expect(Math.min(...attempts)).toBeGreaterThan(0);
     }),
-    { numRuns: runs(40, 1_000) },
+    { numRuns: runs(20, 1_000) },
   );
 });
 
@@ -210,6 +210,6 @@ test('whatever the receivers of a few workspaces do, a delivery of another begin
         }
       },
     ),
-    { numRuns: runs(30, 1_000) },
+    { numRuns: runs(15, 1_000) },
   );
 });
