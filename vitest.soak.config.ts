@@ -20,6 +20,7 @@ const all = [
   'test/action/renewal/renew-locks.test.ts',
   'test/service/http/arbitrary-input.test.ts',
   'test/service/lfs/garbage.test.ts',
+  'test/service/syncs/syncs.test.ts',
   'test/service/webhooks/{deliver-limits,delivery-slots,ordering,quotas}.test.ts',
   'test/interface/*.test.ts',
   'test/linear/*.test.ts',
