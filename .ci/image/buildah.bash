@@ -2,7 +2,6 @@
 
 export HOME=$folder/home TMPDIR=$folder/tmp XDG_RUNTIME_DIR=$folder/run BUILDAH_ISOLATION=chroot
 mkdir -p "$HOME" "$TMPDIR" "$XDG_RUNTIME_DIR"
-base=docker.io/library/node:24-slim
 
 buildah() {
   command buildah --root "$folder/storage" --runroot "$folder/run/storage" "$@"
