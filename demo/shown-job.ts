@@ -102,7 +102,7 @@ export async function openShownJob(options: ShownJobOptions): Promise<ShownJob> 
       for (;;) {
         ending.signal.throwIfAborted();
         shownLine = createLogLines();
-        beforeFirstLine = ['##[group]Post Run octo-org/workspace-automation@main', '##[endgroup]'];
+        beforeFirstLine = ['##[group]Post Run workspace-automation/workspace-automation@main', '##[endgroup]'];
         // It says what it has done when all is done; what comes of it is seen before.
         if (operations.pop() === 'lock') showBefore();
         const step = await job.nextPost();

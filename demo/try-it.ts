@@ -19,7 +19,7 @@ export const tryIt = (baseUrl: string, token: string): string => `
 
   In a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:
 
-    - uses: <owner>/workspace-automation@main
+    - uses: workspace-automation/workspace-automation@main
       with:
         operation: lock
         base-url: ${baseUrl}

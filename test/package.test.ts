@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, relative } from 'node:path';
+import { delimiter, dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,7 +34,8 @@ beforeAll(async () => {
   const copy = join(folder, 'copy');
   await mkdir(copy);
   const configuration = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
-  for (const part of ['bin', 'src', 'README.md', 'LICENSE', 'compile.ts', ...configuration]) {
+  const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs'];
+  for (const part of ['bin', 'src', 'LICENSE', 'compile.ts', ...pages, ...configuration]) {
     await cp(join(root, part), join(copy, part), { recursive: true });
   }
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
@@ -45,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 
-test('the package holds the command, what it runs, and nothing else', async () => {
+test('the package holds the command, what it runs, the documentation, and nothing else', async () => {
   const built = ['client', 'interface', 'service'].map(async (part) => {
     const sources = await readdir(join(root, 'src', part), { recursive: true, withFileTypes: true });
     return sources
@@ -54,7 +55,45 @@ test('the package holds the command, what it runs, and nothing else', async () =
       .map((path) => `build/${path.replaceAll('\\', '/').replace(/\.ts$/, '.js')}`);
   });
   const named = ['LICENSE', 'README.md', 'bin/workspace-service.js', 'package.json'];
-  expect(files).toEqual([...named, ...(await Promise.all(built)).flat()].toSorted());
+  const documentation = (path: string): boolean => /^(CHANGELOG|CONTRIBUTING|SECURITY)\.md$|^docs\/.+/.test(path);
+  expect(files.filter((path) => !documentation(path))).toEqual(
+    [...named, ...(await Promise.all(built)).flat()].toSorted(),
+  );
+  expect(files.filter((path) => documentation(path) && /\.(ts|js)$/.test(path))).toEqual([]);
+});
+
+/** In Markdown and in HTML, without those to other sites and to places on the same page. */
+function linksIn(page: string, text: string): readonly string[] {
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)];
+  const targets = links
+    .map(([, markdown, html]) => markdown ?? html ?? '')
+    .filter((link) => !/^(https?:|#)/.test(link));
+  return targets.map((link) => posix.join(posix.dirname(page), link.replace(/#.*/, '').replace(/\/$/, '')));
+}
+
+test('the package has everything that its README, and the page about running the service, link to', async () => {
+  for (const page of ['README.md', 'docs/self-hosting.md']) {
+    const links = linksIn(page, await readFile(join(root, page), 'utf8'));
+    expect(links.length).toBeGreaterThan(5);
+    for (const link of links) {
+      const isThere = files.some((file) => file === link || file.startsWith(`${link}/`));
+      expect(isThere, `${page} links to ${link}`).toBe(true);
+    }
+  }
+});
+
+test('the promised Node is new enough for every package, so that npm has no warning about it', async () => {
+  const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  expect(engines).toEqual({ node: '>=24' });
+  for (const page of ['README.md', 'CONTRIBUTING.md', 'docs/self-hosting.md']) {
+    expect(await readFile(join(root, page), 'utf8'), page).toMatch(/git and Node 24 or newer|Node 24 or newer and git/);
+  }
+  const place = join(folder, 'engines');
+  for (const part of ['package.json', 'package-lock.json', 'stubs']) {
+    await cp(join(root, part), join(place, part), { recursive: true });
+  }
+  const { stderr } = await npm(['ci', '--dry-run', '--offline', '--ignore-scripts'], place);
+  expect(stderr).not.toContain('EBADENGINE');
 });
 
 const unreachable = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT/;

@@ -15,7 +15,7 @@ export const runHeader = (
   inputs: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string>>,
 ): readonly string[] => [
-  '##[group]Run octo-org/workspace-automation@main',
+  '##[group]Run workspace-automation/workspace-automation@main',
   ...block('with', inputs),
   ...block('env', environment),
   '##[endgroup]',

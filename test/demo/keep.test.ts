@@ -7,7 +7,9 @@ test('with --keep, the demo prints how to use its service, which answers until C
   const demo = await startDemo(['--keep'], { FORCE_COLOR: '1' });
   const [, baseUrl = ''] = await demo.shows(/export WORKSPACE_BASE_URL=(\S+)\n/);
   const [, token = ''] = await demo.shows(/export WORKSPACE_TOKEN=(\S+)\n/);
-  await demo.shows(/- uses: <owner>\/workspace-automation@main\n(.*\n)*.* {8}path: Content\/Hero\.uasset\n/);
+  await demo.shows(
+    /- uses: workspace-automation\/workspace-automation@main\n(.*\n)*.* {8}path: Content\/Hero\.uasset\n/,
+  );
   expect(demo.stdout()).toContain('\u001b[');
   expect(demo.stdout()).toContain('curl -H "Authorization: Bearer $WORKSPACE_TOKEN"');
   const lock = { path: 'Content/Hero.uasset', type: 'exclusive', ttl: '10m' };

@@ -113,8 +113,11 @@ export const codeIn = (text: string): readonly string[] =>
 /** A shipped file, by its path below `docs`. */
 export const shipped = (path: string): Promise<string> => readFile(new URL(path, docs), 'utf8');
 
-/** The pages do not know who publishes the action, so they use a placeholder. */
-export const ourAction = '<owner>/workspace-automation';
+const { repository } = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
+
+/** As `uses:` names it. */
+export const ourAction: string =
+  /^git\+https:\/\/github\.com\/([\w.-]+\/[\w.-]+)\.git$/.exec(repository.url)?.[1] ?? '';
 
 /** What a workflow can name: the major tag of the latest release, or `main` as long as there is none. */
 export const ourVersion = await readFile(new URL('CHANGELOG.md', root), 'utf8').then((changelog) => {

@@ -112,8 +112,8 @@ const caddy: Product = {
   programs: ['caddy'],
   replaced: ({ port, servicePort, certificate, key, log }) => ({
     'auto_https disable_redirects': 'admin off\n\tauto_https disable_redirects',
-    '\nworkspaces.example.com {': `\nhttps://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${certificate} ${key}`,
-    'reverse_proxy 127.0.0.1:8080': `reverse_proxy 127.0.0.1:${servicePort}`,
+    '\n{$WORKSPACE_SITE:workspaces.example.com} {': `\nhttps://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${certificate} ${key}`,
+    ':127.0.0.1:8080}': `:127.0.0.1:${servicePort}}`,
     '/var/log/caddy/workspace-service.log': log,
   }),
   files: (configuration) => ({ Caddyfile: configuration }),

@@ -23,5 +23,5 @@ export const workflows = await yamlIn(dirname(workflowFile('ci.yml')));
 /** As they are after an organisation copied them and GitHub filled in the branch. */
 export const templates = (await yamlIn(templatesFolder)).map(({ name, text }) => ({
   name,
-  text: text.replaceAll('<owner>', 'octo-org').replaceAll('$default-branch', 'main'),
+  text: text.replaceAll('$default-branch', 'main'),
 }));

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ourVersion } from '../docs/pages.ts';
+import { ourAction, ourVersion } from '../docs/pages.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { filled } from '../support/workflow/expressions.ts';
 import { inputsOf, secretsOf } from '../support/workflow/given-values.ts';
@@ -51,7 +51,7 @@ describe.each(templates)('the template $name', ({ name, text }) => {
 
   test('is valid for the language service, and calls the workflow of its name at a version that exists', async () => {
     expect(await findingsIn(`.github/workflows/${name}`, text)).toEqual([]);
-    expect(job?.uses).toBe(`octo-org/workspace-automation/.github/workflows/${name}@${ourVersion}`);
+    expect(job?.uses).toBe(`${ourAction}/.github/workflows/${name}@${ourVersion}`);
   });
 
   test('passes only declared inputs and secrets, and all required ones, and grants the permissions that are needed', async () => {

@@ -21,7 +21,7 @@ function operationFor(scopes: readonly Scope[]): readonly string[] {
 export function workflowStep({ baseUrl, workspace, scopes }: FirstSteps): readonly string[] {
   const [operation = '', ...inputs] = operationFor(scopes);
   return [
-    '- uses: <owner>/workspace-automation@main',
+    '- uses: workspace-automation/workspace-automation@main',
     '  with:',
     `    ${operation}`,
     `    base-url: ${baseUrl}`,

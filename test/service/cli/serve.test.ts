@@ -167,7 +167,9 @@ describe('serve --dev', () => {
     expect(stdout.split(token)).toHaveLength(2);
     expect(stdout).toContain('not one for production');
     expect(stdout).toMatch(/^ {2}curl -H "Authorization: Bearer \$WORKSPACE_TOKEN" /m);
-    const step = /^ {2}- uses: <owner>\/workspace-automation@main\n {4}with:\n(?: {6}\S+: .+\n)+/m.exec(stdout);
+    const step = /^ {2}- uses: workspace-automation\/workspace-automation@main\n {4}with:\n(?: {6}\S+: .+\n)+/m.exec(
+      stdout,
+    );
     expect(step?.[0]).toContain(`      base-url: ${baseUrl}\n`);
     expect(step?.[0]).toContain('      workspace: sample\n');
 

@@ -23,10 +23,15 @@ test('a first release is compared, attested, published, and the major tag comes 
   const published = await scene.publish('v1.0.0');
   expect(published.result, published.log).toBe('success');
 
+  const [[digest = '', how] = []] = Object.entries(scene.images().built);
+  const image = `ghcr.io/octo-games/dragon@${digest}`;
+  expect(how).toContain('--provenance=mode=max --sbom=true');
+  expect(how).toContain(`VERSION=1.0.0 --build-arg REVISION=${scene.git('rev-parse', 'HEAD')}`);
+  expect(scene.images().tags).toEqual({ 'ghcr.io_octo-games_dragon:1.0.0': digest });
   expect(scene.gh.releases()).toEqual({
     'v1.0.0': {
       ...{ draft: false, immutable: true, prerelease: false },
-      notes: '- What 1.0.0 brings.',
+      notes: `- What 1.0.0 brings.\n\nThe image of the service: \`${image}\``,
       assets: [archive('1.0.0')],
     },
   });
@@ -34,6 +39,7 @@ test('a first release is compared, attested, published, and the major tag comes 
   expect(scene.attested().toSorted()).toEqual([
     'dist/index.js',
     'dist/post/index.js',
+    image,
     `release-assets/${archive('1.0.0')}`,
   ]);
   const input = gunzipSync(scene.gh.asset('v1.0.0', archive('1.0.0')));
@@ -92,10 +98,12 @@ test('a release that ended half-way is continued, wherever it ended; a 0.x has n
   }
 
   const whole = scene.gh.releases();
+  const image = scene.images();
   const again = await scene.publish('v1.2.0');
   expect(again.result).toBe('success');
   expect(again.log).toContain('is published already');
   expect(scene.gh.releases()).toEqual(whole);
+  expect(scene.images(), 'an image that has a version stays').toEqual(image);
 });
 
 describe('nothing is published', () => {
@@ -148,6 +156,7 @@ describe('nothing is published', () => {
     expect(result).toBe('failure');
     expect(log).toMatch(/has been moved or deleted since this run began/);
     expect(scene.gh.releases()).toEqual({});
+    expect(scene.images().tags, 'a later run would take it for its own').toEqual({});
   });
 });
 
@@ -191,9 +200,13 @@ describe('somebody has to look', () => {
   });
 });
 
-test('every step of a script of release.yml runs here, but for the installation of dependencies', async () => {
+test('every step of a script of release.yml runs here, but for what installs something', async () => {
   const { jobs } = await readWorkflow('release.yml');
-  expect(Object.keys(jobs)).toEqual(['compare', 'publish']);
+  expect(Object.keys(jobs)).toEqual(['compare', 'image', 'publish']);
   const scripts = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = [] }) => run));
-  expect(scripts.filter((script) => script.startsWith('npm'))).toEqual([leftOut, 'npm run check:bundle']);
+  expect(scripts.filter((script) => /^(npm|sudo) /.test(script))).toEqual([
+    leftOut[0],
+    'npm run check:bundle',
+    leftOut[1],
+  ]);
 });

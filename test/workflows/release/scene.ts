@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { ourActionFile } from '../../support/runner/action-file.ts';
 import { tagEvent } from '../../support/runner/github-context.ts';
@@ -13,8 +14,8 @@ import { type FakeGh, fakeGh } from './fake-gh.ts';
 const root = dirname(ourActionFile);
 const workflow = await readWorkflow('release.yml');
 
-/** The repository of the test has no dependencies to install. */
-export const leftOut = 'npm ci';
+/** The repository of the test has no dependencies to install, and builds for no other platform. */
+export const leftOut = ['npm ci', 'sudo apt-get update && sudo apt-get install --yes qemu-user-static'];
 
 /** A bundle that is made of one file, and in the same way every time. */
 const build = `node --eval "fs.mkdirSync('dist/post', { recursive: true }); for (const entry of ['', 'post/']) fs.writeFileSync('dist/' + entry + 'index.js', '// ' + entry + fs.readFileSync('source.txt', 'utf8'))"`;
@@ -44,7 +45,9 @@ export interface ReleaseScene {
   attested(): readonly string[];
   /** The job that compares. */
   compare(tag: string): Promise<WorkflowJobResult>;
-  /** The job that publishes. */
+  /** What the registry has: how each digest was built, and the digest of each tag. */
+  images(): { readonly built: Readonly<Record<string, string>>; readonly tags: Readonly<Record<string, string>> };
+  /** The jobs that build the image and publish. */
   publish(tag: string): Promise<WorkflowJobResult>;
 }
 
@@ -54,8 +57,11 @@ export async function releaseScene(): Promise<ReleaseScene> {
   const remote = join(folder, 'remote.git');
   const clone = join(folder, 'clone');
   const gh = fakeGh(join(folder, 'gh'));
+  const registry = join(folder, 'registry');
+  cpSync(fileURLToPath(new URL('fake-docker.bash', import.meta.url)), join(gh.bin, 'docker'));
   const environment = {
     ...gh.environment,
+    FAKE_DOCKER: registry,
     PATH: [gh.bin, process.env['PATH']].join(delimiter),
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: devNull,
@@ -84,21 +90,25 @@ export async function releaseScene(): Promise<ReleaseScene> {
     return undefined;
   };
   const attest: UsesHandler = async ({ job, with: given }) => {
+    if (given['subject-digest'] !== undefined) {
+      attested.push(`${given['subject-name']}@${given['subject-digest']}`);
+      return undefined;
+    }
     meanwhile();
     const patterns = (given['subject-path'] ?? '').split('\n').filter((line) => line !== '');
     attested.push(...patterns.flatMap((pattern) => globSync(pattern, { cwd: job.folders.workspace })));
     return undefined;
   };
 
-  const run = (name: string, tag: string): Promise<WorkflowJobResult> => {
+  const run = (name: string, tag: string, image: WorkflowJobResult['outputs'] = {}): Promise<WorkflowJobResult> => {
     const definition = workflow.jobs[name];
     if (definition === undefined) throw new Error(`There is no job ${name}.`);
-    const steps = definition.steps.filter((step) => step.run !== leftOut);
+    const steps = definition.steps.filter((step) => step.run === undefined || !leftOut.includes(step.run));
     return runWorkflowJob({
       workflow: { ...workflow, jobs: { [name]: { ...definition, steps } } },
       event: tagEvent(tag),
       env: environment,
-      needs: { compare: { result: 'success' } },
+      needs: { compare: { result: 'success' }, image: { result: 'success', outputs: image } },
       uses: { 'actions/checkout': checkout, 'actions/setup-node': async () => undefined, 'actions/attest': attest },
     });
   };
@@ -152,6 +162,16 @@ export async function releaseScene(): Promise<ReleaseScene> {
       writeFileSync(join(remote, 'hooks/update'), `#!/bin/sh\n[ "$1" != refs/tags/${name} ]\n`, { mode: 0o755 });
     },
     compare: (tag) => run('compare', tag),
-    publish: (tag) => run('publish', tag),
+    images() {
+      const filesIn = (name: string): Record<string, string> => {
+        const names = readdirSync(join(registry, name));
+        return Object.fromEntries(names.map((file) => [file, readFileSync(join(registry, name, file), 'utf8')]));
+      };
+      return { built: filesIn('digests'), tags: filesIn('tags') };
+    },
+    async publish(tag) {
+      const image = await run('image', tag);
+      return image.result === 'success' ? run('publish', tag, image.outputs) : image;
+    },
   };
 }
