@@ -27,7 +27,7 @@ import { sharedOwnerLines } from './token.ts';
 const narrows = 'default any';
 
 const flags = {
-  owner: required('OWNER', 'the owner of the locks of such jobs; case counts', parseRuleOwner),
+  owner: required('OWNER', 'the owner of its locks; case counts', parseRuleOwner),
   repositoryId: optional('ID', 'the id of the repository on GitHub', 'required for GitHub', parseGitHubId),
   repositoryOwnerId: optional('ID', 'the id of its owner on GitHub', 'required for GitHub', parseGitHubId),
   repository: optional(
@@ -52,10 +52,10 @@ const flags = {
     parseClaim,
   ),
   issuer: withDefault('URL', 'whoever signs the identities of the jobs', githubIssuer, parseIssuer),
-  scopes: requiredList('LIST', 'what such a job may do, separated by commas', parseScope),
+  scopes: requiredList('LIST', 'what the token may do, separated by commas', parseScope),
   workspaces: list(
     'LIST',
-    'the workspaces that it is limited to, separated by commas',
+    'the workspaces that the token is limited to, separated by commas',
     'default all',
     parseWorkspaceId,
   ),
