@@ -6,6 +6,7 @@ import { lockList, lockRelease } from './commands/lock.ts';
 import { serve } from './commands/serve.ts';
 import { signIn } from './commands/sign-in.ts';
 import { tokenCreate, tokenList, tokenRevoke } from './commands/token.ts';
+import { trustAdd, trustList, trustRemove } from './commands/trust.ts';
 import { workspaceAdd, workspaceList, workspaceRemove } from './commands/workspace.ts';
 import { workspaceLfs, workspaceUpdate } from './commands/workspace-desk.ts';
 import { lockCheck, lockTake } from './remote/lock.ts';
@@ -16,6 +17,9 @@ const withoutCompletion: readonly Command[] = [
   tokenCreate,
   tokenList,
   tokenRevoke,
+  trustAdd,
+  trustList,
+  trustRemove,
   workspaceAdd,
   workspaceUpdate,
   workspaceLfs,

@@ -88,6 +88,21 @@ describe('serve', () => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('It must not have a path') });
   });
 
+  test('warns where it has trust rules, and no address for which jobs could ask', async () => {
+    const rule = ['--owner=ci', '--repository-id=1', '--repository-owner-id=2', '--scopes=sync'];
+    const warned = async (...args: readonly string[]) => {
+      const command = start(args);
+      await command.printed('listens on ');
+      await command.stop();
+      return command.written().stderr.includes('"trust_rules":1,"msg":"trusted jobs get no token without --public-url');
+    };
+    expect(await warned()).toBe(false);
+    await runMain(['trust', 'add', ...rule], commandEnvironment(folder));
+    expect(await warned()).toBe(true);
+    expect(await warned('--public-url=https://assets.example.com')).toBe(false);
+    expect(await warned('--dev')).toBe(false);
+  });
+
   test('takes its flags from the environment', async () => {
     const environment = {
       WORKSPACE_SERVICE_HOST: 'localhost',

@@ -61,6 +61,16 @@ describe('a sentence', () => {
     ['workspace.added', mirror, 'added the workspace game, a mirror of https://git.example.com/game.git'],
     ['workspace.updated', { workspace: 'game' }, 'changed how people work on game with Git LFS'],
     ['workspace.removed', mirror, 'removed the workspace game, a mirror of https://git.example.com/game.git'],
+    [
+      'trust.added',
+      { repository: 'octo/game', owner: 'bot' },
+      'added a trust rule for jobs of octo/game, whose locks belong to bot',
+    ],
+    [
+      'trust.removed',
+      { issuer: 'https://gitlab.com', repository: null, owner: 'bot' },
+      'removed the trust rule for jobs of https://gitlab.com, whose locks belong to bot',
+    ],
   ];
 
   test.each(expected)('tells of %s with %o', async (action, detail, text) => {
