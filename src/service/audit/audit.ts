@@ -17,6 +17,8 @@ export const auditActions = [
   'workspace.added',
   'workspace.updated',
   'workspace.removed',
+  'trust.added',
+  'trust.removed',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

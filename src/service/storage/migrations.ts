@@ -207,6 +207,11 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ],
   // People look for their own locks, in one workspace or in all, among those of pipelines.
   () => ['create index locks_by_owner on locks (owner, workspace_id, path)'],
+  () => [
+    `create table trust_rules (
+      id text primary key, issuer text not null, owner text not null, claims text not null, workflow text,
+      repository text, scopes text not null, workspaces text, created_at bigint not null)`,
+  ],
 ];
 
 /** The message is a sentence for a person. */

@@ -19,6 +19,19 @@ export interface Tables {
     /** About when a request last had it: written now and then, not at each request. */
     last_used_at: number | null;
   };
+  /** See trust/rules.ts. */
+  readonly trust_rules: {
+    id: string;
+    issuer: string;
+    owner: string;
+    claims: string;
+    workflow: string | null;
+    repository: string | null;
+    scopes: string;
+    /** Null: all workspaces. */
+    workspaces: string | null;
+    created_at: number;
+  };
   /** Of people who have signed in to the dashboard: each goes as far as its token. */
   readonly sessions: {
     hash: string;
