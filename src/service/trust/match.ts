@@ -71,6 +71,8 @@ function differsInEvent({ issuer, claims: needed }: TrustRule, claims: Claims): 
 }
 
 function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
+  // No rule is made so: somebody has written to the database by hand.
+  if (Object.keys(rule.claims).length === 0) return [{ claim: '', why: 'it names no claim, and so trusts nothing' }];
   const ofClaims = Object.entries(rule.claims).flatMap(([claim, needed]): Difference[] => {
     const found = claimOf(claims, claim);
     return found === needed ? [] : [{ claim, why: `${claim} has to be ${shown(needed)} and ${shownClaim(found)}` }];
