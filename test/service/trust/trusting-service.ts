@@ -23,6 +23,8 @@ export const newAddress = (): string => `198.18.${randomInt(256)}.${randomInt(25
 
 export interface Shown {
   readonly form?: Readonly<Record<string, string>>;
+  /** Instead of the form. */
+  readonly raw?: string;
   readonly address?: string;
   readonly headers?: Ask['headers'];
 }
@@ -76,7 +78,7 @@ export function trustingService(kind?: DatabaseKind, options: RunningServiceOpti
           .filter((message) => message !== 'request')
           .join('\n');
       },
-      async exchange(jwt: string, { form = {}, address = newAddress(), headers }: Shown = {}) {
+      async exchange(jwt: string, { form = {}, raw, address = newAddress(), headers }: Shown = {}) {
         const fields = {
           grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
           subject_token: jwt,
@@ -84,8 +86,8 @@ export function trustingService(kind?: DatabaseKind, options: RunningServiceOpti
           ...form,
         };
         const type = { 'content-type': 'application/x-www-form-urlencoded' };
-        const raw = new URLSearchParams(fields).toString();
-        const asked = { raw, headers: { ...type, 'x-forwarded-for': address, ...headers } };
+        const text = raw ?? new URLSearchParams(fields).toString();
+        const asked = { raw: text, headers: { ...type, 'x-forwarded-for': address, ...headers } };
         const answer = await service.ask('POST', '/v1/token', asked);
         expectDescribed('POST', '/v1/token', answer);
         return answer;
