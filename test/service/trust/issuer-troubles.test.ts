@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   answerTooMuch,
@@ -6,10 +7,12 @@ import {
   type Behaviour,
   hang,
   type IssuerBehaviour,
+  type IssuerOptions,
   redirectTo,
   slow,
   startOidcIssuer,
 } from '../../support/oidc-issuer.ts';
+import { selfSigned } from '../webhooks/self-signed.ts';
 import { audience, trustingService } from './trusting-service.ts';
 
 /** Always something, and never all of it. */
@@ -22,8 +25,13 @@ const drip: Behaviour = async (_request, response) => {
   return true;
 };
 
-const resolve = async (hostname: string): Promise<readonly string[]> =>
-  hostname === 'public.example.com' ? ['93.184.215.14'] : ['10.0.0.7'];
+const addresses: Readonly<Record<string, string>> = {
+  'public.example.com': '93.184.215.14',
+  'private.example.com': '10.0.0.7',
+  'issuer.example.com': '127.0.0.1',
+};
+
+const resolve = async (hostname: string): Promise<readonly string[]> => [addresses[hostname] ?? ''];
 
 const service = trustingService(undefined, { resolve });
 
@@ -56,8 +64,8 @@ const places: readonly (readonly [jwks: string, told: RegExp])[] = [
   ['file:///etc/passwd', /must begin with https/],
 ];
 
-async function exchangeWith(behaviour: IssuerBehaviour, jwksAt?: string) {
-  const issuer = await startOidcIssuer();
+async function exchangeWith(behaviour: IssuerBehaviour, jwksAt?: string, options?: IssuerOptions) {
+  const issuer = await startOidcIssuer(options);
   onTestFinished(issuer.stop);
   Object.assign(
     issuer.behaviour,
@@ -82,4 +90,18 @@ test('an issuer whose keys cannot be had is for the client to wait for, and its 
 
 test('an issuer that is a little slow is waited for', async () => {
   expect((await exchangeWith({ discovery: slow(500), keys: slow(500) })).status).toBe(200);
+});
+
+test('an issuer that speaks https has to prove its name', async () => {
+  const name = 'issuer.example.com';
+  const tls = { name, ...selfSigned(name) };
+  const trustedBefore = getCACertificates('default');
+  onTestFinished(() => setDefaultCACertificates(trustedBefore));
+  const unknown = await exchangeWith({}, undefined, { tls });
+  expect(unknown.status).toBe(503);
+  expect(service.told(unknown)).toContain('the connection failed (DEPTH_ZERO_SELF_SIGNED_CERT)');
+  const ofAnother = { name, ...selfSigned('another.example.com') };
+  setDefaultCACertificates([tls.cert, ofAnother.cert]);
+  expect((await exchangeWith({}, undefined, { tls: ofAnother })).status).toBe(503);
+  expect((await exchangeWith({}, undefined, { tls })).status).toBe(200);
 });

@@ -116,6 +116,14 @@ describe('a form', () => {
     expect(answer.body.error_description).toMatch(description);
   });
 
+  test('is what the document describes', async () => {
+    const { body } = await service.ask('GET', '/v1/openapi.json');
+    const { content } = body.paths['/v1/token'].post.requestBody;
+    const { required } = body.components.schemas.TokenExchangeRequest;
+    expect(Object.keys(content)).toEqual(['application/x-www-form-urlencoded']);
+    expect(required).toEqual(['grant_type', 'subject_token', 'subject_token_type']);
+  });
+
   test('of more than 128 KiB is not read', async () => {
     expect((await service.exchange('a'.repeat(128 * 1024))).status).toBe(413);
   });
