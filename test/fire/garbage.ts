@@ -209,7 +209,14 @@ const makers: Readonly<Record<string, Make>> = {
   }),
   'a body that is too large': refused((_random, aim) => post(aim, '', [`Content-Length: ${10 ** 9}`])),
   'an identity that is none': refused((random) => {
-    const odd = pick(random, ['a.b.c', `${'eyJ'.repeat(50_000)}.e.e`, '.'.repeat(9_000), '%ff', '', 'a&subject_token=b']);
+    const odd = pick(random, [
+      'a.b.c',
+      `${'eyJ'.repeat(50_000)}.e.e`,
+      '.'.repeat(9_000),
+      '%ff',
+      '',
+      'a&subject_token=b',
+    ]);
     const type = 'urn:ietf:params:oauth:';
     const body = `grant_type=${type}grant-type:token-exchange&subject_token_type=${type}token-type:jwt&subject_token=${odd}`;
     const headers = ['Content-Type: application/x-www-form-urlencoded', closing];
