@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { createRepository } from '../../support/git-repository.ts';
+import { startOidcIssuer } from '../../support/oidc-issuer.ts';
 import { ask } from '../../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { storeObject } from '../../support/stored-object.ts';
@@ -86,6 +87,48 @@ describe('serve', () => {
     expect(json.sign_in_link).toMatch(/^https:\/\/assets\.example\.com\/sign-in\?link=wsl_/);
     const refused = await runMain(['serve', '--public-url', `${publicUrl}/locks`], commandEnvironment(folder));
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('It must not have a path') });
+  });
+
+  const trust = (...args: readonly string[]) =>
+    runMain(
+      ['trust', 'add', '--owner=bot', '--scopes=sync', '--claim=project_id=22', ...args],
+      commandEnvironment(folder),
+    );
+
+  test('says at its start that jobs are trusted in vain while it does not know its address', async () => {
+    const isWarning = (line: string) =>
+      line.includes('no identity of a job is accepted') && line.includes('--public-url');
+    const warnings = async (...args: readonly string[]) => {
+      const command = start(args);
+      await command.printed('dashboard');
+      expect(await command.stop()).toBe(0);
+      return command.written().stderr.split('\n').filter(isWarning).length;
+    };
+    expect(await warnings()).toBe(0);
+    expect((await trust('--issuer=https://gitlab.example.com')).code).toBe(0);
+    expect(await warnings()).toBe(1);
+    expect(await warnings('--public-url=https://assets.example.com')).toBe(0);
+  });
+
+  test('exchanges, for development, the identities that issuers of this machine make out for its own address', async () => {
+    const issuer = await startOidcIssuer();
+    ends.push(async () => issuer.stop());
+    const { baseUrl } = await startDev();
+    expect((await trust(`--issuer=${issuer.url}`)).code).toBe(0);
+    const form = new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: issuer.sign(new URL(baseUrl).origin, {
+        project_id: '22',
+        project_path: 'octo/game',
+        pipeline_id: '7',
+      }),
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { status, body } = await ask(baseUrl, 'POST', '/token', { raw: String(form), headers });
+    expect(status).toBe(200);
+    const known = await ask(baseUrl, 'GET', '/token', { token: body.access_token });
+    expect(known.body).toMatchObject({ name: 'octo/game pipeline 7', owner: 'bot', scopes: ['sync'] });
   });
 
   test('takes its flags from the environment', async () => {

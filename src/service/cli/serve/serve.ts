@@ -8,6 +8,7 @@ import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
 import { type Service, startService } from '../../service.ts';
 import { offerSignInLink } from '../../sessions/sign-in-link.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { listTrustRules } from '../../trust/rules.ts';
 import { createTargetCheck } from '../../webhooks/target-address.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { Failure } from '../command.ts';
@@ -123,6 +124,12 @@ function announce(
   }
 }
 
+/** Without the address nothing tells an identity for this service from one for another. */
+async function warnOfTrust({ settings, storage, log }: Parts, port: number): Promise<void> {
+  if (publicUrlOf(settings, port) !== undefined || (await listTrustRules(storage)).length === 0) return;
+  log.warn('no identity of a job is accepted: say with --public-url at which address the service is reached');
+}
+
 async function serveOn(parts: Parts): Promise<void> {
   const { settings, storage, git, log, io } = parts;
   await tidyUp(parts);
@@ -132,6 +139,7 @@ async function serveOn(parts: Parts): Promise<void> {
     try {
       const link = await offerSignInLink(storage);
       announce(parts, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
+      await warnOfTrust(parts, service.port);
       const signal = await stop.received;
       log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
     } finally {
