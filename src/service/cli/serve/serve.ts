@@ -124,10 +124,11 @@ function announce(
   }
 }
 
-/** Without the address nothing tells an identity for this service from one for another. */
-async function warnOfTrust({ settings, storage, log }: Parts, port: number): Promise<void> {
-  if (publicUrlOf(settings, port) !== undefined || (await listTrustRules(storage)).length === 0) return;
-  log.warn('no identity of a job is accepted: say with --public-url at which address the service is reached');
+/** The identity of a job names the service that it is for, which has to know its own name. */
+async function warnOfMissingAddress({ settings, storage, log }: Parts, { port }: Service): Promise<void> {
+  if (publicUrlOf(settings, port) !== undefined) return;
+  const { length: trust_rules } = await listTrustRules(storage);
+  if (trust_rules > 0) log.warn({ trust_rules }, 'trusted jobs get no token without --public-url, for which they ask');
 }
 
 async function serveOn(parts: Parts): Promise<void> {
@@ -139,7 +140,7 @@ async function serveOn(parts: Parts): Promise<void> {
     try {
       const link = await offerSignInLink(storage);
       announce(parts, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
-      await warnOfTrust(parts, service.port);
+      await warnOfMissingAddress(parts, service);
       const signal = await stop.received;
       log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
     } finally {
