@@ -372,7 +372,7 @@ export const parsers: readonly Parser[] = [
     ['authorization:', ' ', ''],
   ),
   row(
-    'service/http/urlencoded.ts readQuery',
+    'service/http/urlencoded.ts readQuery readParameters',
     orRefusal((text) => readQuery(`/a?${text}`, ['a', 'b'])),
     'c&',
     ['a=', '=', ''],

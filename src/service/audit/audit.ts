@@ -7,6 +7,7 @@ export const auditActions = [
   'token.created',
   'token.rotated',
   'token.revoked',
+  'token.exchanged',
   'lock.force-released',
   'hook.registered',
   'hook.replaced',
