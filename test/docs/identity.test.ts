@@ -39,9 +39,8 @@ function whyRefused(change: object, rules: readonly TrustRule[] = [onMain]): str
 test('the workflow is one that GitHub accepts, and has no secret', async () => {
   const [workflow = ''] = snippets(section(identity, 'GitHub, step by step'), 'yaml');
   const action = await readFile(ourActionFile, 'utf8');
-  const content = workflow.replaceAll('<owner>', 'octo-org');
-  const ours = { [ourAction.replace('<owner>', 'octo-org')]: action };
-  expect(await findingsIn('.github/workflows/release.yml', content, ours)).toEqual([]);
+  const ours = { [ourAction]: action };
+  expect(await findingsIn('.github/workflows/release.yml', workflow, ours)).toEqual([]);
   expect(workflow).toContain(`uses: ${ourAction}@${ourVersion}\n`);
   expect(workflow).not.toContain('secrets.');
 });
