@@ -309,6 +309,8 @@ describe('a download', () => {
 });
 
 describe('a store that cannot be used fails the sync, with its reason', () => {
+  /** An answer may come as late as it likes. */
+  const patient = { bytesPerSecond: 1_024, forMs: 60_000 };
   const message = JSON.stringify({ message: 'The budget for LFS is used up.' });
   test.each<readonly [string, string, Behaviour]>([
     ['wants credentials', 'asks for credentials, and there are none for it', status(401)],
@@ -323,7 +325,6 @@ describe('a store that cannot be used fails the sync, with its reason', () => {
     ],
     ['leads elsewhere', 'Name the address that it leads to with --lfs-url', status(307, { location: '/elsewhere' })],
     ['fails again and again', 'cannot be reached: it answered with the status 502', status(502)],
-    ['is silent', 'cannot be reached: it does not answer in time', () => true],
     ['is busy for too long', 'asks to wait', status(429, { 'retry-after': '3600' })],
     ['is none', 'not the batch API', sending(Buffer.from('<html>'))],
     ['does not end', 'more than 16384 KiB', sending(Buffer.alloc(17 * 1_024 * 1_024))],
@@ -331,8 +332,14 @@ describe('a store that cannot be used fails the sync, with its reason', () => {
   ])('one that %s', async (_name, why, behaviour) => {
     const { fetch, store } = await oneObject();
     store.behaviour.batch = behaviour;
-    const minSpeed = { bytesPerSecond: 1_024, forMs: 300 };
-    await expect(fetch({ minSpeed })).rejects.toThrow(why);
+    await expect(fetch({ minSpeed: patient })).rejects.toThrow(why);
+  });
+
+  test('one that is silent', async () => {
+    const { fetch, store } = await oneObject();
+    store.behaviour.batch = () => true;
+    const minSpeed = { ...patient, forMs: 300 };
+    await expect(fetch({ minSpeed })).rejects.toThrow('cannot be reached: it does not answer in time');
   });
 
   test('one that nobody listens at, and one that nobody knows', async () => {
