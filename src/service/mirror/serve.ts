@@ -6,12 +6,12 @@ import { GitError } from '../git/git-error.ts';
 import type { ServeTask } from '../git/serve-mirror.ts';
 import { errorPacket } from '../git/upload-pack-request.ts';
 import { answerHeaders, bearerOf, type Environment } from '../http/context.ts';
+import { type OutputAnswer, sendOutput } from '../http/send-output.ts';
 import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';
 import type { Storage } from '../storage/storage.ts';
 import { findToken } from '../tokens/tokens.ts';
 import type { MirrorLimits, MirrorPlaces } from './limits.ts';
-import { type OutputAnswer, sendOutput } from './send-output.ts';
 
 export interface MirrorRequest {
   readonly kind: GitRequestLabel;
