@@ -1,5 +1,5 @@
-import { systemErrorText } from '../../platform/system-errors.ts';
 import type { Addresses, TargetCheck } from '../../webhooks/target-address.ts';
+import { troubleOf } from './store-trouble.ts';
 
 /** What a URL leads to. Plain data: the thread that downloads is told so. */
 export type JudgedAddress =
@@ -10,18 +10,6 @@ export type JudgedAddress =
   | { readonly kind: 'not-found'; readonly why: string };
 
 export type AddressGuard = (url: URL, signal: AbortSignal) => Promise<JudgedAddress>;
-
-/** The store did not answer, or broke off. The message completes "…: ". */
-export class StoreTrouble extends Error {
-  override readonly name = 'StoreTrouble';
-}
-
-export const troubleOf = (error: unknown): StoreTrouble => {
-  if (error instanceof StoreTrouble) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // The message of an error may quote the request; its code does not.
-  return new StoreTrouble(systemErrorText(code) ?? (code === '' ? 'it broke off' : `the connection failed (${code})`));
-};
 
 /** Lets a store send the service to what `targets` allows, and to wherever an address leads that the operator has named. */
 export const createAddressGuard =

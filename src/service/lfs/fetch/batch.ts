@@ -2,9 +2,9 @@ import { z } from '@hono/zod-openapi';
 import { createRedactor } from '../../../interface/redact.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectName } from '../oid.ts';
-import { StoreTrouble } from './address-guard.ts';
 import { passing, readAnswer, type StoreConnection } from './connection.ts';
 import { headerFields, type Store, storeAddress } from './store.ts';
+import { StoreTrouble } from './store-trouble.ts';
 
 /** How to get an object, or why there is no way. */
 export type Offer =

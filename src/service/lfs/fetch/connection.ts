@@ -2,7 +2,8 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { LfsError } from '../../syncs/lfs-objects.ts';
-import { type AddressGuard, StoreTrouble, troubleOf } from './address-guard.ts';
+import type { AddressGuard } from './address-guard.ts';
+import { StoreTrouble, troubleOf } from './store-trouble.ts';
 
 export interface StoreRequest {
   readonly method: 'GET' | 'POST';

@@ -6,13 +6,13 @@ import type { MinTransferSpeed } from '../../git/transfer-speed.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import { type FetchedObjects, LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectStore } from '../object-store.ts';
-import { StoreTrouble } from './address-guard.ts';
 import { type Offer, requestBatch } from './batch.ts';
 import type { StoreConnection } from './connection.ts';
 import { onDisk } from './download.ts';
 import type { Downloader } from './downloader.ts';
 import type { PointedObject } from './pointers.ts';
 import type { Store } from './store.ts';
+import { StoreTrouble } from './store-trouble.ts';
 
 /** At a time, of one sync. */
 export const parallelDownloads = 8;

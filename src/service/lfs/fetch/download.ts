@@ -4,9 +4,9 @@ import { systemErrorText } from '../../platform/system-errors.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectStore, PartialObject } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
-import { StoreTrouble, troubleOf } from './address-guard.ts';
 import type { Offer } from './batch.ts';
 import { passing, type StoreConnection } from './connection.ts';
+import { StoreTrouble, troubleOf } from './store-trouble.ts';
 
 /** What came of one attempt to download an object, as plain data. Each `why` is a sentence. */
 export type Attempt =

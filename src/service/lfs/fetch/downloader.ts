@@ -70,13 +70,14 @@ export interface DownloaderOptions {
 export function startDownloader({ settings, guard, signal: ending }: DownloaderOptions): Downloader {
   const thread = new Worker(threadFile, { workerData: settings, resourceLimits: threadLimits });
   const dead = new AbortController();
-  let cause: unknown;
+  let reason = '';
   thread.once('error', (error) => {
-    cause = error;
+    // Such as ERR_WORKER_OUT_OF_MEMORY. The message of an error may quote a request.
+    if (error instanceof Error && 'code' in error) reason = ` (${error.code})`;
   });
   thread.once('exit', () => {
-    const why = 'The thread that downloads LFS objects has died. What has arrived is kept: start the sync again.';
-    dead.abort(new LfsError(why, { cause }));
+    const why = `The thread that downloads LFS objects has died${reason}. What has arrived is kept: start the sync again.`;
+    dead.abort(new LfsError(why));
   });
   thread.on('message', async ({ url, port }: JudgeRequest) => {
     port.postMessage(await guard(new URL(url), ending));
