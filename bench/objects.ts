@@ -166,6 +166,7 @@ export const objects: Benchmark = {
     await inTurns(bench, plan.rounds, sources, async ({ ms, address, settings }) => {
       ms.push(await clone(bench, address, settings));
     });
+    const served = await memoryOf(service.pid);
 
     const what = `${plan.objects.toLocaleString('en-US')} LFS objects, ${(bytes / 2 ** 30).toFixed(1)} GiB`;
     const p99 = (name: string, { latenciesMs }: Series) =>
@@ -181,6 +182,7 @@ export const objects: Benchmark = {
       figure(`${what}: memory of the service at its peak, above idle`, 'MiB', after.peak - before.now, {
         limit: atMost(150, 'objects pass through it, and never stay in memory'),
       }),
+      figure(`${what}: the same with locks taken and clones served`, 'MiB', served.peak - before.now),
       p99(`${what}, while nothing is synced`, idle),
       p99(`${what}, during a sync`, busy),
       ratioFigure(`${what}: a clone from upstream at 0 ms over one from the mirror`, clones.near, clones.mirror, {

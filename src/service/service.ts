@@ -155,12 +155,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   const fetchObjects = createFetchObjects(options);
   const objectsOf = (workspace: string) => createObjectStore(options.dataFolder, workspace);
+  const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
+  const remoteMemory = createRemoteMemory({ storage, remotes, stopping: stopping.signal });
   const objectUpkeep = createObjectUpkeep({
     storage,
     objectsOf,
     async objectsAt(workspace, commit, signal) {
       const limits = { ...upkeepPatience, signal };
       return (await pointedObjects(git, workspace, { commit, of: 'head' }, limits)).map(({ oid }) => oid);
+    },
+    async remoteBranches(workspace) {
+      const { listing, failure } = await remoteMemory.ask(workspace);
+      return failure === undefined ? listing?.branches.keys() : undefined;
     },
     metrics,
     log,
@@ -213,8 +219,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   ];
 
   let { port } = options;
-  const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
-  const remoteMemory = createRemoteMemory({ storage, remotes, stopping: stopping.signal });
   const turns = createRequestTurns({
     credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
     addressOf: createClientAddress(options.trustedProxies),

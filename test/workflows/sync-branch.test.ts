@@ -5,7 +5,7 @@ import { pullRequestEvent } from '../support/runner/github-context.ts';
 import { runWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import { calledWorkflow } from './called.ts';
 
-const scene = openScene();
+const scene = openScene({ publicUrl: (port) => `http://127.0.0.1:${port}` });
 let remote: Repository;
 
 beforeAll(() => {
@@ -31,6 +31,7 @@ test('the branch of the run is synced when the job ends, and the outputs say so'
   expect(result).toBe('success');
   expect(workflowOutputs).toMatchObject({ status: 'succeeded', branch: 'main', sync_id: expect.stringMatching(/./) });
   expect(Number(workflowOutputs['estimated_objects'])).toBeGreaterThan(0);
+  expect(workflowOutputs['clone_url']).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/workspaces\/[^/]+\/git$/);
 });
 
 test('the branch can be set; in a pull request it defaults to the head branch', async () => {

@@ -73,18 +73,17 @@ function observe(app: App, { log, metrics, trustedProxies }: AppParts): void {
     const seconds = Number(process.hrtime.bigint() - began) / 1e9;
     const waitedMs = c.get('waitedMs') ?? 0;
     const { method } = c.req;
+    const { outgoing } = c.env;
+    const status = outgoing.headersSent ? outgoing.statusCode : c.res.status;
     // The pattern, not the path: a label per lock path would grow without limit.
-    metrics.requests.observe(
-      { method: knownMethod(method), route: routePath(c), status: c.res.status },
-      seconds - waitedMs / 1e3,
-    );
+    metrics.requests.observe({ method: knownMethod(method), route: routePath(c), status }, seconds - waitedMs / 1e3);
     log.info(
       {
         request_id: c.get('requestId'),
         method,
         // Without the query, where some clients put what does not belong in a log.
         path: c.req.path.slice(0, maxLoggedPath),
-        status: c.res.status,
+        status,
         duration_ms: Math.round(seconds * 1e6) / 1e3,
         waited_ms: waitedMs === 0 ? undefined : Math.round(waitedMs),
         token: c.get('bearer')?.id,

@@ -1,9 +1,11 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import { Refusal } from '../contract/problem.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { ByteRange } from './byte-range.ts';
 import type { Environment } from './context.ts';
+import { sendOutput } from './send-output.ts';
 
 const chunkBytes = 64 * 1_024;
 
@@ -12,25 +14,6 @@ const usualMaxMsPerChunk = 60_000;
 
 /** What is read at the same time is sent one right after the other, and requests for locks wait meanwhile. */
 const inTurn = limitParallel({ max: 4 });
-
-/** Read when the client has taken what was read before. */
-const chunksOf = (file: FileHandle, { start, end }: ByteRange, onRead: () => void): ReadableStream<Uint8Array> => {
-  let position = start;
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        onRead();
-        const bytes = Buffer.allocUnsafe(Math.min(chunkBytes, end - position));
-        const { bytesRead } = await inTurn('', () => file.read(bytes, 0, bytes.length, position));
-        if (bytesRead === 0) throw new Error('The file is shorter than it was when its answer began.');
-        position += bytesRead;
-        controller.enqueue(bytes.subarray(0, bytesRead));
-        if (position === end) controller.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-};
 
 export interface FileAnswer {
   readonly path: string;
@@ -48,7 +31,7 @@ export interface BegunAnswer {
 /** Answers with a part of a file, in chunks, as fast as the client takes them. */
 export async function sendFile(
   { env: { outgoing } }: Context<Environment>,
-  { path, range, status, headers }: FileAnswer,
+  { path, range: { start, end }, status, headers }: FileAnswer,
   maxMsPerChunk = usualMaxMsPerChunk,
 ): Promise<BegunAnswer> {
   const file = await open(path, 'r');
@@ -56,14 +39,28 @@ export async function sendFile(
     await file.close();
     throw new Refusal('request-timeout', 'The client has gone.');
   }
-  const tooSlow = setTimeout(() => outgoing.destroy(), maxMsPerChunk);
-  const ended = new Promise<void>((resolve) => {
-    outgoing.once('close', resolve);
-  }).then(() => {
-    clearTimeout(tooSlow);
-    return file.close();
-  });
-  const length = range.end - range.start;
-  const body = length === 0 ? null : chunksOf(file, range, () => tooSlow.refresh());
-  return { response: new Response(body, { status, headers: { ...headers, 'content-length': String(length) } }), ended };
+  const length = end - start;
+  outgoing.writeHead(status, { ...headers, 'content-length': String(length) });
+  const answer = sendOutput(outgoing, {}, maxMsPerChunk);
+  // One for all chunks: a new one for each would be megabytes of garbage.
+  const bytes = Buffer.allocUnsafeSlow(Math.min(chunkBytes, length));
+
+  async function sendAll(): Promise<void> {
+    try {
+      for (let position = start; position < end && !answer.gone.aborted; ) {
+        const wanted = Math.min(bytes.length, end - position);
+        const { bytesRead } = await inTurn('', () => file.read(bytes, 0, wanted, position));
+        // It is shorter than it was: nobody may take what was sent for all of it.
+        if (bytesRead === 0) return answer.cut();
+        position += bytesRead;
+        await answer.write(bytes.subarray(0, bytesRead));
+      }
+      answer.end();
+    } catch {
+      answer.cut();
+    } finally {
+      await file.close();
+    }
+  }
+  return { response: RESPONSE_ALREADY_SENT, ended: sendAll() };
 }

@@ -3,7 +3,7 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
-import { findWorkspace } from '../workspaces/workspaces.ts';
+import { type FoundWorkspace, findWorkspace } from '../workspaces/workspaces.ts';
 import { type Eviction, evict } from './evict.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { Oid } from './oid.ts';
@@ -14,6 +14,8 @@ export interface UpkeepParts {
   readonly objectsOf: (workspace: string) => ObjectStore;
   /** What a commit of the mirror needs. */
   readonly objectsAt: (workspace: string, commit: string, signal: AbortSignal) => Promise<Iterable<Oid>>;
+  /** The branches that the remote has; undefined where it does not tell. */
+  readonly remoteBranches: (workspace: FoundWorkspace) => Promise<Iterable<string> | undefined>;
   readonly metrics: Pick<Metrics, 'lfsObjects' | 'lfsBytes' | 'lfsOverLimit' | 'lfsEvicted'>;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -28,15 +30,18 @@ export interface ObjectUpkeep {
 }
 
 export function createObjectUpkeep(parts: UpkeepParts): ObjectUpkeep {
-  const { storage, objectsOf, objectsAt, metrics, log, signal, onError } = parts;
+  const { storage, objectsOf, objectsAt, remoteBranches, metrics, log, signal, onError } = parts;
   const oneByOne = limitParallel({ max: 1 });
   const waiting = new Set<string>();
 
-  async function neededObjects(workspace: string): Promise<ReadonlySet<Oid>> {
-    const heads = new Set([...(await syncedBranches(storage, workspace)).values()].map(({ head }) => head));
+  /** A branch that was deleted at the remote needs none. */
+  async function neededObjects(workspace: FoundWorkspace): Promise<ReadonlySet<Oid>> {
+    const synced = await syncedBranches(storage, workspace.id);
+    const existing = new Set((await remoteBranches(workspace)) ?? synced.keys());
+    const heads = new Set([...synced].filter(([name]) => existing.has(name)).map(([, { head }]) => head));
     const needed = new Set<Oid>();
     for (const head of heads) {
-      for (const oid of await objectsAt(workspace, head, signal)) needed.add(oid);
+      for (const oid of await objectsAt(workspace.id, head, signal)) needed.add(oid);
     }
     return needed;
   }
@@ -60,7 +65,7 @@ export function createObjectUpkeep(parts: UpkeepParts): ObjectUpkeep {
     const { lfs_limit: limitBytes } = workspace;
     const eviction = await evict(store, {
       limitBytes,
-      neededObjects: () => neededObjects(id),
+      neededObjects: () => neededObjects(workspace),
       now: Date.now(),
       signal,
     });

@@ -7,6 +7,8 @@ export interface MirrorLimits {
   readonly parallelClones: number;
   /** How long sending them may take. Whatever takes an hour looks abandoned: see git/scratch.ts. */
   readonly cloneTimeoutMs: number;
+  /** How often it is looked whether the token of a client was revoked. */
+  readonly checkTokenEveryMs: number;
   /** How long a client may take for a piece of 64 KB. */
   readonly maxMsPerPiece: number;
   /** Less than the minute in which proxies, and this service, give up a connection that is silent. */
@@ -17,6 +19,7 @@ export interface MirrorLimits {
 
 export const usualMirrorLimits = {
   cloneTimeoutMs: 45 * 60_000,
+  checkTokenEveryMs: 5_000,
   maxMsPerPiece: 60_000,
   maxWaitMs: 45_000,
   maxRequestBytes: 128 * 1_024 * 1_024,

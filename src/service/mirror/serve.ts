@@ -6,9 +6,12 @@ import { GitError } from '../git/git-error.ts';
 import type { ServeTask } from '../git/serve-mirror.ts';
 import { errorPacket } from '../git/upload-pack-request.ts';
 import { answerHeaders, bearerOf, type Environment } from '../http/context.ts';
+import { type OutputAnswer, sendOutput } from '../http/send-output.ts';
 import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
+import { repeat } from '../runtime/repeat.ts';
+import type { Storage } from '../storage/storage.ts';
+import { findToken } from '../tokens/tokens.ts';
 import type { MirrorLimits, MirrorPlaces } from './limits.ts';
-import { type OutputAnswer, sendOutput } from './send-output.ts';
 
 export interface MirrorRequest {
   readonly kind: GitRequestLabel;
@@ -19,6 +22,7 @@ export interface MirrorRequest {
 }
 
 export interface ServeParts {
+  readonly storage: Pick<Storage, 'read' | 'now'>;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits: MirrorLimits;
@@ -57,12 +61,13 @@ function messageOf({ kind, message }: GitError, requestId: string): string {
  * Answers with the output of git. Where that fails before it has begun, git shows why: in the first request of a client as
  * the text of an error, and later in a packet, because it shows no text any more.
  */
-export function createServe({ metrics, log, limits, places }: ServeParts): ServeRequest {
+export function createServe({ storage, metrics, log, limits, places }: ServeParts): ServeRequest {
   return async (c, { kind, workspace, contentType, work }) => {
     const { id: token } = bearerOf(c);
     const requestId = c.get('requestId');
     const answer = sendOutput(c.env.outgoing, answerHeaders(c, { 'content-type': contentType }), limits.maxMsPerPiece);
     const began = performance.now();
+    let isRevoked = false;
 
     function note(outcome: GitOutcomeLabel, error?: string): void {
       metrics.gitRequests.inc({ request: kind, outcome });
@@ -76,9 +81,17 @@ export function createServe({ metrics, log, limits, places }: ServeParts): Serve
     /** Kept when the answer has begun, or has ended without. */
     const { promise, resolve, reject } = Promise.withResolvers<void>();
 
+    /** A token that ends meanwhile does not: it was valid when the clone began, and may be meant to live for minutes. */
+    async function endIfRevoked(): Promise<void> {
+      isRevoked = (await findToken(storage.read, storage.now, token))?.state === 'revoked';
+      if (isRevoked) answer.cut();
+    }
+
     async function run(): Promise<void> {
       if (answer.gone.aborted) throw new GitError('aborted', 'The client has left.');
       metrics.gitServing.inc();
+      // Where the database does not answer, it is asked again.
+      const stopChecking = repeat(limits.checkTokenEveryMs, endIfRevoked, () => undefined);
       try {
         await work({
           limits: { timeoutMs: limits.cloneTimeoutMs, signal: answer.gone },
@@ -88,6 +101,7 @@ export function createServe({ metrics, log, limits, places }: ServeParts): Serve
           },
         });
       } finally {
+        void stopChecking();
         metrics.gitServing.dec();
       }
     }
@@ -99,7 +113,7 @@ export function createServe({ metrics, log, limits, places }: ServeParts): Serve
         note('failed', String(error));
         return reject(error);
       }
-      const outcome = outcomeOf(error, answer);
+      const outcome = isRevoked ? 'refused' : outcomeOf(error, answer);
       if (!hasBegun && outcome !== 'gone') {
         const message = messageOf(error, requestId);
         if (kind === 'info-refs') reject(unavailable(message));

@@ -5,6 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAddressSigner } from '../../../src/service/lfs/signed-address.ts';
 import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
@@ -174,6 +175,16 @@ async function downloadAs(localAddress: string, href: URL): Promise<number> {
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
   return (await buffer(answer)).length;
 }
+
+test('a client that reads late gets the same bytes', async () => {
+  const bytes = randomBytes(32 * 1_024 * 1_024);
+  const { href } = await addressed(bytes);
+  const asked = request(href, { agent: false }).end();
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  // Until the sockets between are full.
+  await sleep(300);
+  expect((await buffer(answer)).equals(bytes)).toBe(true);
+});
 
 test.runIf(process.platform === 'linux')(
   'clients that do not read what they asked for fill no memory, keep no other client from its object, and leave no file open',

@@ -28,7 +28,7 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
     errors.length = 0;
   });
 
-  const upkeep = () =>
+  const upkeep = (remoteBranches?: readonly string[]) =>
     createObjectUpkeep({
       storage: service.storage,
       objectsOf: (workspace) => createObjectStore(service.dataFolder, workspace),
@@ -37,6 +37,7 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
         if (found === undefined) throw new Error('git failed');
         return found;
       },
+      remoteBranches: async () => remoteBranches,
       metrics,
       log: pino({}, { write: (line: string) => lines.push(line) }),
       signal: new AbortController().signal,
@@ -92,6 +93,15 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
     const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40);
     expect(warnings).toMatchObject([{ workspace: small.workspace, limit_bytes: 50, needed_bytes: 100 }]);
     expect(errors).toEqual([]);
+  });
+
+  test('keeps nothing for a branch that the remote no longer has', async () => {
+    const { workspace, left } = await stocked(50);
+    const usage = async () => (await usageOf(service.storage, workspace))?.objects;
+    await upkeep(['main', 'side']).lookAtAll();
+    expect([await left(), await usage()]).toEqual([[true, false, false], 1]);
+    await upkeep(['side']).lookAtAll();
+    expect([await left(), await usage()]).toEqual([[false, false, false], 0]);
   });
 
   test('removes nothing where it cannot be found out what the heads need, and goes on with the others', async () => {
@@ -163,5 +173,10 @@ describe('after a sync', () => {
     await age('third');
     await sync('main');
     expect((await stored.find(asset('third').oid))?.lastUsedAt).toBeGreaterThan(Date.now() - 60_000);
+
+    repository.git('update-ref', '-d', 'refs/heads/side');
+    commitAsset('main', 'World.uasset', 'fourth');
+    await sync('main');
+    await expect.poll(has, { timeout: 20_000 }).toEqual([false, false, true]);
   });
 });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { sqlite } from '../../support/databases.ts';
 import { folderOfTests } from '../../support/git-folders.ts';
 import { processesNaming } from '../../support/git-processes.ts';
@@ -56,6 +57,8 @@ async function stalledClone(service: RunningService, { path, remote }: Mirrored,
   answer.on('error', () => undefined);
   return { request: asked, answer };
 }
+
+const revocable = sharedService(sqlite, { mirrorLimits: { checkTokenEveryMs: 100 } });
 
 const packing = (service: RunningService) =>
   processesNaming(service.dataFolder).filter(({ commandLine }) => commandLine.includes('upload-pack'));
@@ -141,6 +144,18 @@ describe('a clone that takes too long', () => {
     await expect.poll(() => outcomes(service)).toEqual({ [outcome]: 1 });
     await expect(buffer(answer)).rejects.toThrow('aborted');
   });
+});
+
+test('a clone ends when its token is revoked, and that of another token goes on', async () => {
+  const mirror = await largeMirror(revocable);
+  const { storage } = revocable;
+  const { id, secret } = await revocable.token({ scopes: ['contents:read'] });
+  const revoked = await stalledClone(revocable, mirror, secret);
+  const { answer } = await stalledClone(revocable, mirror, revocable.secret);
+  await storage.commit('global', (db) => revokeToken(db, storage.now, id));
+  await expect(buffer(revoked.answer)).rejects.toThrow('aborted');
+  await expect.poll(() => outcomes(revocable)).toEqual({ refused: 1 });
+  expect((await buffer(answer)).length).toBeGreaterThan(16 * megabyte);
 });
 
 describe('places for clones', () => {

@@ -6,6 +6,7 @@ import type { TargetCheck } from '../../webhooks/target-address.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import type { AskUpstream, ObjectAnswer } from '../objects.ts';
 import type { ObjectName, Oid } from '../oid.ts';
+import { createAddressGuard } from './address-guard.ts';
 import { type Offer, requestBatch } from './batch.ts';
 import { openConnection } from './connection.ts';
 import { findStore, trustedAuthorities } from './store.ts';
@@ -58,7 +59,8 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
     const limits = { timeoutMs: patienceMs, signal };
     const store = await findStore({ git }, { workspace: id, remote: remote.value, settings }, limits);
     const ca = await trustedAuthorities(environment);
-    const connection = openConnection({ targets, isNamed: store.isNamed, parallel: 1, idleMs: patienceMs, ca });
+    const guard = createAddressGuard(targets, store.isNamed);
+    const connection = openConnection({ guard, parallel: 1, idleMs: patienceMs, ca });
     try {
       const now = Date.now();
       const answer = await requestBatch(connection, store, { objects: missing, signal, now });

@@ -1,10 +1,10 @@
-import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { createRedactor } from '../../../interface/redact.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectName } from '../oid.ts';
-import { readAnswer, type StoreConnection, StoreTrouble } from './connection.ts';
+import { passing, readAnswer, type StoreConnection } from './connection.ts';
 import { headerFields, type Store, storeAddress } from './store.ts';
+import { StoreTrouble } from './store-trouble.ts';
 
 /** How to get an object, or why there is no way. */
 export type Offer =
@@ -24,7 +24,7 @@ export type BatchAnswer =
   | { readonly kind: 'offers'; readonly offers: ReadonlyMap<string, Offer> }
   /** The store does not take so many at once. */
   | { readonly kind: 'too-many' }
-  | { readonly kind: 'busy'; readonly answer: IncomingMessage }
+  | { readonly kind: 'busy'; readonly retryAfter: string | undefined }
   | { readonly kind: 'unauthorized'; readonly why: string };
 
 const mediaType = 'application/vnd.git-lfs+json';
@@ -70,9 +70,6 @@ function wordsOf(message: string, { headers }: Store): string {
     .trim();
   return line === '' ? '' : ` It says: ${line.slice(0, maxMessageLength).toWellFormed()}`;
 }
-
-/** These may be gone with the next request. */
-export const passing = new Set([408, 429, 500, 502, 503, 504]);
 
 function offerOf(
   { authenticated, actions, error }: z.infer<typeof answerSchema>['objects'][number],
@@ -149,7 +146,8 @@ export async function requestBatch(
     return { kind: 'unauthorized', why: refuse(`${given} (${status}).`).message };
   }
   if (status === 413) return { kind: 'too-many' };
-  if (status === 429 || (status === 503 && headers['retry-after'] !== undefined)) return { kind: 'busy', answer };
+  const retryAfter = headers['retry-after'];
+  if (status === 429 || (status === 503 && retryAfter !== undefined)) return { kind: 'busy', retryAfter };
   if (passing.has(status)) throw new StoreTrouble(`it answered with the status ${status}`);
   if (status >= 300 && status < 400)
     throw refuse(`answered with the redirect ${status}. Name the address that it leads to with --lfs-url.`);

@@ -1,9 +1,9 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { systemErrorText } from '../../platform/system-errors.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
-import type { Addresses, TargetCheck } from '../../webhooks/target-address.ts';
+import type { AddressGuard } from './address-guard.ts';
+import { StoreTrouble, troubleOf } from './store-trouble.ts';
 
 export interface StoreRequest {
   readonly method: 'GET' | 'POST';
@@ -20,22 +20,11 @@ export interface StoreConnection {
   close(): void;
 }
 
-/** The store did not answer, or broke off. The message completes "…: ". */
-export class StoreTrouble extends Error {
-  override readonly name = 'StoreTrouble';
-}
-
-export const troubleOf = (error: unknown): StoreTrouble => {
-  if (error instanceof StoreTrouble) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // The message of an error may quote the request; its code does not.
-  return new StoreTrouble(systemErrorText(code) ?? (code === '' ? 'it broke off' : `the connection failed (${code})`));
-};
+/** Statuses of answers that may be gone with the next request. */
+export const passing = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface ConnectionOptions {
-  readonly targets: TargetCheck;
-  /** Whether the operator has named this address: then it is not looked at where it leads. */
-  readonly isNamed: (url: URL) => boolean;
+  readonly guard: AddressGuard;
   /** At most so many connections to one host. */
   readonly parallel: number;
   /** After so long without a byte, a connection is given up. */
@@ -45,7 +34,7 @@ export interface ConnectionOptions {
 }
 
 export function openConnection(options: ConnectionOptions): StoreConnection {
-  const { targets, isNamed, parallel, idleMs, ca } = options;
+  const { guard, parallel, idleMs, ca } = options;
   const settings = { keepAlive: true, maxSockets: parallel };
   // No proxy of the environment is used: where a name leads to is known here alone.
   const agents = {
@@ -53,32 +42,24 @@ export function openConnection(options: ConnectionOptions): StoreConnection {
     'https:': new https.Agent({ ...settings, ...(ca && { ca: [...ca] }) }),
   };
 
-  function judge(url: URL, addresses: Addresses): void {
-    for (const address of addresses) {
-      const judgement = targets.judge(address);
-      const what =
-        judgement.kind === 'refused'
-          ? judgement.what
-          : judgement.kind === 'public' && url.protocol === 'http:'
-            ? 'a public address without encryption'
-            : undefined;
-      if (what === undefined) continue;
-      throw new LfsError(
-        `The LFS store says that objects are at ${url.origin}, which leads to ${what}. It may send the service to public addresses over https, and into the networks that the operator allows (--allow-hook-network).`,
-      );
+  async function judgedAddresses(url: URL, signal: AbortSignal): Promise<readonly string[]> {
+    const judged = await guard(url, signal);
+    switch (judged.kind) {
+      case 'allowed':
+        return judged.addresses;
+      case 'refused':
+        throw new LfsError(judged.why);
+      case 'not-found':
+        throw new StoreTrouble(judged.why);
     }
   }
 
   /** For each new connection. One that is kept is used for the same host and port alone. */
   const judgedLookup =
     (url: URL, signal: AbortSignal): LookupFunction =>
-    (hostname, { all }, callback) => {
-      targets
-        .addressesOf(hostname, signal)
-        .then((addresses) => {
-          judge(url, addresses);
-          return addresses.map((address) => ({ address, family: isIP(address) }));
-        })
+    (_hostname, { all }, callback) => {
+      judgedAddresses(url, signal)
+        .then((addresses) => addresses.map((address) => ({ address, family: isIP(address) })))
         .then(
           (found) => (all ? callback(null, found) : callback(null, found[0]?.address ?? '', found[0]?.family)),
           (error: NodeJS.ErrnoException) => callback(error, '', 4),
@@ -86,10 +67,9 @@ export function openConnection(options: ConnectionOptions): StoreConnection {
     };
 
   async function request({ method, url, headers, body, signal }: StoreRequest): Promise<IncomingMessage> {
-    const isGuarded = !isNamed(url);
     const hostname = url.hostname.replace(/^\[|\]$/g, '');
     // The address of a literal is not looked up.
-    if (isGuarded && isIP(hostname) !== 0) judge(url, [hostname]);
+    if (isIP(hostname) !== 0) await judgedAddresses(url, signal);
     const isSecure = url.protocol === 'https:';
     const sent = (isSecure ? https : http).request({
       method,
@@ -104,7 +84,7 @@ export function openConnection(options: ConnectionOptions): StoreConnection {
       agent: agents[isSecure ? 'https:' : 'http:'],
       timeout: idleMs,
       signal,
-      ...(isGuarded && { lookup: judgedLookup(url, signal) }),
+      lookup: judgedLookup(url, signal),
     });
     return new Promise((resolve, reject) => {
       sent.on('timeout', () => sent.destroy(new StoreTrouble('it does not answer in time')));

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spanOfMs } from '../../../interface/duration.ts';
 import { type MissingObject, maxNamedMissing } from '../../../interface/resources.ts';
@@ -8,10 +7,12 @@ import type { FreeDisk } from '../../runtime/free-disk.ts';
 import { type FetchedObjects, LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { type Offer, requestBatch } from './batch.ts';
-import { type StoreConnection, StoreTrouble } from './connection.ts';
-import { download, onDisk } from './download.ts';
+import type { StoreConnection } from './connection.ts';
+import { onDisk } from './download.ts';
+import type { Downloader } from './downloader.ts';
 import type { PointedObject } from './pointers.ts';
 import type { Store } from './store.ts';
+import { StoreTrouble } from './store-trouble.ts';
 
 /** At a time, of one sync. */
 export const parallelDownloads = 8;
@@ -36,8 +37,10 @@ const usualPauseMs = 5_000;
 const minPauseMs = 500;
 
 export interface DownloadAllTerms {
+  /** For batches. */
   readonly connection: StoreConnection;
-  readonly objects: ObjectStore;
+  readonly downloader: Pick<Downloader, 'download'>;
+  readonly objects: Pick<ObjectStore, 'find'>;
   readonly branch: string;
   /** Of a store that lets somebody in for a time, once more. */
   readonly findStore: () => Promise<Store>;
@@ -69,7 +72,7 @@ export async function downloadAll(
   terms: DownloadAllTerms,
   wanted: readonly PointedObject[],
 ): Promise<Pick<FetchedObjects, 'received' | 'missing'>> {
-  const { connection, objects, branch, freeDisk, backoffMs, maxSilenceMs } = terms;
+  const { connection, downloader, objects, branch, freeDisk, backoffMs, maxSilenceMs } = terms;
   const ending = new AbortController();
   const signal = AbortSignal.any([terms.signal, ending.signal]);
   const now = (): number => performance.now();
@@ -93,9 +96,8 @@ export async function downloadAll(
 
   function checkDisk(): void {
     if (!freeDisk.isLow()) return;
-    throw new LfsError(
-      `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Make room, or let syncs fetch less.`,
-    );
+    const why = `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Make room, or let syncs fetch less.`;
+    ending.abort(new LfsError(why));
   }
 
   function setReceived(item: Item, bytes: number): void {
@@ -139,8 +141,8 @@ export async function downloadAll(
   }
 
   /** For all downloads: what is busy is the store. */
-  function pauseAsAsked({ headers }: IncomingMessage): void {
-    const pauseMs = Math.max(minPauseMs, parseRetryAfter(headers['retry-after'], Date.now()) ?? usualPauseMs);
+  function pauseAsAsked(retryAfter: string | undefined): void {
+    const pauseMs = Math.max(minPauseMs, parseRetryAfter(retryAfter, Date.now()) ?? usualPauseMs);
     const silentMs = now() + pauseMs - lastProgress;
     if (silentMs > maxSilenceMs) {
       throw unreachable(`it is busy, and asks to wait until nothing will have arrived for ${spanOfMs(silentMs)}`);
@@ -171,7 +173,7 @@ export async function downloadAll(
         batchSize = Math.ceil(items.length / 2);
         return undefined;
       case 'busy':
-        pauseAsAsked(answer.answer);
+        pauseAsAsked(answer.retryAfter);
         return undefined;
       case 'unauthorized':
         if (wasRefused) throw new LfsError(answer.why);
@@ -230,10 +232,14 @@ export async function downloadAll(
       queue.push(item);
       return;
     }
-    checkDisk();
     const before = item.received;
-    const onReceived = (bytes: number): void => setReceived(item, bytes);
-    const result = await download({ ...terms, signal, onReceived, checkDisk }, offer, object);
+    function onReceived(bytes: number): void {
+      setReceived(item, bytes);
+      checkDisk();
+    }
+    checkDisk();
+    signal.throwIfAborted();
+    const result = await downloader.download(offer, object, { signal, onReceived });
     if (item.received - before >= worthMentioning) item.attempts = 0;
     switch (result.kind) {
       case 'landed':
@@ -246,7 +252,7 @@ export async function downloadAll(
         queue.push(item);
         return;
       case 'busy':
-        pauseAsAsked(result.answer);
+        pauseAsAsked(result.retryAfter);
         queue.push(item);
         return;
       case 'unauthorized':

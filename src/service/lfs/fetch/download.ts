@@ -4,17 +4,18 @@ import { systemErrorText } from '../../platform/system-errors.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectStore, PartialObject } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
-import { type Offer, passing } from './batch.ts';
-import { type StoreConnection, StoreTrouble, troubleOf } from './connection.ts';
+import type { Offer } from './batch.ts';
+import { passing, type StoreConnection } from './connection.ts';
+import { StoreTrouble, troubleOf } from './store-trouble.ts';
 
-/** What came of one attempt to download an object. Each `why` is a sentence. */
+/** What came of one attempt to download an object, as plain data. Each `why` is a sentence. */
 export type Attempt =
   | { readonly kind: 'landed' }
   | { readonly kind: 'none'; readonly why: string }
   | { readonly kind: 'wrong-content'; readonly why: string }
   /** The address holds no longer, or never did. */
   | { readonly kind: 'unauthorized'; readonly why: string }
-  | { readonly kind: 'busy'; readonly answer: IncomingMessage }
+  | { readonly kind: 'busy'; readonly retryAfter: string | undefined }
   /** What has arrived is kept. */
   | { readonly kind: 'trouble'; readonly why: string };
 
@@ -25,11 +26,10 @@ export interface DownloadTerms {
   readonly signal: AbortSignal;
   /** How much of the object there is. */
   readonly onReceived: (bytes: number) => void;
-  /** Called with each piece that arrives; throws where no more may be written. */
-  readonly checkDisk: () => void;
 }
 
-type Download = Offer & { readonly kind: 'download' };
+/** The part of an offer that says how. */
+export type Download = Pick<Offer & { readonly kind: 'download' }, 'href' | 'headers'>;
 
 /** Stores of forges answer with one, to the address of a bucket. */
 const maxRedirects = 3;
@@ -85,7 +85,8 @@ function refusalIn(answer: IncomingMessage): Attempt | undefined {
   const why = `The store answers with the status ${status}.`;
   if (status === 404 || status === 410) return { kind: 'none', why: 'The store does not have it.' };
   if (status === 401 || status === 403) return { kind: 'unauthorized', why };
-  if (status === 429 || (status === 503 && headers['retry-after'] !== undefined)) return { kind: 'busy', answer };
+  const retryAfter = headers['retry-after'];
+  if (status === 429 || (status === 503 && retryAfter !== undefined)) return { kind: 'busy', retryAfter };
   return passing.has(status) ? { kind: 'trouble', why } : { kind: 'none', why };
 }
 
@@ -113,7 +114,6 @@ async function receive(
         await onDisk(partial.restart());
         return { kind: 'wrong-content', why: `The store sends more than the ${size} bytes that it has.` };
       }
-      terms.checkDisk();
       await onDisk(partial.write(bytes));
       arrived += bytes.length;
       terms.onReceived(partial.offset);

@@ -5,9 +5,11 @@ import { type FetchedObjects, type FetchObjects, noObjects } from '../../syncs/l
 import type { TargetCheck } from '../../webhooks/target-address.ts';
 import { lfsMode } from '../../workspaces/lfs-mode.ts';
 import { createObjectStore } from '../object-store.ts';
+import { createAddressGuard } from './address-guard.ts';
 import { openConnection } from './connection.ts';
 import { onDisk } from './download.ts';
 import { downloadAll, parallelDownloads } from './download-all.ts';
+import { startDownloader } from './downloader.ts';
 import { lackingObjects, pointedObjects } from './pointers.ts';
 import { findStore, type Store, trustedAuthorities } from './store.ts';
 
@@ -49,16 +51,18 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
 
     await onDisk(objects.removeOldPartials());
     let store: Store | undefined;
-    const connection = openConnection({
-      targets,
-      isNamed: (url) => store?.isNamed(url) === true,
-      parallel: parallelDownloads + 1,
-      idleMs: minSpeed.forMs,
-      ca: await trustedAuthorities(environment),
+    const guard = createAddressGuard(targets, (url) => store?.isNamed(url) === true);
+    const ca = await trustedAuthorities(environment);
+    const downloader = startDownloader({
+      settings: { dataFolder, workspace, minSpeed, parallel: parallelDownloads, ca },
+      guard,
+      signal,
     });
+    const connection = openConnection({ guard, parallel: 1, idleMs: minSpeed.forMs, ca });
     try {
       const terms = {
         connection,
+        downloader,
         objects,
         branch,
         async findStore() {
@@ -75,6 +79,7 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
       return { wanted, ...(await downloadAll(terms, lacking)) };
     } finally {
       connection.close();
+      await downloader.end();
     }
   };
 }

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import type { Worker } from 'node:worker_threads';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { LfsError } from '../../../../src/service/syncs/lfs-objects.ts';
 import { type Behaviour, nameOf, pointerTo } from '../../../support/lfs-store.ts';
 import { objectsSetUp, oidOf } from './set-up.ts';
 
@@ -53,6 +55,24 @@ const creeping: Behaviour = (_request, response) => {
   response.on('close', () => clearInterval(timer));
   return true;
 };
+
+const sendingHalf: Behaviour = (_request, response) => {
+  response.writeHead(200, { 'content-length': bytes.length });
+  response.write(bytes.subarray(0, half));
+  return true;
+};
+
+/** What the number of a thread is then: https://nodejs.org/api/worker_threads.html#workerthreadid */
+const endedThread = -1;
+
+/** All that are started until the test ends. */
+function startedThreads(): readonly Worker[] {
+  const threads: Worker[] = [];
+  const add = (thread: Worker): void => void threads.push(thread);
+  process.on('worker', add);
+  onTestFinished(() => void process.off('worker', add));
+  return threads;
+}
 
 describe('the objects that a sync fetches', () => {
   test('are those of the files of the branch, once, with what is needed in batches of hundreds', async () => {
@@ -228,12 +248,9 @@ describe('a download', () => {
 
   test('ends when the sync is told to, and the next sync goes on with it', async () => {
     const { store, fetch, name, incomplete } = await oneObject();
+    const threads = startedThreads();
     const stopping = new AbortController();
-    store.behaviour.download = (_request, response) => {
-      response.writeHead(200, { 'content-length': bytes.length });
-      response.write(bytes.subarray(0, half));
-      return true;
-    };
+    store.behaviour.download = sendingHalf;
     const ended = fetch({
       signal: stopping.signal,
       onProgress: ({ received }) => {
@@ -242,9 +259,25 @@ describe('a download', () => {
     });
     await expect(ended).rejects.toThrow('enough');
     expect(await readdir(incomplete)).toEqual([name.oid]);
+    expect(threads.map(({ threadId }) => threadId)).toEqual([endedThread]);
     store.behaviour.download = undefined;
     expect(await fetch()).toMatchObject({ received: { objects: 1 } });
     expect(store.downloads.at(-1)?.headers.range).toBe(`bytes=${half}-`);
+  });
+
+  test('whose thread dies fails the sync, which says so, and the next one is as good as ever', async () => {
+    const { store, fetch } = await oneObject();
+    const threads = startedThreads();
+    store.behaviour.download = sendingHalf;
+    const ended = fetch({
+      onProgress: ({ received }) => {
+        if (received.bytes === half) for (const thread of threads) void thread.terminate();
+      },
+    });
+    await expect(ended).rejects.toThrow(LfsError);
+    await expect(ended).rejects.toThrow('The thread that downloads LFS objects has died.');
+    store.behaviour.download = undefined;
+    expect(await fetch()).toMatchObject({ received: { objects: 1 } });
   });
 
   test('by two services with one folder at once leaves whole objects', async () => {
@@ -276,6 +309,8 @@ describe('a download', () => {
 });
 
 describe('a store that cannot be used fails the sync, with its reason', () => {
+  /** An answer may come as late as it likes. */
+  const patient = { bytesPerSecond: 1_024, forMs: 60_000 };
   const message = JSON.stringify({ message: 'The budget for LFS is used up.' });
   test.each<readonly [string, string, Behaviour]>([
     ['wants credentials', 'asks for credentials, and there are none for it', status(401)],
@@ -290,7 +325,6 @@ describe('a store that cannot be used fails the sync, with its reason', () => {
     ],
     ['leads elsewhere', 'Name the address that it leads to with --lfs-url', status(307, { location: '/elsewhere' })],
     ['fails again and again', 'cannot be reached: it answered with the status 502', status(502)],
-    ['is silent', 'cannot be reached: it does not answer in time', () => true],
     ['is busy for too long', 'asks to wait', status(429, { 'retry-after': '3600' })],
     ['is none', 'not the batch API', sending(Buffer.from('<html>'))],
     ['does not end', 'more than 16384 KiB', sending(Buffer.alloc(17 * 1_024 * 1_024))],
@@ -298,8 +332,14 @@ describe('a store that cannot be used fails the sync, with its reason', () => {
   ])('one that %s', async (_name, why, behaviour) => {
     const { fetch, store } = await oneObject();
     store.behaviour.batch = behaviour;
-    const minSpeed = { bytesPerSecond: 1_024, forMs: 300 };
-    await expect(fetch({ minSpeed })).rejects.toThrow(why);
+    await expect(fetch({ minSpeed: patient })).rejects.toThrow(why);
+  });
+
+  test('one that is silent', async () => {
+    const { fetch, store } = await oneObject();
+    store.behaviour.batch = () => true;
+    const minSpeed = { ...patient, forMs: 300 };
+    await expect(fetch({ minSpeed })).rejects.toThrow('cannot be reached: it does not answer in time');
   });
 
   test('one that nobody listens at, and one that nobody knows', async () => {

@@ -6,14 +6,17 @@ export interface OutputAnswer {
   readonly sentBytes: () => number;
   /** Its client took less than a piece of the answer in the time that it has for one. */
   readonly isTooSlow: () => boolean;
-  /** Kept when the client has room for more, or is gone. The answer begins with the first. */
+  /** Kept when the chunk has left this process, or the client is gone. The answer begins with the first. */
   readonly write: (chunk: Buffer) => Promise<void>;
   readonly end: () => void;
   /** So that nobody takes the part that was sent for all of it. */
   readonly cut: () => void;
 }
 
-/** An answer that is written piece by piece, each when the one before has left the memory of this process. */
+/**
+ * An answer that is written piece by piece, each when the one before has left the memory of this process. It is a 200 with
+ * these headers, unless its head was written before.
+ */
 export function sendOutput(
   outgoing: ServerResponse,
   headers: Readonly<Record<string, string>>,
@@ -29,7 +32,7 @@ export function sendOutput(
     if (!outgoing.headersSent) outgoing.writeHead(200, headers);
   };
 
-  const drained = (): Promise<void> =>
+  const written = (chunk: Buffer): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(() => {
         tooSlow = true;
@@ -37,10 +40,10 @@ export function sendOutput(
       }, maxMsPerPiece);
       const goOn = (): void => {
         clearTimeout(timer);
-        outgoing.off('drain', goOn).off('close', goOn);
+        outgoing.off('close', goOn);
         resolve();
       };
-      outgoing.once('drain', goOn).once('close', goOn);
+      outgoing.once('close', goOn).write(chunk, goOn);
     });
 
   return {
@@ -51,7 +54,7 @@ export function sendOutput(
       if (gone.signal.aborted) return;
       begin();
       sent += chunk.length;
-      if (!outgoing.write(chunk)) await drained();
+      await written(chunk);
     },
     end() {
       if (gone.signal.aborted) return;

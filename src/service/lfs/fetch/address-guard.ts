@@ -1,0 +1,37 @@
+import type { Addresses, TargetCheck } from '../../webhooks/target-address.ts';
+import { troubleOf } from './store-trouble.ts';
+
+/** What a URL leads to. Plain data: the thread that downloads is told so. */
+export type JudgedAddress =
+  | { readonly kind: 'allowed'; readonly addresses: Addresses }
+  /** A sentence. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** Completes "…: ". */
+  | { readonly kind: 'not-found'; readonly why: string };
+
+export type AddressGuard = (url: URL, signal: AbortSignal) => Promise<JudgedAddress>;
+
+/** Lets a store send the service to what `targets` allows, and to wherever an address leads that the operator has named. */
+export const createAddressGuard =
+  (targets: TargetCheck, isNamed: (url: URL) => boolean): AddressGuard =>
+  async (url, signal) => {
+    let addresses: Addresses;
+    try {
+      addresses = await targets.addressesOf(url.hostname, signal);
+    } catch (error) {
+      return { kind: 'not-found', why: troubleOf(error).message };
+    }
+    for (const address of isNamed(url) ? [] : addresses) {
+      const judgement = targets.judge(address);
+      const what =
+        judgement.kind === 'refused'
+          ? judgement.what
+          : judgement.kind === 'public' && url.protocol === 'http:'
+            ? 'a public address without encryption'
+            : undefined;
+      if (what === undefined) continue;
+      const why = `The LFS store says that objects are at ${url.origin}, which leads to ${what}. It may send the service to public addresses over https, and into the networks that the operator allows (--allow-hook-network).`;
+      return { kind: 'refused', why };
+    }
+    return { kind: 'allowed', addresses };
+  };

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { MessageChannel, parentPort, workerData } from 'node:worker_threads';
+import { LfsError } from '../../syncs/lfs-objects.ts';
+import { createObjectStore } from '../object-store.ts';
+import type { AddressGuard } from './address-guard.ts';
+import { openConnection } from './connection.ts';
+import { download } from './download.ts';
+import type { DownloadMessage, DownloadRequest, DownloadSettings, JudgeRequest } from './downloader.ts';
+
+/** The thread of a downloader. It decides nothing: what is downloaded, and from which addresses, it is told. */
+
+const toldEveryMs = 100;
+
+// Only the downloader starts this file.
+const { dataFolder, workspace, minSpeed, parallel, ca }: DownloadSettings = workerData;
+const objects = createObjectStore(dataFolder, workspace);
+const connection = openConnection({ guard: askGuard, parallel, idleMs: minSpeed.forMs, ca });
+
+async function askGuard(url: URL, signal: AbortSignal): ReturnType<AddressGuard> {
+  const { port1, port2 } = new MessageChannel();
+  const answer = once(port1, 'message', { signal });
+  const question: JudgeRequest = { url: url.href, port: port2 };
+  parentPort?.postMessage(question, [port2]);
+  const [judged] = await answer;
+  return judged;
+}
+
+async function run({ href, headers, object, port }: DownloadRequest): Promise<void> {
+  const cancelled = new AbortController();
+  port.once('message', () => cancelled.abort());
+  const tell = (message: DownloadMessage): void => port.postMessage(message);
+  let bytes = 0;
+  let told = 0;
+
+  function tellReceived(): void {
+    if (bytes !== told) tell({ kind: 'received', bytes });
+    told = bytes;
+  }
+
+  function onReceived(now: number): void {
+    bytes = now;
+  }
+
+  const timer = setInterval(tellReceived, toldEveryMs);
+  const terms = { connection, objects, minSpeed, signal: cancelled.signal, onReceived };
+  try {
+    const attempt = await download(terms, { href: new URL(href), headers }, object);
+    tellReceived();
+    tell({ kind: 'ended', attempt });
+  } catch (error) {
+    tell(error instanceof LfsError ? { kind: 'refused', why: error.message } : { kind: 'failed', error });
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+parentPort?.on('message', (request: DownloadRequest) => void run(request));

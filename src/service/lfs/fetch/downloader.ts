@@ -1,0 +1,121 @@
+import { extname } from 'node:path';
+import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads';
+import { unlessAborted } from '../../../interface/timers.ts';
+import type { MinTransferSpeed } from '../../git/transfer-speed.ts';
+import { LfsError } from '../../syncs/lfs-objects.ts';
+import type { ObjectName } from '../oid.ts';
+import type { AddressGuard } from './address-guard.ts';
+import type { Attempt, Download } from './download.ts';
+
+/** What the thread knows from its start. */
+export interface DownloadSettings {
+  readonly dataFolder: string;
+  readonly workspace: string;
+  readonly minSpeed: MinTransferSpeed;
+  readonly parallel: number;
+  readonly ca: readonly string[] | undefined;
+}
+
+/** To the thread: download this. What comes of it goes to the port, and anything that comes from there ends it. */
+export interface DownloadRequest {
+  readonly href: string;
+  readonly headers: Download['headers'];
+  readonly object: ObjectName;
+  readonly port: MessagePort;
+}
+
+/** From the thread, to the port of a download. */
+export type DownloadMessage =
+  | { readonly kind: 'received'; readonly bytes: number }
+  | { readonly kind: 'ended'; readonly attempt: Attempt }
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** From the thread: where does this lead? A `JudgedAddress` goes to the port. */
+export interface JudgeRequest {
+  readonly url: string;
+  readonly port: MessagePort;
+}
+
+/** Downloads objects in a thread of its own: their bytes are received, hashed and written beside the event loop that answers requests. */
+export interface Downloader {
+  /** Makes one attempt. Rejects with an LfsError where no object can be had or kept, and when it is told to stop. */
+  download(
+    offer: Download,
+    object: ObjectName,
+    work: {
+      readonly signal: AbortSignal;
+      /** How much of the object there is; told several times a second. */
+      readonly onReceived: (bytes: number) => void;
+    },
+  ): Promise<Attempt>;
+  end(): Promise<void>;
+}
+
+/**
+ * What arrives is garbage as soon as it is written, 64 KB at a time outside of the heap. A small young generation is
+ * collected so often that little of it piles up, and that the same memory, still in the caches, is used again.
+ */
+const threadLimits: ResourceLimits = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 128 };
+
+/** The sources run as they are, and compiled. */
+const threadFile = new URL(`./download-thread${extname(import.meta.filename)}`, import.meta.url);
+
+export interface DownloaderOptions {
+  readonly settings: DownloadSettings;
+  readonly guard: AddressGuard;
+  readonly signal: AbortSignal;
+}
+
+export function startDownloader({ settings, guard, signal: ending }: DownloaderOptions): Downloader {
+  const thread = new Worker(threadFile, { workerData: settings, resourceLimits: threadLimits });
+  const dead = new AbortController();
+  let reason = '';
+  thread.once('error', (error) => {
+    // Such as ERR_WORKER_OUT_OF_MEMORY. The message of an error may quote a request.
+    if (error instanceof Error && 'code' in error) reason = ` (${error.code})`;
+  });
+  thread.once('exit', () => {
+    const why = `The thread that downloads LFS objects has died${reason}. What has arrived is kept: start the sync again.`;
+    dead.abort(new LfsError(why));
+  });
+  thread.on('message', async ({ url, port }: JudgeRequest) => {
+    port.postMessage(await guard(new URL(url), ending));
+    port.close();
+  });
+
+  return {
+    async download({ href, headers }, object, { signal, onReceived }) {
+      dead.signal.throwIfAborted();
+      const { port1: port, port2 } = new MessageChannel();
+      const ended = new Promise<Attempt>((resolve, reject) => {
+        port.on('message', (message: DownloadMessage) => {
+          switch (message.kind) {
+            case 'received':
+              return onReceived(message.bytes);
+            case 'ended':
+              return resolve(message.attempt);
+            case 'refused':
+              return reject(new LfsError(message.why));
+            case 'failed':
+              return reject(signal.aborted ? signal.reason : message.error);
+          }
+        });
+      });
+      const request: DownloadRequest = { href: href.href, headers, object, port: port2 };
+      thread.postMessage(request, [port2]);
+      const cancel = (): void => port.postMessage('cancel');
+      signal.addEventListener('abort', cancel, { once: true });
+      if (signal.aborted) cancel();
+      try {
+        return await unlessAborted(ended, dead.signal);
+      } finally {
+        signal.removeEventListener('abort', cancel);
+        port.close();
+      }
+    },
+    async end() {
+      await thread.terminate();
+    },
+  };
+}
