@@ -20,6 +20,7 @@ import { addNewHookPages } from './pages/new-hook.ts';
 import { addNewLockPages } from './pages/new-lock.ts';
 import { addNewTokenPages } from './pages/new-token.ts';
 import { addReleasePages } from './pages/release-lock.ts';
+import { addSelectedReleasePage } from './pages/release-selected.ts';
 import { addRotationPages } from './pages/rotate-token.ts';
 import { addSignInPages } from './pages/sign-in.ts';
 import { addOneSyncPage } from './pages/sync.ts';
@@ -47,6 +48,7 @@ export function createDashboard(parts: DashboardParts): App {
   addLockListPage(app, live);
   addNewLockPages(app, parts);
   addReleasePages(app, parts);
+  addSelectedReleasePage(app, parts);
   addLockHistoryPages(app, parts);
   addLockPathPage(app, live);
   addExtensionPages(app, parts);

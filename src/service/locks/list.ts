@@ -74,6 +74,16 @@ export async function heldLocks(storage: Storage, workspace: string): Promise<re
   return rows.map((row) => ({ lock: lockOf(row), tokenId: row.token_id }));
 }
 
+/** Those of a workspace that have these ids and are held, by path. */
+export async function locksWithIds(
+  storage: Storage,
+  workspace: string,
+  ids: readonly string[],
+): Promise<readonly HeldLock[]> {
+  const rows = await ofWorkspace(storage, workspace).selectAll().where('id', 'in', ids).orderBy('path').execute();
+  return rows.map((row) => ({ lock: lockOf(row), tokenId: row.token_id }));
+}
+
 /** What a bearer may renew and release in all workspaces that it may see, by workspace and path. */
 export function ownLocks({ read, now }: Storage, bearer: Bearer, limit: number): Promise<LockRow[]> {
   const { id, name, owner, workspaces } = bearer;

@@ -39,6 +39,7 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'POST', path: '/workspaces/:id/locks/extend', need: 'locks:write' },
   { method: 'GET', path: '/workspaces/:id/locks/release', need: 'locks:write' },
   { method: 'POST', path: '/workspaces/:id/locks/release', need: 'locks:write' },
+  { method: 'POST', path: '/workspaces/:id/locks/release-selected', need: 'locks:write' },
   { method: 'GET', path: '/workspaces/:id/locks/history', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/locks/history.csv', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/locks/history/events', need: 'locks:read' },

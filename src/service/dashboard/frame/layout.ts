@@ -29,6 +29,8 @@ export interface View {
   /** The heading, and part of the window's title. */
   readonly title: string;
   readonly location: PageLocation;
+  /** Beside the heading. */
+  readonly actions?: Markup | string;
   readonly main: Markup;
   /** In addition to that of every page. */
   readonly script?: string;
@@ -80,7 +82,7 @@ function stylesOf(location: PageLocation): readonly string[] {
 /** The content and everything around it. Without `call` nobody is signed in. */
 export async function showPage(
   call: PageCall | undefined,
-  { title, location, main, script }: View,
+  { title, location, actions = '', main, script }: View,
   status = 200,
 ): Promise<Answer> {
   const inWorkspace =
@@ -95,7 +97,7 @@ export async function showPage(
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
-  <title>${safeText(title)} · Workspaces</title>
+  <title>${safeText(title)}${'workspace' in location ? ` · ${location.workspace}` : ''} · Workspaces</title>
   ${['style.css', 'elements.css', ...stylesOf(location)].map(style)}
   <link rel="icon" href="${assetPath('icon.svg')}">
   ${['page.js', ...(script === undefined ? [] : [script])].map(module)}
@@ -108,7 +110,7 @@ export async function showPage(
   </header>
   ${inWorkspace}
   <main id="main" tabindex="-1">
-    <h1>${userText(title)}</h1>
+    <div class="heading"><h1>${userText(title)}</h1>${actions === '' ? '' : html`<div class="actions">${actions}</div>`}</div>
     ${main}
   </main>
 </body>
