@@ -207,6 +207,8 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ],
   // People look for their own locks, in one workspace or in all, among those of pipelines.
   () => ['create index locks_by_owner on locks (owner, workspace_id, path)'],
+  // An instance of an earlier version leaves it as it is: the next attempt that this version makes puts it right.
+  () => ['alter table hooks add column failing_since bigint'],
 ];
 
 /** The message is a sentence for a person. */

@@ -158,10 +158,14 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'hook.replaced': (detail) => html`changed ${hook(detail)}`,
   'hook.paused': (detail) => html`paused ${hook(detail)}`,
   'hook.resumed': (detail) => html`resumed ${hook(detail)}`,
+  'hook.tested': (detail) => html`sent a test to ${hook(detail)}`,
   'hook.removed': (detail) => html`removed ${hook(detail)}`,
   'delivery.sent-again': (detail) => html`sent a delivery of ${hook(detail)} again`,
   'workspace.added': (detail) => html`added ${mirror(detail)}`,
-  'workspace.updated': (detail) => html`changed how people work on ${named(detail, 'workspace')} with Git LFS`,
+  'workspace.updated': (detail) =>
+    textIn(detail, 'remote') === undefined
+      ? html`changed how people work on ${named(detail, 'workspace')} with Git LFS`
+      : html`changed ${mirror(detail)}`,
   'workspace.removed': (detail) => html`removed ${mirror(detail)}`,
 };
 
