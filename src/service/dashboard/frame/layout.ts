@@ -21,7 +21,7 @@ export type PageLocation =
   | { readonly section: 'workspaces'; readonly workspace: string; readonly tab: Tab }
   | { readonly section: 'my-locks' | 'tokens' | 'audit' | 'none' };
 
-type Tab = 'branches' | 'locks' | 'syncs' | 'hooks';
+type Tab = 'locks' | 'branches' | 'syncs' | 'hooks' | 'settings';
 
 export const inWorkspace = (workspace: string, tab: Tab): PageLocation => ({ section: 'workspaces', workspace, tab });
 
@@ -36,11 +36,20 @@ export interface View {
   readonly script?: string;
 }
 
-const tabs: Readonly<Record<Tab, { readonly text: string; readonly path: string; readonly needs?: Scope }>> = {
-  branches: { text: 'Branches', path: '' },
-  locks: { text: 'Locks', path: '/locks', needs: 'locks:read' },
-  syncs: { text: 'Syncs', path: '/syncs', needs: 'sync' },
-  hooks: { text: 'Webhooks', path: '/hooks', needs: 'hooks:write' },
+interface TabLink {
+  readonly text: string;
+  readonly path: string;
+  readonly needs?: Scope;
+  /** In addition to those of every page. */
+  readonly styles: readonly string[];
+}
+
+const tabs: Readonly<Record<Tab, TabLink>> = {
+  locks: { text: 'Locks', path: '/locks', needs: 'locks:read', styles: ['locks.css'] },
+  branches: { text: 'Branches', path: '/branches', styles: ['syncs.css'] },
+  syncs: { text: 'Syncs', path: '/syncs', needs: 'sync', styles: ['syncs.css'] },
+  hooks: { text: 'Webhooks', path: '/hooks', needs: 'hooks:write', styles: ['hooks.css'] },
+  settings: { text: 'Settings', path: '/settings', needs: 'admin', styles: [] },
 };
 
 /** Only what the token may see: a link to a refusal helps nobody. */
@@ -74,9 +83,9 @@ const signedIn = (call: PageCall): Markup => html`<div class="who">
 
 /** In addition to those of every page. */
 function stylesOf(location: PageLocation): readonly string[] {
-  if ('tab' in location) return [location.tab === 'branches' ? 'syncs.css' : `${location.tab}.css`];
+  if ('tab' in location) return tabs[location.tab].styles;
   if (location.section === 'my-locks') return ['locks.css'];
-  return location.section === 'workspaces' ? ['syncs.css'] : [];
+  return location.section === 'workspaces' ? ['syncs.css', 'locks.css'] : [];
 }
 
 /** The content and everything around it. Without `call` nobody is signed in. */

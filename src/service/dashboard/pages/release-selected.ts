@@ -38,10 +38,10 @@ function row(workspace: string, now: number, { path, owner, origin, acquired_at,
 }
 
 function warningOf(forced: number): string {
-  const runs = 'A job that is still running relies on its lock. Make sure that the runs have ended.';
+  const ended = 'Make sure that the runs have ended.';
   return forced === 0
-    ? `Others can lock the files then: push your changes first. ${runs}`
-    : `Someone else holds ${plural(forced, 'of these locks', 'of these locks')}, and may overwrite changes that others make now. ${runs}`;
+    ? `These locks are yours. Others can lock the files then: push your changes first. A job that is still running relies on its lock. ${ended}`
+    : `Someone else holds ${forced} of these locks. A job that is still running relies on its lock, and may overwrite changes that others make now. ${ended}`;
 }
 
 function confirmation(call: ActionCall, context: LockContext, locks: readonly ShownLock[], reason: Reason): Markup {

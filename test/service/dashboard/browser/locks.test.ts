@@ -350,6 +350,9 @@ describe('the page of locks', () => {
     await page.getByText('Actions').click();
     await page.getByRole('button', { name: 'Select all shown' }).click();
     await page.getByText('Actions (43 selected)').waitFor();
+    expect(await page.locator('details.menu[open]').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    expect(await page.locator('details.menu[open]').count()).toBe(0);
     await page.getByLabel('Search').fill('');
     await page.getByText('300 locks', { exact: true }).waitFor();
     await changeRows(service.storage, 'locks', { expires_at: 1 }, { path: 'Content/Level00/Asset00003.uasset' });
