@@ -3,21 +3,28 @@ import { openPageIn } from '../../test/support/browser/open-page.ts';
 import type { Picture } from './pictured-service.ts';
 import { pictureTime, screenshot } from './take.ts';
 
-/** Takes each picture on a page of its own and returns the files. If something goes wrong in a page, it fails. */
+/**
+ * Takes each picture on a page of its own and returns the files. If something goes wrong in a page, it fails. With a width, they
+ * are of whole pages that are so wide, and named after it.
+ */
 export async function takePictures(
   browser: Browser,
   pictures: readonly Picture[],
   folder: string,
+  width?: number,
 ): Promise<readonly string[]> {
   const files: string[] = [];
+  const size = width === undefined ? {} : { viewport: { width, height: 800 } };
   for (const { name, show } of pictures) {
-    const { page, problems, settle, close } = await openPageIn(browser);
+    const { page, problems, settle, close } = await openPageIn(browser, size);
     try {
       await page.clock.setFixedTime(pictureTime);
       await show(page);
       await settle();
       if (problems.unexpected.length > 0) throw new Error(`No picture of ${name}:\n${problems.unexpected.join('\n')}`);
-      files.push(...(await screenshot(page, name, folder)));
+      files.push(
+        ...(await screenshot(page, width === undefined ? name : `${name}-${width}`, folder, width !== undefined)),
+      );
     } finally {
       await close();
     }

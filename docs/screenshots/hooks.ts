@@ -85,7 +85,7 @@ async function insertDelivery(db: Database, hook: string, now: number, index: nu
 }
 
 /** A webhook of the workspace "game" whose receiver fails for an evening. Returns the path of its page. */
-async function furnish({ commit, now }: Storage): Promise<string> {
+export async function furnishHooks({ commit, now }: Storage): Promise<string> {
   const headers = parseExtraHeaders({ authorization: 'Bearer of-the-receiver' });
   if (!headers.ok) throw new Error(headers.why);
   return commit('global', async (db) => {
@@ -103,7 +103,9 @@ async function furnish({ commit, now }: Storage): Promise<string> {
     if (registered.kind === 'too-many') throw new Error('The database was not empty.');
     const { hook } = registered;
     const registeredAt = Date.now() - 12 * 24 * 60 * minute;
-    await db.updateTable('hooks').set({ created_at: registeredAt, updated_at: registeredAt }).execute();
+    const failingSince = Date.now() - 38 * minute;
+    const times = { created_at: registeredAt, updated_at: registeredAt, failing_since: failingSince };
+    await db.updateTable('hooks').set(times).execute();
     for (const [index, delivery] of deliveries.entries()) {
       await insertDelivery(db, hook.id, Date.now(), index, delivery);
     }
@@ -116,7 +118,7 @@ export const hookPictures: readonly Picture[] = [
     name: 'webhook',
     show: (page) =>
       withPicturedService({}, async ({ storage, open }) => {
-        await open(page, await furnish(storage));
+        await open(page, await furnishHooks(storage));
       }),
   },
 ];

@@ -50,9 +50,9 @@ const locks: readonly HeldFor[] = [
 ];
 
 /** The current time of the page. Its clock stands still, so that relative times look the same in each picture. */
-const nowOf = async (page: Page): Promise<number> => Number(await page.locator('html').getAttribute('data-now'));
+export const nowOf = async (page: Page): Promise<number> => Number(await page.locator('html').getAttribute('data-now'));
 
-async function hold({ commit }: Storage, at: number): Promise<void> {
+export async function hold({ commit }: Storage, at: number): Promise<void> {
   await commit('global', async (db) => {
     for (const [index, { path, owner, run, note = null, minutesAgo, secondsLeft }] of locks.entries()) {
       await db

@@ -3,11 +3,16 @@ import { fileURLToPath } from 'node:url';
 import { findBrowser } from '../../test/support/browser/find.ts';
 import { launchBrowser } from '../../test/support/browser/launch.ts';
 import { takePictures } from './album.ts';
+import { morePictures } from './more-pictures.ts';
 import { pictures } from './pictures.ts';
 
-/** `npm run screenshots`: retakes the pictures of the docs. Nothing else writes to docs/images. */
+/**
+ * `npm run screenshots`: retakes the pictures of the docs. Nothing else writes to docs/images. With `-- FOLDER`, pictures of all
+ * pages for somebody to look at go there instead, as wide as a desktop, a phone and a large screen.
+ */
 
-const folder = fileURLToPath(new URL('../images', import.meta.url));
+const [elsewhere] = process.argv.slice(2);
+const folder = elsewhere ?? fileURLToPath(new URL('../images', import.meta.url));
 
 const found = findBrowser();
 if (found.kind === 'missing') {
@@ -16,8 +21,13 @@ if (found.kind === 'missing') {
 } else {
   const { browser, close } = await launchBrowser(found.program);
   try {
-    for (const file of await takePictures(browser, pictures, folder)) {
-      process.stdout.write(`${relative(process.cwd(), file)}\n`);
+    const tell = (files: readonly string[]) => {
+      for (const file of files) process.stdout.write(`${relative(process.cwd(), file)}\n`);
+    };
+    if (elsewhere === undefined) tell(await takePictures(browser, pictures, folder));
+    else {
+      for (const width of [1280, 390]) tell(await takePictures(browser, [...pictures, ...morePictures], folder, width));
+      tell(await takePictures(browser, morePictures.slice(0, 2), folder, 2560));
     }
   } finally {
     await close();

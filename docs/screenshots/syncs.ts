@@ -27,7 +27,9 @@ const branches = {
   vehicles: ['main'],
 } as const;
 
-const remotes = Object.fromEntries(Object.entries(branches).map(([id, names]) => [remoteOf(id), remoteWith(...names)]));
+export const remotes = Object.fromEntries(
+  Object.entries(branches).map(([id, names]) => [remoteOf(id), remoteWith(...names)]),
+);
 
 const minute = 60_000;
 
@@ -78,7 +80,7 @@ const syncs: readonly PastSync[] = [
   }),
 ];
 
-async function furnish({ commit, now }: Storage): Promise<void> {
+export async function furnishSyncs({ commit, now }: Storage): Promise<void> {
   const at = Date.now();
   await commit('global', async (db) => {
     for (const id of Object.keys(branches)) await addWorkspace(db, now, { id, remote: remoteOf(id) });
@@ -111,7 +113,7 @@ async function furnish({ commit, now }: Storage): Promise<void> {
         token_id: 'tok',
         owner: 'ada',
       };
-      const times = { acquired_at: at, expires_at: at + 60 * minute };
+      const times = { acquired_at: at - (25 + index) * minute, expires_at: at + 200 * minute };
       await db
         .insertInto('locks')
         .values({ ...lock, ...times, origin: null, fence: index + 1 })
@@ -125,7 +127,7 @@ export const syncPictures: readonly Picture[] = [
     name: 'workspaces',
     show: (page) =>
       withPicturedService(remotes, async ({ storage, open }) => {
-        await furnish(storage);
+        await furnishSyncs(storage);
         await open(page, '/');
         await page.getByText('1 of 3 behind').waitFor();
         await page.getByText('asking').first().waitFor({ state: 'detached' });
@@ -135,8 +137,8 @@ export const syncPictures: readonly Picture[] = [
     name: 'branches',
     show: (page) =>
       withPicturedService(remotes, async ({ storage, open }) => {
-        await furnish(storage);
-        await open(page, '/workspaces/game');
+        await furnishSyncs(storage);
+        await open(page, '/workspaces/game/branches');
         await page.getByText('feature/night-arena').first().waitFor();
       }),
   },
@@ -144,7 +146,7 @@ export const syncPictures: readonly Picture[] = [
     name: 'syncs',
     show: (page) =>
       withPicturedService(remotes, async ({ storage, open }) => {
-        await furnish(storage);
+        await furnishSyncs(storage);
         await open(page, '/workspaces/game/syncs');
       }),
   },

@@ -6,14 +6,19 @@ import type { Page } from 'playwright-core';
 export const pictureTime = new Date('2026-03-02T19:00:00Z');
 
 /** Writes the page in light and dark colours: `<name>-light.png` and `<name>-dark.png`. */
-export async function screenshot(page: Page, name: string, folder: string): Promise<readonly string[]> {
+export async function screenshot(
+  page: Page,
+  name: string,
+  folder: string,
+  fullPage = false,
+): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true });
   const files: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     const file = join(folder, `${name}-${colorScheme}.png`);
     // Nothing moves: animations are at their end, and no cursor blinks.
-    await writeFile(file, await page.screenshot({ animations: 'disabled', caret: 'hide', scale: 'css' }));
+    await writeFile(file, await page.screenshot({ animations: 'disabled', caret: 'hide', scale: 'css', fullPage }));
     files.push(file);
   }
   return files;

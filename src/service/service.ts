@@ -19,7 +19,7 @@ import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
 import { pointedObjects } from './lfs/fetch/pointers.ts';
 import { createLfs } from './lfs/lfs.ts';
-import { createObjectStore } from './lfs/object-store.ts';
+import { createObjectStore, forgetObjects } from './lfs/object-store.ts';
 import { addressKey, createAddressSigner } from './lfs/signed-address.ts';
 import { createObjectUpkeep } from './lfs/upkeep.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
@@ -239,6 +239,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     prepareSync: createPrepareSync({ storage, git, remotes }),
     listBranches: createListBranches(storage, remotes),
     remoteMemory,
+    remotes,
+    // What stays behind is removed at the next start.
+    removeFiles: async (workspace: string) =>
+      void (await Promise.allSettled([git.forget(workspace), forgetObjects(options.dataFolder, workspace)])),
     suggestPaths: createSuggestPaths({ storage, git, remoteMemory }),
     targets: options.targets,
     git,

@@ -50,6 +50,7 @@ import { readNewLock } from '../../src/service/dashboard/pages/new-lock-form.ts'
 import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/pages/new-token-form.ts';
 import { untouched as emptyTrust, readNewTrust } from '../../src/service/dashboard/pages/new-trust-form.ts';
 import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
+import { untouched as emptyWorkspace, readWorkspace } from '../../src/service/dashboard/pages/workspace-form.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
 import { intoLines, wordsOfGit } from '../../src/service/git/git-output.ts';
 import { createRemoteRedactor } from '../../src/service/git/redact.ts';
@@ -293,6 +294,12 @@ export const parsers: readonly Parser[] = [
     ['a="', '"', ''],
   ),
   row('service/dashboard/pages/sign-in.ts localPath', (text) => localPath(`/${text}`), ...['a/../', '../', '%2e%2e/']),
+  row('service/dashboard/pages/workspace-form.ts readWorkspace', (text) =>
+    readWorkspace(
+      { ...emptyWorkspace, remote: `https://a/${text}`, username: text, password: text, lfs_url: text },
+      undefined,
+    ),
+  ),
   row(
     'service/dashboard/pages/new-hook-form.ts readNewHook',
     (text) => readNewHook({ ...emptyHook, url: text, branches: text, secret: text, headers: text }),

@@ -14,6 +14,7 @@ export const auditActions = [
   'hook.paused',
   'hook.resumed',
   'hook.removed',
+  'hook.tested',
   'delivery.sent-again',
   'workspace.added',
   'workspace.updated',

@@ -34,6 +34,9 @@ const problem = (sentence: string): Reading<never> => ({ ok: false, problems: [s
 
 const wrongValue = (source: string, text: string, why: string): string => `${source} is ${quoted(text)}. ${why}`;
 
+/** Of a value that may hold a secret, and is never repeated. */
+const wrongSecret = (source: string, _text: string, why: string): string => `${source} cannot be used. ${why}`;
+
 const missing = (what: string, source: string): Reading<never> => problem(`${source} is missing: ${what}.`);
 
 /** Of a flag that takes one value. `absent` is what it is without one. */
@@ -53,17 +56,20 @@ export function required<T>(
   /** The value may hold a secret and is never repeated. */
   { secret = false } = {},
 ): Flag<T> {
-  const whyNot = secret
-    ? (source: string, _text: string, why: string) => `${source} cannot be used. ${why}`
-    : wrongValue;
-  const read = readOne(parse, (source) => missing(what, source), whyNot);
+  const read = readOne(parse, (source) => missing(what, source), secret ? wrongSecret : wrongValue);
   return { placeholder, what, otherwise: 'required', read };
 }
 
-export const optional = <T>(placeholder: string, what: string, otherwise: string, parse: Parse<T>) => ({
+export const optional = <T>(
+  placeholder: string,
+  what: string,
+  otherwise: string,
+  parse: Parse<T>,
+  { secret = false } = {},
+) => ({
   ...required(placeholder, what, parse),
   otherwise,
-  read: readOne(parse, () => value(undefined)),
+  read: readOne(parse, () => value(undefined), secret ? wrongSecret : wrongValue),
 });
 
 /** Its default is written as a person would write the value. */

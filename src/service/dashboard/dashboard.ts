@@ -9,6 +9,7 @@ import type { DashboardParts } from './frame/parts.ts';
 import { addAuditPage } from './pages/audit.ts';
 import { addBranchPages } from './pages/branches.ts';
 import { addDeliveryPages } from './pages/delivery.ts';
+import { addEditHookPages } from './pages/edit-hook.ts';
 import { addExtensionPages } from './pages/extend-lock.ts';
 import { addHookPages } from './pages/hook.ts';
 import { addHookListPage } from './pages/hooks.ts';
@@ -20,12 +21,14 @@ import { addNewHookPages } from './pages/new-hook.ts';
 import { addNewLockPages } from './pages/new-lock.ts';
 import { addNewTokenPages } from './pages/new-token.ts';
 import { addReleasePages } from './pages/release-lock.ts';
+import { addSelectedReleasePage } from './pages/release-selected.ts';
 import { addRotationPages } from './pages/rotate-token.ts';
 import { addSignInPages } from './pages/sign-in.ts';
 import { addOneSyncPage } from './pages/sync.ts';
 import { addSyncHistoryPage } from './pages/syncs.ts';
 import { addTokenPages } from './pages/tokens.ts';
 import { addTrustPages } from './pages/trust.ts';
+import { addWorkspaceSettingsPages } from './pages/workspace-settings.ts';
 import { addWorkspaceListPage } from './pages/workspaces.ts';
 
 /** The pages for people: an app of its own, which answers whoever looks with a browser. It goes through the rules of the API. */
@@ -38,6 +41,7 @@ export function createDashboard(parts: DashboardParts): App {
   addAssets(app);
   addSignInPages(app, parts);
   addWorkspaceListPage(app, parts);
+  addWorkspaceSettingsPages(app, parts);
   addTokenPages(app, parts);
   addNewTokenPages(app, parts);
   addRotationPages(app, parts);
@@ -49,6 +53,7 @@ export function createDashboard(parts: DashboardParts): App {
   addLockListPage(app, live);
   addNewLockPages(app, parts);
   addReleasePages(app, parts);
+  addSelectedReleasePage(app, parts);
   addLockHistoryPages(app, parts);
   addLockPathPage(app, live);
   addExtensionPages(app, parts);
@@ -56,6 +61,7 @@ export function createDashboard(parts: DashboardParts): App {
   addHookListPage(app, parts);
   addNewHookPages(app, parts);
   addHookPages(app, parts);
+  addEditHookPages(app, parts);
   addDeliveryPages(app, parts);
   refuseOtherMethods(app);
   app.all('*', (c, next) => {

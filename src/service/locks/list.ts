@@ -74,6 +74,38 @@ export async function heldLocks(storage: Storage, workspace: string): Promise<re
   return rows.map((row) => ({ lock: lockOf(row), tokenId: row.token_id }));
 }
 
+/** The few of all workspaces that were taken first, or end first, of those that a bearer may see. */
+export async function foremostLocks(
+  { read, now }: Storage,
+  { workspaces }: Bearer,
+  {
+    by,
+    within,
+    limit,
+  }: { readonly by: 'acquired_at' | 'expires_at'; readonly within?: number; readonly limit: number },
+): Promise<readonly LockRow[]> {
+  return read
+    .selectFrom('locks')
+    .selectAll()
+    .where(sql<boolean>`expires_at > (select ${now})`)
+    .$if(within !== undefined, (locks) => locks.where(sql<boolean>`expires_at <= (select ${now}) + ${within}`))
+    .$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []))
+    .orderBy(by)
+    .orderBy('path')
+    .limit(limit)
+    .execute();
+}
+
+/** Those of a workspace that have these ids and are held, by path. */
+export async function locksWithIds(
+  storage: Storage,
+  workspace: string,
+  ids: readonly string[],
+): Promise<readonly HeldLock[]> {
+  const rows = await ofWorkspace(storage, workspace).selectAll().where('id', 'in', ids).orderBy('path').execute();
+  return rows.map((row) => ({ lock: lockOf(row), tokenId: row.token_id }));
+}
+
 /** What a bearer may renew and release in all workspaces that it may see, by workspace and path. */
 export function ownLocks({ read, now }: Storage, bearer: Bearer, limit: number): Promise<LockRow[]> {
   const { id, name, owner, workspaces } = bearer;

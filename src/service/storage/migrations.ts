@@ -224,6 +224,8 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'create index tokens_to_forget on tokens (forget_at)',
     `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
   ],
+  // An instance of an earlier version leaves it as it is: the next attempt that this version makes puts it right.
+  () => ['alter table hooks add column failing_since bigint'],
 ];
 
 /** The message is a sentence for a person. */

@@ -173,6 +173,8 @@ export interface Tables {
     inactive_why: string | null;
     /** When it was last woken; what was held for it is no older than that. */
     resumed_at: number | null;
+    /** When the first of the attempts was made that have all failed since; null where the last one succeeded. */
+    failing_since: number | null;
     created_at: number;
     updated_at: number;
   };

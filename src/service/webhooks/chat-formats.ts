@@ -56,7 +56,7 @@ interface Message {
 }
 
 function messageOf(occurrence: HookEventOccurrence): Message {
-  const sentence = shortened(sentenceOf(occurrence));
+  const sentence = shortened(`${occurrence.data.test ? 'Test: ' : ''}${sentenceOf(occurrence)}`);
   if (!('lock' in occurrence.data)) return { lines: [sentence], link: null };
   const { path, origin } = occurrence.data.lock;
   const link = origin !== null && origin.length <= maxLinkLength ? origin : null;

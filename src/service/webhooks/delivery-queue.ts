@@ -150,17 +150,31 @@ export async function settleDelivery(
     .where('lease_owner', '=', lease)
     .returning('ordering_key');
 
+  const isFailing = end.kind !== 'delivered';
   if (end.kind === 'retry') {
     const next = sql<number>`${now} + ${Math.round(end.afterMs)}`;
-    return (await mine.set({ ...free, next_attempt_at: next }).executeTakeFirst()) !== undefined;
+    if ((await mine.set({ ...free, next_attempt_at: next }).executeTakeFirst()) === undefined) return false;
+    await markFailing(db, now, hook, isFailing);
+    return true;
   }
   const status: DeliveryStatus = end.kind === 'delivered' ? 'delivered' : 'failed';
   const row = await mine.set({ ...over(now), status }).executeTakeFirst();
   if (row === undefined) return false;
+  await markFailing(db, now, hook, isFailing);
   await shortenBacklog(db, hook.id);
   await makeNextDue(db, now, hook.id, row.ordering_key);
   if (end.kind === 'gone') await putToSleep(db, now, hook, end.why);
   return true;
+}
+
+/** Written where something has changed since the attempt was claimed, which is seldom. */
+async function markFailing(db: Database, now: Now, { id, failing_since }: HookRow, isFailing: boolean): Promise<void> {
+  if ((failing_since !== null) === isFailing) return;
+  await db
+    .updateTable('hooks')
+    .set(isFailing ? ({ fn }) => ({ failing_since: fn.coalesce('failing_since', now) }) : { failing_since: null })
+    .where('id', '=', id)
+    .execute();
 }
 
 async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: string): Promise<void> {

@@ -12,7 +12,8 @@ interface Occurrence<Type extends HookEvent, Data> {
   readonly type: Type;
   readonly workspace: string;
   readonly occurredAt: Timestamp;
-  readonly data: Data;
+  /** `test`: it has not happened, and somebody wants to see what the receiver makes of it. */
+  readonly data: Data & { readonly test?: true };
 }
 
 export type SyncOccurrence = Occurrence<SyncEvent, { readonly sync: Sync }>;

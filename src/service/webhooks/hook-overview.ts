@@ -8,6 +8,8 @@ import { hookQuota } from './quotas.ts';
 export interface HookOverview extends Hook {
   /** Null while it is active. */
   readonly inactive_why: InactiveWhy | null;
+  /** Every attempt since then has failed; null where the last one succeeded. */
+  readonly failing_since: Timestamp | null;
   readonly pending_deliveries: number;
   /** Of the latest hundred: to count them all would take longer the more there are. */
   readonly failed_deliveries: number;
@@ -28,7 +30,7 @@ export interface DroppedEvents {
 
 const latest = 100;
 
-const withDeliveries = (db: Database, workspace: string) =>
+const withDeliveries = (db: Database) =>
   db
     .selectFrom('hooks')
     .leftJoin('hook_backlogs', 'hook_backlogs.hook_id', 'hooks.id')
@@ -57,14 +59,14 @@ const withDeliveries = (db: Database, workspace: string) =>
         .limit(1)
         .select('last_error')
         .as('last_error'),
-    ])
-    .where('workspace_id', '=', workspace);
+    ]);
 
 type OverviewRow = Awaited<ReturnType<ReturnType<typeof withDeliveries>['executeTakeFirstOrThrow']>>;
 
 const overviewOf = (row: OverviewRow): HookOverview => ({
   ...hookOf(row),
   inactive_why: inactiveWhyOf(row),
+  failing_since: row.failing_since === null ? null : asTimestamp(row.failing_since),
   pending_deliveries: row.waiting ?? 0,
   failed_deliveries: Number(row.failed),
   last_error: row.last_error,
@@ -79,11 +81,34 @@ function droppedOf(row: OverviewRow): DroppedEvents | null {
 }
 
 export async function listHooks(db: Database, workspace: string): Promise<HookOverview[]> {
-  const rows = await withDeliveries(db, workspace).orderBy('created_at').orderBy('id').execute();
+  const rows = await withDeliveries(db)
+    .where('workspace_id', '=', workspace)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
   return rows.map(overviewOf);
 }
 
 export async function findHookOverview(db: Database, workspace: string, id: string): Promise<HookOverview | undefined> {
-  const row = await withDeliveries(db, workspace).where('id', '=', id).executeTakeFirst();
+  const row = await withDeliveries(db).where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
   return row === undefined ? undefined : overviewOf(row);
+}
+
+export interface FailingHook extends HookOverview {
+  readonly workspace: string;
+}
+
+/** Of all workspaces, or of some: those that have failed for longest come first. */
+export async function failingHooks(
+  db: Database,
+  workspaces: readonly string[] | null,
+  limit: number,
+): Promise<readonly FailingHook[]> {
+  const rows = await withDeliveries(db)
+    .where('failing_since', 'is not', null)
+    .$if(workspaces !== null, (hooks) => hooks.where('workspace_id', 'in', workspaces ?? []))
+    .orderBy('failing_since')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...overviewOf(row), workspace: row.workspace_id }));
 }

@@ -73,6 +73,18 @@ export interface TooManyHooks {
 export const findHook = (db: Database, workspace: string, id: string): Promise<HookRow | undefined> =>
   db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
 
+const settingsOf = ({
+  events,
+  branches,
+  format,
+  headers,
+}: Omit<HookRegistration, 'workspace' | 'url' | 'secret' | 'actor'>) => ({
+  events: JSON.stringify(hookEvents.filter((event) => events.includes(event))),
+  branches: branches === null ? null : JSON.stringify(branches),
+  format,
+  headers: JSON.stringify(headers),
+});
+
 /** A workspace has one hook per url: registering it again replaces the registration and resumes the hook. */
 export async function registerHook(
   db: Database,
@@ -80,12 +92,10 @@ export async function registerHook(
   { workspace, url, secret, actor, ...registration }: HookRegistration,
 ): Promise<RegisteredHook | TooManyHooks> {
   const values = {
-    events: JSON.stringify(hookEvents.filter((event) => registration.events.includes(event))),
-    branches: registration.branches === null ? null : JSON.stringify(registration.branches),
-    format: registration.format,
-    headers: JSON.stringify(registration.headers),
+    ...settingsOf(registration),
     active: 1,
     inactive_why: null,
+    failing_since: null,
     updated_at: now,
   };
   const replaced = await db
@@ -129,6 +139,27 @@ export async function registerHook(
     .executeTakeFirstOrThrow();
   await recordHookAudit(db, now, { actor, action: 'hook.registered', hook, more: registered(hook) });
   return { kind: 'created', hook: hookOf(hook), madeSecret: secret === null ? signing : null };
+}
+
+export type HookEdit = Omit<HookRegistration, 'url'> & HookChange;
+
+/** One that is paused stays so. False when there is no such hook. */
+export async function editHook(
+  db: Database,
+  now: Now,
+  { workspace, id, secret, actor, ...registration }: HookEdit,
+): Promise<boolean> {
+  const hook = await db
+    .updateTable('hooks')
+    .set({ ...settingsOf(registration), ...(secret !== null && { secret }), updated_at: now })
+    .where('workspace_id', '=', workspace)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+  if (hook === undefined) return false;
+  const more = { ...registered(hook), new_secret: secret !== null };
+  await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more });
+  return true;
 }
 
 /** What the audit records of a registration. */

@@ -35,7 +35,7 @@ export async function resumeHook(db: Database, now: Now, { workspace, id, actor 
   if (found === undefined) return { kind: 'absent' };
   const wasInactive = inactiveWhyOf(found);
   if (wasInactive === null) return { kind: 'active-already', hook: hookOf(found) };
-  const changed = db.updateTable('hooks').set({ active: 1, inactive_why: null, resumed_at: now });
+  const changed = db.updateTable('hooks').set({ active: 1, inactive_why: null, failing_since: null, resumed_at: now });
   const hook = await changed.where('id', '=', id).returningAll().executeTakeFirstOrThrow();
   await recordHookAudit(db, now, { actor, action: 'hook.resumed', hook, more: { was_inactive: wasInactive } });
   return { kind: 'resumed', wasInactive, hook: hookOf(hook) };

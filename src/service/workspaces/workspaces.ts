@@ -96,16 +96,21 @@ export type Removal =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'locked'; readonly locks: number };
 
-/** A workspace in which somebody holds a lock stays: the holder counts on the lock. */
-export async function removeWorkspace(db: Database, now: Now, id: string): Promise<Removal> {
-  if ((await findWorkspace(db, id)) === undefined) return { kind: 'unknown' };
+export async function countHeldLocks(db: Database, now: Now, id: string): Promise<number> {
   const { live } = await db
     .selectFrom('locks')
     .select((select) => select.fn.countAll<number>().as('live'))
     .where('workspace_id', '=', id)
     .where(sql<boolean>`expires_at > ${now}`)
     .executeTakeFirstOrThrow();
-  if (Number(live) > 0) return { kind: 'locked', locks: Number(live) };
+  return Number(live);
+}
+
+/** A workspace in which somebody holds a lock stays: the holder counts on the lock. */
+export async function removeWorkspace(db: Database, now: Now, id: string): Promise<Removal> {
+  if ((await findWorkspace(db, id)) === undefined) return { kind: 'unknown' };
+  const locks = await countHeldLocks(db, now, id);
+  if (locks > 0) return { kind: 'locked', locks };
   await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
   return { kind: 'removed' };
@@ -130,7 +135,7 @@ export async function updateWorkspaceAudited(
   db: Database,
   now: Now,
   actor: Actor,
-  { id, ...settings }: Pick<StoredWorkspace, 'id'> & Partial<DeskSettings>,
+  { id, ...settings }: Pick<StoredWorkspace, 'id'> & Partial<StoredWorkspace & DeskSettings>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('workspaces')
@@ -138,7 +143,9 @@ export async function updateWorkspaceAudited(
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
   if (numUpdatedRows === 0n) return false;
-  await recordAudit(db, now, { actor, action: 'workspace.updated', detail: { workspace: id, ...settings } });
+  const { remote } = settings;
+  const detail = { workspace: id, ...settings, ...(remote !== undefined && { remote: shownRemote(remote) }) };
+  await recordAudit(db, now, { actor, action: 'workspace.updated', detail });
   return true;
 }
 

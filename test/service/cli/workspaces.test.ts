@@ -119,6 +119,24 @@ describe('workspace update', () => {
     expect(changed.stdout).toContain('at https://git.example.com/studio/game.git/info/lfs.');
   });
 
+  test('gives it another remote, which is asked first, and whose credentials nobody is told', async () => {
+    const remote = 'https://127.0.0.1:1/game.git';
+    const secret = 'https://ada:s3cret@127.0.0.1:1/moved.git';
+    await run('workspace', 'add', 'moved', '--remote', remote, '--no-check');
+    const deaf = await run('workspace', 'update', 'moved', '--remote', secret);
+    expect([deaf.code, deaf.stderr]).toEqual([1, expect.stringContaining('Nothing was changed. Use --no-check')]);
+    expect(await rowOf('moved')).toMatchObject({ remote });
+    const { code, stdout } = await run('workspace', 'update', 'moved', '--remote', secret, '--no-check');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('It mirrors https://127.0.0.1:1/moved.git.')]);
+    expect(await rowOf('moved')).toMatchObject({ remote: secret });
+    const audit = await json('audit', '--action', 'workspace.updated');
+    expect(audit.entries[0].detail).toEqual({ workspace: 'moved', remote: 'https://127.0.0.1:1/moved.git' });
+    const onDisk = await run('workspace', 'update', 'moved', '--remote', await sampleRemote());
+    expect([onDisk.code, onDisk.stderr]).toEqual([2, expect.stringContaining('--allow-file-remotes')]);
+    const wrong = await run('workspace', 'update', 'moved', '--remote', 'https://ada:s3cret@');
+    expect(wrong.stderr).not.toContain('s3cret');
+  });
+
   test.each([
     [[], 'There is nothing to change'],
     [['--desk-ttl', '31d'], 'A lock lives for 1s at the least and 30d at the most.'],

@@ -59,6 +59,8 @@ describe('a sentence', () => {
     ['hook.removed', hook, `removed ${toHook}`],
     ['delivery.sent-again', hook, `sent a delivery of ${toHook} again`],
     ['workspace.added', mirror, 'added the workspace game, a mirror of https://git.example.com/game.git'],
+    ['hook.tested', hook, `sent a test to ${toHook}`],
+    ['workspace.updated', mirror, 'changed the workspace game, a mirror of https://git.example.com/game.git'],
     ['workspace.updated', { workspace: 'game' }, 'changed how people work on game with Git LFS'],
     ['workspace.removed', mirror, 'removed the workspace game, a mirror of https://git.example.com/game.git'],
     ['token.exchanged', { owner: 'bot' }, 'proved who it is, and acts for bot'],

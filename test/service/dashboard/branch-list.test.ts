@@ -30,7 +30,7 @@ const synced = (workspace: string, name: string, head: string) =>
 /** The page, once the remote has answered: on a busy machine it may take longer than the page waits. */
 async function pageOf(visitor: Visitor, workspace: string, query = ''): Promise<string> {
   await visitor.get(`/workspaces/${workspace}/summary?awaited=true`);
-  return (await visitor.get(`/workspaces/${workspace}${query}`)).text;
+  return (await visitor.get(`/workspaces/${workspace}/branches${query}`)).text;
 }
 
 const rowsOf = (page: string): readonly string[] =>
@@ -55,7 +55,9 @@ test('a sync is offered to who may start one, and queued once, under the name of
   expect(await pageOf(await visitorWith('locks:admin'), workspace)).not.toMatch(/<button>Sync|\/syncs"/);
   const visitor = await visitorWith('sync');
   expect(await pageOf(visitor, workspace)).toMatch(/<button>Sync/);
-  const started = await visitor.submit(`/workspaces/${workspace}`, `/workspaces/${workspace}/sync`, { branch: 'main' });
+  const started = await visitor.submit(`/workspaces/${workspace}/branches`, `/workspaces/${workspace}/sync`, {
+    branch: 'main',
+  });
   expect(started.status).toBe(303);
   const address = started.headers.get('location') ?? '';
   expect(address).toMatch(new RegExp(`^/workspaces/${workspace}/syncs/sync_`));

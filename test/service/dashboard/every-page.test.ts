@@ -8,8 +8,11 @@ const service = serviceOfTests();
 
 test('no page has markup, an order or a gap that a name, an error or an answer makes, nor any secret; links lead to each', async () => {
   const { workspace, pages, secrets } = await hostilePages(service);
-  for (const page of pages.values()) {
+  for (const [address, page] of pages) {
     expectHarmless(page);
+    const [, title = workspace] = /<title>(.*?)<\/title>/.exec(page) ?? [];
+    if (address.startsWith(`/workspaces/${workspace}`))
+      expect([address, title]).toEqual([address, expect.stringContaining(workspace)]);
     for (const secret of secrets) expect(page).not.toContain(secret);
   }
   for (const path of [

@@ -86,7 +86,7 @@ export async function hostilePages(service: RunningService) {
   }
 
   const typed = encodeURIComponent(hostileName);
-  const queries = [`/locks?search=${typed}`, `?search=${typed}`, `/syncs?branch=${typed}`];
+  const queries = [`/locks?search=${typed}`, `/branches?search=${typed}`, `/syncs?branch=${typed}`];
   const pages = await pagesFrom(admin, ['/', ...queries.map((query) => `/workspaces/${workspace}${query}`)]);
   const secrets = [admin.secret, holder.secret, hook.secret, 'query-s3cret', 'header-s3cret', 'remote-s3cret'];
   return { admin, workspace, pages, secrets };

@@ -57,8 +57,8 @@ describe('the history of a workspace', () => {
     expect(rowsIn((await reader.get(historyOf(workspace))).text)).toEqual([
       `c | released | ada | ${run}`,
       `c | taken | ada | ${run}`,
-      'b | released | ada | unknown',
-      'b | taken | ada | unknown',
+      'b | released | ada | by hand',
+      'b | taken | ada | by hand',
       `a | force-released by ada | bobRigging | ${run}`,
       `a | taken | bobRigging | ${run}`,
     ]);
@@ -234,12 +234,12 @@ describe('the page of a path', () => {
         .map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, ''))
         .sort();
     };
-    const all = ['ci.example.com/runs/1', 'ci.example.com/runs/2', 'unknown'];
+    const all = ['by hand', 'ci.example.com/runs/1', 'ci.example.com/runs/2'];
     await expect.poll(seen, { timeout: 20_000 }).toEqual(all);
     await locksOf(service, workspace, bob.secret).release(path);
     await waiting;
     expect((await asAda.take(path, { referer: runOf(2) })).status).toBe(201);
-    expect(await seen()).toEqual(['ci.example.com/runs/1', 'unknown']);
+    expect(await seen()).toEqual(['by hand', 'ci.example.com/runs/1']);
     await changeRows(service.storage, 'refused_lock_requests', { last_at: 1 }, { workspace_id: workspace });
     expect(await seen()).toEqual([]);
   });

@@ -13,7 +13,7 @@ import {
   sortKeys,
 } from '../../../src/service/dashboard/assets/lock-list.js';
 import { shortRun } from '../../../src/service/dashboard/assets/text.js';
-import { timeLeft } from '../../../src/service/dashboard/assets/time.js';
+import { relativeTime, timeLeft } from '../../../src/service/dashboard/assets/time.js';
 
 const piece = fc.constantFrom('a', 'B', 'b', 'Hero.uasset', 'é', 'İ', '\u202E', ' ', '10', '2');
 const path = fc.array(piece, { minLength: 1, maxLength: 4 }).map((pieces) => pieces.join('/'));
@@ -125,4 +125,16 @@ test.each([
   ['javascript:alert(1)', undefined],
 ])('the run %s is shown as its host and the end of its path, if it is a web address', (run, text) => {
   expect(shortRun(run)).toBe(text);
+});
+
+test.each([
+  [1, 'now'],
+  [89, '89 s ago'],
+  [90, '2 min ago'],
+  [7_199, '120 min ago'],
+  [7_200, '2 h ago'],
+  [172_800, '2 d ago'],
+  [-95, 'in 2 min'],
+])('what was %d s ago is told as %s', (seconds, text) => {
+  expect(relativeTime(0, seconds * 1_000)).toBe(text);
 });

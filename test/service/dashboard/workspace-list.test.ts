@@ -3,7 +3,7 @@ import type { Scope } from '../../../src/interface/scopes.ts';
 import { branchSummary } from '../../../src/service/dashboard/pages/workspaces.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import type { TokenOptions } from '../../support/running-service.ts';
-import { storeSyncs } from '../../support/stored-rows.ts';
+import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
 import { serviceOfTests, signedIn } from './browser-like.ts';
 
 const service = serviceOfTests();
@@ -29,6 +29,41 @@ test('shows of a workspace what the token may see', async () => {
   expect(await seen()).toEqual({ sync: false, locks: false });
   expect(await seen('sync')).toEqual({ sync: true, locks: false });
   expect(await seen('locks:write')).toEqual({ sync: false, locks: true });
+});
+
+test('has what was held longest, what ends soon, and what is behind, of what the token may see', async () => {
+  const [one, other, hidden] = [await service.workspace(), await service.workspace(), await service.workspace()];
+  const now = Date.now();
+  const minute = 60_000;
+  const ends = (minutes: number) => now + minutes * minute;
+  await storeLocks(
+    service.storage,
+    { workspace_id: hidden, path: 'hidden', acquired_at: 1, expires_at: ends(1) },
+    { workspace_id: one, path: 'oldest', acquired_at: 2, expires_at: ends(500) },
+    { workspace_id: one, path: 'first', acquired_at: now, expires_at: ends(2) },
+    { workspace_id: other, path: 'second', acquired_at: 3, expires_at: ends(30) },
+    { workspace_id: other, path: 'over', acquired_at: 0, expires_at: now - 1 },
+  );
+  const page = await listFor({ scopes: ['locks:read'], workspaces: [one, other] });
+  const pathsIn = (section: string) => {
+    const [, part = ''] = new RegExp(`data-part="${section}">(.*?)</section>`, 's').exec(page) ?? [];
+    return [...part.matchAll(/class="path"[^>]*title="([^"]*)"/g)].map(([, path]) => path);
+  };
+  expect(pathsIn('held-longest')).toEqual(['oldest', 'second', 'first']);
+  expect(pathsIn('ending-soon')).toEqual(['first', 'second']);
+  expect(page).not.toContain('Failing webhooks');
+  expect(page).toContain('2 remotes have not answered yet.');
+  expect(await listFor({ scopes: [], workspaces: [one] })).not.toContain('Held longest');
+});
+
+test('a workspace opens on its locks, or on its branches where the token may not see these', async () => {
+  const workspace = await service.workspace();
+  const opens = async (scope: Scope) => {
+    const { status, headers } = await (await signedIn(service, { scopes: [scope] })).get(`/workspaces/${workspace}`);
+    return [status, headers.get('location')];
+  };
+  expect(await opens('locks:read')).toEqual([303, `/workspaces/${workspace}/locks`]);
+  expect(await opens('sync')).toEqual([303, `/workspaces/${workspace}/branches`]);
 });
 
 test('does not wait for remotes: what they have answered is there the next time', async () => {

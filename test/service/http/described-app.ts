@@ -43,6 +43,8 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   prepareSync: notHere,
   listBranches: notHere,
   remoteMemory: { known: notHere, ask: notHere, askSoon: notHere },
+  remotes: { branches: notHere, estimate: notHere },
+  removeFiles: notHere,
   suggestPaths: { isMirrored: notHere, suggest: notHere },
   targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
   git: {} as Git,

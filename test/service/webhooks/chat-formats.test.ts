@@ -37,6 +37,7 @@ const told: readonly (readonly [HookEventOccurrence, string])[] = [
     { ...about, type: 'lock.expired', data: { lock: arena } },
     'Arena.umap is free: the lock of release-bot has expired.\ngame: Content/Maps/Arena.umap',
   ],
+  [{ ...succeeded, data: { sync, test: true } }, 'Test: game: art/änderung is in sync.'],
 ];
 
 test.each(told)('$type is a sentence in a chat', (occurrence, text) => {

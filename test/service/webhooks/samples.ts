@@ -80,6 +80,7 @@ export const hookRow = ({ format = 'standard', headers = {}, ...given }: GivenHo
   active: 1,
   inactive_why: null,
   resumed_at: null,
+  failing_since: null,
   created_at: 0,
   updated_at: 0,
   ...given,

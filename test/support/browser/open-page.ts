@@ -6,6 +6,8 @@ export interface PageOptions {
   readonly colorScheme?: 'light' | 'dark';
   /** A desktop's without it. */
   readonly viewport?: { readonly width: number; readonly height: number };
+  /** UTC without it. */
+  readonly timeZone?: string;
   /** On without it. */
   readonly javaScript?: boolean;
 }
@@ -36,7 +38,12 @@ export async function expectProblem(page: Page, pattern: RegExp): Promise<void> 
 /** An empty page that shares no cookie, storage or cache with another one. */
 export async function openPageIn(
   browser: Browser,
-  { colorScheme = 'light', viewport = { width: 1280, height: 800 }, javaScript = true }: PageOptions = {},
+  {
+    colorScheme = 'light',
+    viewport = { width: 1280, height: 800 },
+    javaScript = true,
+    timeZone = 'UTC',
+  }: PageOptions = {},
 ): Promise<OpenedPage> {
   const context = await browser.newContext({
     colorScheme,
@@ -44,7 +51,7 @@ export async function openPageIn(
     javaScriptEnabled: javaScript,
     reducedMotion: 'reduce',
     locale: 'en-GB',
-    timezoneId: 'UTC',
+    timezoneId: timeZone,
     // Nothing but this machine can be reached, and a test that needs https makes its own certificate.
     ignoreHTTPSErrors: true,
   });

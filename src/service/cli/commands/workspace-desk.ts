@@ -11,6 +11,7 @@ import { type FlagValues, optional } from '../flags.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 import { parseByteLimit, parseServiceUrl } from '../values.ts';
+import { askRemote, parseAnyRemote, remoteFlags, remoteForms, whatItHas, whyNotAllowed } from './workspace-remote.ts';
 
 /** What people need who work with Git LFS: how long their locks last, where the objects are, and which a sync fetches. */
 export const deskFlags = {
@@ -61,18 +62,28 @@ const fetched: Readonly<Record<LfsMode, string>> = {
 
 export const workspaceUpdate = defineStorageCommand({
   name: 'workspace update',
-  summary: 'change how people work on a workspace with Git LFS',
+  summary: 'change what a workspace mirrors, or how people work on it with Git LFS',
+  details: [
+    'What was synced from another remote stays until a sync brings something newer.',
+    'Pass an address with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
+  ],
   arguments: { workspace: workspaceArgument },
-  flags: deskFlags,
+  flags: {
+    remote: optional('URL', remoteForms, 'as it is', parseAnyRemote, { secret: true }),
+    ...remoteFlags,
+    ...deskFlags,
+  },
   example: 'game --desk-ttl 14d',
   check: (flags) =>
-    Object.keys(deskSettings(flags)).length === 0
-      ? ['There is nothing to change: give --desk-ttl, --lfs-url, --lfs or --lfs-limit.']
-      : [],
-  async run({ flags, arguments: { workspace: id } }, storage) {
+    flags.remote === undefined && Object.keys(deskSettings(flags)).length === 0
+      ? ['There is nothing to change: give --remote, --desk-ttl, --lfs-url, --lfs or --lfs-limit.']
+      : whyNotAllowed(flags),
+  async run({ flags, arguments: { workspace: id }, environment }, storage) {
     await requireWorkspace(storage, id);
+    const asked = await askRemote(flags, { dataFolder: flags.data, environment, done: 'changed' });
+    const remote = flags.remote && { remote: flags.remote.text };
     await storage.commit({ workspace: id }, (db) =>
-      updateWorkspaceAudited(db, storage.now, operatorActor(), { id, ...deskSettings(flags) }),
+      updateWorkspaceAudited(db, storage.now, operatorActor(), { id, ...remote, ...deskSettings(flags) }),
     );
     const workspace = await findWorkspace(storage.read, id);
     // It was there a moment ago.
@@ -81,11 +92,13 @@ export const workspaceUpdate = defineStorageCommand({
     const objects =
       store === undefined ? 'It is not known where its LFS objects are' : `Its LFS objects are at ${store}`;
     const { lfs_limit } = workspace;
+    const mirrored =
+      flags.remote === undefined ? '' : ` It mirrors ${flags.remote.remote.address}. ${whatItHas(asked)}`;
     const limit = lfs_limit === null ? '' : ` The mirror keeps at most ${byteSize(lfs_limit)} of them.`;
     return {
       document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit },
       lines: [
-        `Changed the workspace "${id}". A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}${limit}`,
+        `Changed the workspace "${id}".${mirrored} A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}${limit}`,
       ],
     };
   },

@@ -1,9 +1,5 @@
-import { accepted, type Parsed } from '../../../interface/parsed.ts';
 import type { Lock } from '../../../interface/resources.ts';
-import { createGit, type Git } from '../../git/git.ts';
-import { GitError } from '../../git/git-error.ts';
-import { parseRemote, type Remote } from '../../git/remote.ts';
-import type { RemoteBranches } from '../../git/remote-branches.ts';
+import { createGit } from '../../git/git.ts';
 import { forgetObjects } from '../../lfs/object-store.ts';
 import { listLocks } from '../../locks/list.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
@@ -14,44 +10,12 @@ import {
   removeWorkspaceAudited,
 } from '../../workspaces/workspaces.ts';
 import { Failure } from '../command.ts';
-import { required, toggle } from '../flags.ts';
+import { required } from '../flags.ts';
 import { shownTime } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 import { deskFlags, deskSettings } from './workspace-desk.ts';
-
-const patience = { timeoutMs: 10_000 };
-
-interface TypedRemote {
-  /** With its credentials. */
-  readonly text: string;
-  readonly remote: Remote;
-}
-
-/** Whether files are allowed is another flag's matter, and looked at when both are known. */
-function parseAnyRemote(text: string): Parsed<TypedRemote> {
-  const remote = parseRemote(text, { allowFile: true });
-  return remote.ok ? accepted({ text, remote: remote.value }) : remote;
-}
-
-async function askRemote(git: Git, remote: Remote): Promise<RemoteBranches> {
-  try {
-    return await git.branches(remote, patience);
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    // git's own last words may end without a full stop.
-    const sentence = error.message.replace(/[^.!?]$/, '$&.');
-    throw new Failure(`${sentence} Nothing was added. Use --no-check to add it without contacting the remote.`);
-  }
-}
-
-function whatItHas(asked: RemoteBranches | null): string {
-  if (asked === null) return 'The remote was not contacted.';
-  const { branches, defaultBranch } = asked;
-  if (branches.size === 0) return 'The remote answers; it has no branches yet.';
-  const main = defaultBranch === undefined ? '' : `, ${defaultBranch} by default`;
-  return `The remote answers; it has ${branches.size === 1 ? 'one branch' : `${branches.size} branches`}${main}.`;
-}
+import { askRemote, parseAnyRemote, remoteFlags, remoteForms, whatItHas, whyNotAllowed } from './workspace-remote.ts';
 
 export const workspaceAdd = defineStorageCommand({
   name: 'workspace add',
@@ -61,28 +25,18 @@ export const workspaceAdd = defineStorageCommand({
   ],
   arguments: { id: required('ID', 'the name of the workspace in URLs and commands', parseWorkspaceId) },
   flags: {
-    remote: required(
-      'URL',
-      'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path',
-      parseAnyRemote,
-      { secret: true },
-    ),
-    noCheck: toggle('add the workspace without contacting the remote'),
-    allowFileRemotes: toggle('let the remote be a repository on this machine'),
+    remote: required('URL', remoteForms, parseAnyRemote, { secret: true }),
+    ...remoteFlags,
     ...deskFlags,
   },
   example: 'game --remote https://git.example.com/studio/game.git',
   mayBeNew: true,
-  check: ({ remote: { remote }, allowFileRemotes }) =>
-    remote.kind === 'file' && !allowFileRemotes
-      ? ['--remote is a repository on this machine. Allow it with --allow-file-remotes, here and for the service.']
-      : [],
+  check: whyNotAllowed,
   async run({ flags, arguments: { id }, environment }, storage) {
     const { text, remote } = flags.remote;
-    const git = createGit({ dataFolder: flags.data, allowFile: flags.allowFileRemotes, environment });
     const taken = new Failure(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
     if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
-    const asked = flags.noCheck ? null : await askRemote(git, remote);
+    const asked = await askRemote(flags, { dataFolder: flags.data, environment, done: 'added' });
     const fresh = await storage.commit({ workspace: id }, (db) =>
       addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text, ...deskSettings(flags) }),
     );

@@ -1,7 +1,6 @@
-import { serviceNow, setText } from './clock.js';
+import { setText, showCountdown, showTime } from './clock.js';
 import { extendAddress, folderName, folderOf, pathAddress, releaseAddress, releaseText } from './lock-list.js';
-import { plural, safeText, shortRun } from './text.js';
-import { fullTime, relativeTime } from './time.js';
+import { noRun, plural, safeText, shortRun } from './text.js';
 
 /** Fills the rows of which `../pages/lock-table.ts` has written the pattern. */
 
@@ -28,7 +27,9 @@ function fillRun(row, origin) {
   const text = shortRun(origin);
   const link = part(row, '.run');
   link.hidden = text === undefined;
-  part(row, '.no-run').hidden = text !== undefined;
+  const instead = part(row, '.no-run');
+  instead.hidden = text !== undefined;
+  setText(instead, noRun(origin));
   if (text === undefined || origin === null) return;
   link.setAttribute('href', origin);
   link.title = safeText(origin);
@@ -39,7 +40,11 @@ function fillRun(row, origin) {
 function fillActions(row, workspace, lock) {
   const link = row.querySelector('.release');
   const extend = row.querySelector('.extend');
-  if (!(link instanceof HTMLElement && extend instanceof HTMLElement)) return;
+  const select = row.querySelector('.select');
+  if (!(link instanceof HTMLElement && extend instanceof HTMLElement && select instanceof HTMLInputElement)) return;
+  select.hidden = lock.release === 'none';
+  select.value = lock.id;
+  select.setAttribute('aria-label', `Select ${safeText(lock.path)}`);
   extend.hidden = lock.release !== 'own';
   extend.setAttribute('aria-label', `Extend ${safeText(lock.path)}`);
   extend.setAttribute('href', extendAddress(workspace, lock));
@@ -73,13 +78,8 @@ export function fillLockRow(row, workspace, lock) {
   noteText.title = safeText(note ?? '');
   noteText.hidden = note === null;
   fillRun(row, origin);
-  const since = part(row, 'time');
-  setText(since, relativeTime(Date.parse(acquired_at), serviceNow()));
-  since.setAttribute('datetime', acquired_at);
-  since.title = fullTime(acquired_at);
-  const left = part(row, '.countdown');
-  left.dataset['until'] = expires_at;
-  left.title = fullTime(expires_at);
+  showTime(part(row, 'time'), acquired_at);
+  showCountdown(part(row, '.countdown'), expires_at);
   fillActions(row, workspace, lock);
 }
 

@@ -1,8 +1,10 @@
-import { serviceNow, updateCountdowns } from './clock.js';
+import { serviceNow } from './clock.js';
 import { followStream } from './event-stream.js';
 import { listAddress, matching, parseListQuery, parseSort, rowsOf, sorted, sortText } from './lock-list.js';
 import { fillFolderRow, fillLockRow, fromTemplate } from './lock-row.js';
+import { createLockSelection } from './lock-selection.js';
 import { plural } from './text.js';
+import { zonedTime } from './time.js';
 import { createWindowed } from './windowed.js';
 
 /** The page of locks: follows what happens to them, and searches, sorts and groups without asking the service. */
@@ -63,10 +65,18 @@ const rows = createWindowed({
   heightOf: ({ kind }) => heights[kind],
   make: ({ kind }) => fromTemplate(`${kind}-row`),
   fill(element, row) {
-    if (row.kind === 'lock') fillLockRow(element, workspace, row.lock);
-    else fillFolderRow(element, row, folded.has(row.folder));
+    if (row.kind === 'lock') {
+      fillLockRow(element, workspace, row.lock);
+      selection.fill(element, row.lock);
+    } else fillFolderRow(element, row, folded.has(row.folder));
   },
   emptied: () => search.focus({ preventScroll: true }),
+});
+
+const selection = createLockSelection({
+  body,
+  shown: () => matching([...locks.values()], query),
+  changed: () => show('stay'),
 });
 
 /** @param {number} found */
@@ -86,10 +96,10 @@ function show(where) {
   const found = matching(ordered, query);
   const all = rowsOf(found, query.group, folded);
   showCount(found.length);
+  selection.keep(locks);
   table.setAttribute('aria-rowcount', String(all.length + 1));
   table.classList.toggle('grouped', query.group);
   rows.show(all, where);
-  updateCountdowns(body);
 }
 
 let frame = 0;
@@ -133,6 +143,7 @@ function ask(change) {
 
 function takeOver() {
   tookOver = true;
+  table.classList.add('live');
   const focused = document.activeElement?.closest('.lock')?.querySelector('.path')?.getAttribute('href');
   body.replaceChildren();
   find('.apply', HTMLElement).hidden = true;
@@ -209,12 +220,12 @@ function showLive() {
 
 function showLost() {
   if (!connected) return;
-  const at = new Date(serviceNow()).toISOString().slice(11, 19);
+  const at = zonedTime(new Date(serviceNow()).toISOString());
   clearTimeout(losing);
   // Most connections are there again before anybody could read it.
   losing = setTimeout(() => {
     connected = false;
-    live.textContent = `Not connected, as of ${at} UTC.`;
+    live.textContent = `Not connected, as of ${at}.`;
   }, 1_000);
 }
 

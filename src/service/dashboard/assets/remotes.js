@@ -1,3 +1,5 @@
+import { refreshParts } from './refresh.js';
+
 /** Fills in what remotes had not answered yet when the page was opened. */
 
 /** So many at a time: a browser has six connections to a host, and other pages of it need some. */
@@ -27,7 +29,10 @@ async function fillAll() {
   }
 }
 
-for (let each = 0; each < maxParallel; each += 1) fillAll();
+const isAsking = waiting.length > 0;
+const allFilled = Promise.all(Array.from({ length: maxParallel }, fillAll));
+// Which syncs are behind is known now.
+if (isAsking) void allFilled.then(refreshParts);
 
 const notice = document.querySelector('[data-awaits]');
 

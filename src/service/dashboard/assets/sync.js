@@ -1,6 +1,5 @@
-import { setText, updateTimes } from './clock.js';
+import { setText, showTime } from './clock.js';
 import { followStream } from './event-stream.js';
-import { fullTime } from './time.js';
 
 /** Follows a sync until it is over. */
 
@@ -50,11 +49,9 @@ function update({ status, isOver: ended, bar, texts, times }) {
     const fact = one(`[data-time="${name}"]`);
     if (fact === null || at === null) continue;
     const time = fact.querySelector('time');
-    time?.setAttribute('datetime', at);
-    time?.setAttribute('title', fullTime(at));
+    if (time !== null) showTime(time, at);
     showFact(fact, true);
   }
-  updateTimes();
   const element = one('progress');
   if (element instanceof HTMLProgressElement && bar !== null) {
     element.max = bar.max;

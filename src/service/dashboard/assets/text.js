@@ -16,6 +16,9 @@ export const safeText = (text) =>
 /** @param {number} count @param {string} one @param {string} many */
 export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 
+/** In place of a run that a lock does not have. @param {string | null} origin */
+export const noRun = (origin) => (origin === null ? 'by hand' : 'unknown');
+
 /** Enough for `runs/1234567890/attempts/1`. */
 const shownSegments = 4;
 

@@ -1,17 +1,16 @@
 /** Times as pages show them. No DOM: the service writes with it what the page then keeps up to date. */
 
-/** @type {readonly (readonly [string, number])[]} */
+/** Each with its length in seconds, and from when on it is used. @type {readonly (readonly [string, number, number])[]} */
 const units = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['min', 60],
-  ['s', 1],
+  ['d', 86_400, 172_800],
+  ['h', 3_600, 7_200],
+  ['min', 60, 90],
 ];
 
-/** In the largest unit of which there are two, as people say it. @param {number} milliseconds */
+/** In one unit, as people say it. @param {number} milliseconds */
 function span(milliseconds) {
   const seconds = Math.max(0, Math.round(milliseconds / 1_000));
-  const [unit, length] = units.find(([, each]) => seconds >= 2 * each) ?? ['s', 1];
+  const [unit, length] = units.find(([, , from]) => seconds >= from) ?? ['s', 1];
   return `${Math.round(seconds / length)} ${unit}`;
 }
 
@@ -23,6 +22,23 @@ export function relativeTime(at, now) {
 
 /** To the second, in UTC: `2026-03-01 14:05:09 UTC`. @param {string} timestamp */
 export const fullTime = (timestamp) => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
+
+const zoned = new Intl.DateTimeFormat('en-GB', {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+});
+
+/** The same in the zone of whoever runs this, a browser: `2026-03-01 15:05:09 CET`. @param {string} timestamp */
+export function zonedTime(timestamp) {
+  const parts = Object.fromEntries(zoned.formatToParts(Date.parse(timestamp)).map(({ type, value }) => [type, value]));
+  const { year, month, day, hour, minute, second, timeZoneName } = parts;
+  return `${year}-${month}-${day} ${hour}:${minute}:${second} ${timeZoneName}`;
+}
 
 /** Whoever waits for a lock with less left than this need not ask for it. */
 const urgentMs = 5 * 60_000;

@@ -35,7 +35,10 @@ const hookStates: Readonly<Record<InactiveWhy | 'active', string>> = {
   gone: 'ended by the receiver',
 };
 
-export function hookState(why: InactiveWhy | null): Markup {
+export function hookState({ inactive_why: why, failing_since: since }: HookOverview, now: number): Markup {
+  if (why === null && since !== null) {
+    return html`<span class="state failing">failing</span> <span class="nowrap">since ${time(since, now)}</span>`;
+  }
   const state = why ?? 'active';
   return html`<span class="state ${state}">${hookStates[state]}</span>`;
 }
@@ -70,8 +73,8 @@ const deliveryStates: Readonly<Record<DeliveryState['kind'], readonly [word: str
   failed: ['failed', 'failed'],
   dropped: ['dropped', 'dropped'],
   'under-way': ['sending', 'running'],
-  waiting: ['waiting', 'pending'],
-  'behind-another': ['waiting', 'queued'],
+  waiting: ['pending', 'pending'],
+  'behind-another': ['pending', 'queued'],
   held: ['held', 'paused'],
 };
 
@@ -104,6 +107,9 @@ const notices = {
     'This address was already registered. The webhook now has the events, branches, format and headers you just gave, and is active. It keeps its secret unless you gave a new one.',
   'registered-before': 'The form was sent twice. The second time changed nothing.',
   'being-registered': 'The form was sent twice and the first is still being processed. Reload this page in a moment.',
+  edited: 'The webhook was changed. What waits for it is sent as it is set now.',
+  'test-sent': 'A test is on its way: the newest delivery below. Refresh to see what was answered.',
+  'test-inactive': 'No test was sent: resume the webhook first.',
   paused: 'The webhook is paused. Events from now on are not queued for it.',
   'paused-already': 'Nothing was changed: the webhook was already paused.',
   'gone-already': 'Nothing was changed: the receiver ended the webhook with 410, so there is nothing to pause.',

@@ -4,17 +4,22 @@ import type { Lock } from '../../../interface/resources.ts';
 import { maxTtl } from '../../../interface/ttl.ts';
 import type { LockChangeKind } from '../../locks/history.ts';
 import type { RecordedLockChange } from '../../locks/read-history.ts';
-import { pathAddress } from '../assets/lock-list.js';
-import { safeText, shortRun } from '../assets/text.js';
-import { fullTime } from '../assets/time.js';
+import { folderOf, pathAddress } from '../assets/lock-list.js';
+import { noRun, safeText, shortRun } from '../assets/text.js';
 import { field } from './fields.ts';
 import { table } from './list.ts';
-import { faint, literal, type Markup, time, userText } from './text.ts';
+import { faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
+
+/** A path of which the end stays in sight where there is no room for all of it. */
+export const pathLink = (workspace: string, path: string): Markup => {
+  const folder = folderOf(path);
+  return html`<a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><span dir="ltr"><bdi class="folder">${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
+};
 
 /** A link to the run from which a lock was taken. */
 export function originLink(origin: string | null, length: 'whole' | 'short'): Markup {
   const short = shortRun(origin);
-  if (origin === null || short === undefined) return faint('unknown');
+  if (origin === null || short === undefined) return faint(noRun(origin));
   return html`<a rel="noreferrer noopener" href="${origin}"><bdi>${safeText(length === 'short' ? short : origin)}</bdi></a>`;
 }
 
@@ -25,8 +30,8 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
     <dt>Holder</dt><dd>${userText(owner)}</dd>
     ${note === null ? '' : html`<dt>Note</dt><dd>${userText(note)}</dd>`}
     <dt>From run</dt><dd>${originLink(origin, 'whole')}</dd>
-    <dt>Since</dt><dd>${time(acquired_at, now)} <span class="faint">(${fullTime(acquired_at)})</span></dd>
-    <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${fullTime(expires_at)})</span></dd>
+    <dt>Since</dt><dd>${time(acquired_at, now)} <span class="faint">(${pointInTime(acquired_at)})</span></dd>
+    <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${pointInTime(expires_at)})</span></dd>
   </dl>`;
 
 export const changeNames: Readonly<Record<LockChangeKind, string>> = {
@@ -47,9 +52,7 @@ function change({ kind, owner, ended_by }: RecordedLockChange): Markup {
 /** What happened to locks; without a workspace they are all on one path, which is left out. */
 export function changeTable(changes: readonly RecordedLockChange[], now: number, workspace?: string): Markup {
   const pathCell = ({ path }: RecordedLockChange) =>
-    workspace === undefined
-      ? ''
-      : html`<th scope="row"><a class="path" href="${pathAddress(workspace, path)}"><bdi>${safeText(path)}</bdi></a></th>`;
+    workspace === undefined ? '' : html`<th scope="row">${pathLink(workspace, path)}</th>`;
   const rows = changes.map(
     (each) => html`<tr>
       <td>${time(each.at, now)}</td>

@@ -37,6 +37,10 @@ export const empty = (what: string, next: Markup | string): Markup =>
 export const notice = (text: string | undefined): Markup | string =>
   text === undefined ? '' : html`<p class="notice" role="status">${text}</p>`;
 
+/** When exactly: in UTC, which the page turns into the reader's zone. */
+export const pointInTime = (timestamp: Timestamp): Markup =>
+  html`<time datetime="${timestamp}" data-point>${fullTime(timestamp)}</time>`;
+
 /** A relative time, with the full time on hover; the page keeps it up to date. */
 export const time = (timestamp: Timestamp, now: number): Markup =>
   html`<time datetime="${timestamp}" title="${fullTime(timestamp)}">${relativeTime(Date.parse(timestamp), now)}</time>`;

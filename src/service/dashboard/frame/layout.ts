@@ -21,7 +21,7 @@ export type PageLocation =
   | { readonly section: 'workspaces'; readonly workspace: string; readonly tab: Tab }
   | { readonly section: 'my-locks' | 'tokens' | 'trust' | 'audit' | 'none' };
 
-type Tab = 'branches' | 'locks' | 'syncs' | 'hooks';
+type Tab = 'locks' | 'branches' | 'syncs' | 'hooks' | 'settings';
 
 export const inWorkspace = (workspace: string, tab: Tab): PageLocation => ({ section: 'workspaces', workspace, tab });
 
@@ -29,16 +29,27 @@ export interface View {
   /** The heading, and part of the window's title. */
   readonly title: string;
   readonly location: PageLocation;
+  /** Beside the heading. */
+  readonly actions?: Markup | string;
   readonly main: Markup;
   /** In addition to that of every page. */
   readonly script?: string;
 }
 
-const tabs: Readonly<Record<Tab, { readonly text: string; readonly path: string; readonly needs?: Scope }>> = {
-  branches: { text: 'Branches', path: '' },
-  locks: { text: 'Locks', path: '/locks', needs: 'locks:read' },
-  syncs: { text: 'Syncs', path: '/syncs', needs: 'sync' },
-  hooks: { text: 'Webhooks', path: '/hooks', needs: 'hooks:write' },
+interface TabLink {
+  readonly text: string;
+  readonly path: string;
+  readonly needs?: Scope;
+  /** In addition to those of every page. */
+  readonly styles: readonly string[];
+}
+
+const tabs: Readonly<Record<Tab, TabLink>> = {
+  locks: { text: 'Locks', path: '/locks', needs: 'locks:read', styles: ['locks.css'] },
+  branches: { text: 'Branches', path: '/branches', styles: ['syncs.css'] },
+  syncs: { text: 'Syncs', path: '/syncs', needs: 'sync', styles: ['syncs.css'] },
+  hooks: { text: 'Webhooks', path: '/hooks', needs: 'hooks:write', styles: ['hooks.css'] },
+  settings: { text: 'Settings', path: '/settings', needs: 'admin', styles: [] },
 };
 
 /** Only what the token may see: a link to a refusal helps nobody. */
@@ -73,15 +84,15 @@ const signedIn = (call: PageCall): Markup => html`<div class="who">
 
 /** In addition to those of every page. */
 function stylesOf(location: PageLocation): readonly string[] {
-  if ('tab' in location) return [location.tab === 'branches' ? 'syncs.css' : `${location.tab}.css`];
+  if ('tab' in location) return tabs[location.tab].styles;
   if (location.section === 'my-locks') return ['locks.css'];
-  return location.section === 'workspaces' ? ['syncs.css'] : [];
+  return location.section === 'workspaces' ? ['syncs.css', 'locks.css'] : [];
 }
 
 /** The content and everything around it. Without `call` nobody is signed in. */
 export async function showPage(
   call: PageCall | undefined,
-  { title, location, main, script }: View,
+  { title, location, actions = '', main, script }: View,
   status = 200,
 ): Promise<Answer> {
   const inWorkspace =
@@ -96,7 +107,7 @@ export async function showPage(
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
-  <title>${safeText(title)} · Workspaces</title>
+  <title>${safeText(title)}${'workspace' in location ? ` · ${location.workspace}` : ''} · Workspaces</title>
   ${['style.css', 'elements.css', ...stylesOf(location)].map(style)}
   <link rel="icon" href="${assetPath('icon.svg')}">
   ${['page.js', ...(script === undefined ? [] : [script])].map(module)}
@@ -109,7 +120,7 @@ export async function showPage(
   </header>
   ${inWorkspace}
   <main id="main" tabindex="-1">
-    <h1>${userText(title)}</h1>
+    <div class="heading"><h1>${userText(title)}</h1>${actions === '' ? '' : html`<div class="actions">${actions}</div>`}</div>
     ${main}
   </main>
 </body>

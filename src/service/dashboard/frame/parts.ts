@@ -6,6 +6,7 @@ import type { FreeDisk } from '../../runtime/free-disk.ts';
 import type { PrepareSync } from '../../syncs/trigger.ts';
 import type { TargetCheck } from '../../webhooks/target-address.ts';
 import type { RemoteMemory } from '../../workspaces/remote-memory.ts';
+import type { Remotes } from '../../workspaces/remotes.ts';
 import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';
 
 /** What the service hands to the pages. */
@@ -15,6 +16,9 @@ export interface DashboardParts extends LockRoutes {
   readonly targets: TargetCheck;
   readonly prepareSync: PrepareSync;
   readonly remoteMemory: RemoteMemory;
+  readonly remotes: Remotes;
+  /** The mirror and the LFS objects of a workspace that was removed. */
+  readonly removeFiles: (workspace: string) => Promise<void>;
   readonly suggestPaths: SuggestPaths;
   readonly lockWatch: LockWatch;
   /** The origin at which others reach the service, where it is known. */

@@ -4,10 +4,19 @@ import { type AuditPage, type RecordedEntry, readAudit } from '../../audit/read-
 import type { App } from '../../http/context.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
-import { fullTime } from '../assets/time.js';
 import { field, option } from '../elements/fields.ts';
 import { addressWith, link, pageLinks, positionIn, table } from '../elements/list.ts';
-import { empty, faint, literal, literals, type Markup, time, userText, verbatim } from '../elements/text.ts';
+import {
+  empty,
+  faint,
+  literal,
+  literals,
+  type Markup,
+  pointInTime,
+  time,
+  userText,
+  verbatim,
+} from '../elements/text.ts';
 import { showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -120,7 +129,7 @@ function tokenMade(detail: Detail): Markup {
 
 function tokenRotated(detail: Detail): Markup {
   const until = textIn(detail, 'old_valid_until');
-  const end = until === undefined ? '' : html`; the old secret ends at ${fullTime(until)}`;
+  const end = until === undefined ? '' : html`; the old secret ends at ${pointInTime(until)}`;
   return html`rotated the token ${named(detail, 'name')}${end}`;
 }
 
@@ -153,10 +162,14 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'hook.replaced': (detail) => html`changed ${hook(detail)}`,
   'hook.paused': (detail) => html`paused ${hook(detail)}`,
   'hook.resumed': (detail) => html`resumed ${hook(detail)}`,
+  'hook.tested': (detail) => html`sent a test to ${hook(detail)}`,
   'hook.removed': (detail) => html`removed ${hook(detail)}`,
   'delivery.sent-again': (detail) => html`sent a delivery of ${hook(detail)} again`,
   'workspace.added': (detail) => html`added ${mirror(detail)}`,
-  'workspace.updated': (detail) => html`changed how people work on ${named(detail, 'workspace')} with Git LFS`,
+  'workspace.updated': (detail) =>
+    textIn(detail, 'remote') === undefined
+      ? html`changed how people work on ${named(detail, 'workspace')} with Git LFS`
+      : html`changed ${mirror(detail)}`,
   'workspace.removed': (detail) => html`removed ${mirror(detail)}`,
   'trust.added': (detail) => html`added a trust rule for ${trusted(detail)}`,
   'trust.removed': (detail) => html`removed the trust rule for ${trusted(detail)}`,

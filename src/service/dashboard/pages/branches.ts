@@ -22,6 +22,7 @@ import {
 } from '../../workspaces/standing.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
 import type { FoundWorkspace, StoredWorkspace } from '../../workspaces/workspaces.ts';
+import { listAddress } from '../assets/lock-list.js';
 import { plural, safeText } from '../assets/text.js';
 import { field, option } from '../elements/fields.ts';
 import { addressWith, type Heading, numberedPages, table, unseen } from '../elements/list.ts';
@@ -79,7 +80,7 @@ function remoteState(view: BranchView, now: number): Markup {
   // Do not reload away from a form that was just refused.
   const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
   const awaited = isAwaited
-    ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Reload</a></p>`
+    ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Refresh</a></p>`
     : '';
   if (failure === undefined) return html`${awaited}`;
   return html`<div class="warning">
@@ -130,7 +131,7 @@ function row(call: PageCall, view: BranchView, { name, standing, head, synced, i
 const filterForm = ({ workspace, query, branches }: BranchView): Markup => {
   const counts = countStandings(branches);
   const offered = standings.filter((standing) => counts[standing] > 0 || standing === query.show);
-  return html`<form method="get" action="/workspaces/${workspace}" class="actions" role="search">
+  return html`<form method="get" action="${branchesOf(workspace)}" class="actions" role="search">
     <label for="search">Branch</label>
     <input id="search" type="search" name="search" value="${query.search}" autocapitalize="none" spellcheck="false">
     <label for="show">Show</label>
@@ -142,8 +143,9 @@ const filterForm = ({ workspace, query, branches }: BranchView): Markup => {
   </form>`;
 };
 
-const addressOf = (workspace: string, query: BranchView['query']): string =>
-  addressWith(`/workspaces/${workspace}`, query);
+export const branchesOf = (workspace: string): string => `/workspaces/${workspace}/branches`;
+
+const addressOf = (workspace: string, query: BranchView['query']): string => addressWith(branchesOf(workspace), query);
 
 function branchTable(call: PageCall, view: BranchView): Markup {
   const { workspace, query, branches, maySync } = view;
@@ -237,7 +239,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
       refused,
     });
     const location = inWorkspace(id, 'branches');
-    const view = { title: `Branches of ${id}`, location, main, script: 'remotes.js' };
+    const view = { title: 'Branches', location, main, script: 'remotes.js' };
     return showPage(call, view, refused === undefined ? 200 : 422);
   }
 
@@ -257,7 +259,13 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     return seeOther(`/workspaces/${workspace.id}/syncs/${started.sync.sync_id}`);
   }
 
-  addPage(app, parts, { path: '/workspaces/:id', access: 'any-token' }, async (call) =>
+  /** A workspace opens on its locks, for whoever may see them. */
+  addPage(app, parts, { path: '/workspaces/:id', access: 'any-token' }, async (call) => {
+    const { id } = await workspaceOf(call, storage);
+    return seeOther(grants(call.bearer.scopes, 'locks:read') ? listAddress(id) : branchesOf(id));
+  });
+
+  addPage(app, parts, { path: '/workspaces/:id/branches', access: 'any-token' }, async (call) =>
     show(call, await workspaceOf(call, storage)),
   );
 

@@ -31,10 +31,8 @@ function whyNotAgain({ state, event }: DeliveryOverview, { active }: HookRow): s
 function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook: HookRow): Markup {
   const whyNot = whyNotAgain(delivery, hook);
   const text = delivery.attempts === 0 ? 'Send now' : 'Send again';
-  return html`<div class="actions">
-    ${whyNot === undefined ? html`<form method="post" action="${page}/send-again">${formField(call)}<button class="primary">${text}</button></form>` : faint(whyNot)}
-    <a href="${page}">Reload</a>
-  </div>`;
+  return html`${whyNot === undefined ? html`<form method="post" action="${page}/send-again">${formField(call)}<button class="primary">${text}</button></form>` : faint(whyNot)}
+    <a class="button" href="${page}">Refresh</a>`;
 }
 
 function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
@@ -43,7 +41,7 @@ function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
 }
 
 function syncLink({ bearer }: PageCall, { workspace, data }: HookEventOccurrence): Markup | string {
-  if (!('sync' in data) || !grants(bearer.scopes, 'sync')) return '';
+  if (!('sync' in data) || data.test || !grants(bearer.scopes, 'sync')) return '';
   return html`<dt>Sync</dt><dd><a href="/workspaces/${workspace}/syncs/${data.sync.sync_id}">${literal(data.sync.sync_id)}</a></dd>`;
 }
 
@@ -83,13 +81,18 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
     const hookPage = `/workspaces/${workspace}/hooks/${hook.id}`;
     const main = html`
       ${refused === undefined ? noticeOf(queryOf(call, 'notice').notice) : html`<p class="warning" role="alert">It was not sent again. ${refused}</p>`}
-      ${actions(call, `${hookPage}/deliveries/${delivery.id}`, delivery, hook)}
       ${facts(call, hookPage, hook, delivery)}
       <h2>Request</h2>
       ${request(hook, delivery)}
       <h2>Last answer</h2>
       ${answerSection(last_attempt, attempts, last_error)}`;
-    const view = { title: `Delivery of ${event.type}`, location: inWorkspace(workspace, 'hooks'), main };
+    const buttons = actions(call, `${hookPage}/deliveries/${delivery.id}`, delivery, hook);
+    const view = {
+      title: `Delivery of ${event.type}`,
+      actions: buttons,
+      location: inWorkspace(workspace, 'hooks'),
+      main,
+    };
     return showPage(call, view, refused === undefined ? 200 : 409);
   }
 

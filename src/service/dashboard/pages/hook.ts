@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { HookFormat } from '../../../interface/resources.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import type { Database } from '../../storage/storage.ts';
 import {
@@ -11,6 +12,7 @@ import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { findHookOverview, type HookOverview } from '../../webhooks/hook-overview.ts';
 import { type HookChange, type InactiveWhy, removeHook } from '../../webhooks/hooks.ts';
 import { pauseHook, resumeHook } from '../../webhooks/pause-hook.ts';
+import { sendTest } from '../../webhooks/send-test.ts';
 import { plural } from '../assets/text.js';
 import {
   deliveryState,
@@ -45,25 +47,31 @@ const whyInactive: Readonly<Record<InactiveWhy, Markup>> = {
 function actions(call: PageCall, page: string, { inactive_why }: HookOverview): Markup {
   const act = (action: string, text: string, kind: string) =>
     html`<form method="post" action="${page}/${action}">${formField(call)}<button${kind === '' ? '' : html` class="${kind}"`}>${text}</button></form>`;
-  return html`<div class="actions">
+  return html`${inactive_why === null ? act('test', 'Send a test', '') : ''}
+    <a class="button" href="${page}/edit">Edit</a>
     ${inactive_why === null ? act('pause', 'Pause', '') : act('resume', 'Resume', 'primary')}
-    <a class="button danger" href="${page}/remove">Remove…</a>
-  </div>`;
+    <a class="button danger" href="${page}/remove">Remove…</a>`;
 }
 
-function facts({ now }: PageCall, workspace: string, hook: HookOverview): Markup {
+/** What a test does there, where that is more than being shown. */
+const whatATestDoes: Partial<Readonly<Record<HookFormat, string>>> = {
+  github: 'It starts the workflows that run on such an event.',
+  buildkite: 'It starts a build.',
+};
+
+function facts({ now }: PageCall, hook: HookOverview): Markup {
   const { pending_deliveries: waiting, failed_deliveries: failed } = hook;
   return html`<dl class="facts">
     <dt>Address</dt><dd>${literal(shownUrl(hook))}</dd>
-    <dt>State</dt><dd>${hookState(hook.inactive_why)}</dd>
+    <dt>State</dt><dd>${hookState(hook, now)}</dd>
     <dt>Events</dt><dd>${literals(hook.events)}</dd>
     <dt>Branches</dt><dd>${shownBranches(hook)}</dd>
     <dt>Format</dt><dd>${formatNames[hook.format]}</dd>
     <dt>Extra headers</dt><dd>${hook.header_names.length === 0 ? faint('none') : html`${literals(hook.header_names)} <span class="faint">(values are not shown)</span>`}</dd>
     <dt>Registered</dt><dd>${time(hook.created_at, now)}${hook.updated_at === hook.created_at ? '' : html`, changed ${time(hook.updated_at, now)}`}</dd>
-    <dt>Deliveries</dt><dd>${waiting.toLocaleString('en-US')} waiting, ${failed.toLocaleString('en-US')} of the latest hundred failed</dd>
+    <dt>Deliveries</dt><dd>${waiting.toLocaleString('en-US')} pending, ${failed.toLocaleString('en-US')} of the latest hundred failed</dd>
   </dl>
-  <p class="hint">To change it or its secret, <a href="/workspaces/${workspace}/hooks/new">register the same address again</a>.</p>`;
+  <p class="hint">A test sends an example of <code>${hook.events[0]}</code> once, with <code>"test": true</code> in its data. ${whatATestDoes[hook.format]}</p>`;
 }
 
 const isFilter = (text: string): text is DeliveryFilter => deliveryFilters.some((filter) => filter === text);
@@ -88,15 +96,14 @@ function noDeliveries(page: string, { only, before }: Shown): Markup {
 }
 
 function otherPages(page: string, { only: state, before }: Shown, next: number | undefined): Markup | string {
-  const first = link(addressWith(page, { state }), before === undefined ? 'Reload' : 'Newest');
   return pageLinks(
-    first,
+    before === undefined ? '' : link(addressWith(page, { state }), 'Newest'),
     next === undefined ? '' : link(addressWith(page, { state, before: String(next) }), 'Older', 'next'),
   );
 }
 
 const filters: Readonly<Record<DeliveryFilter, string>> = {
-  open: 'Unfinished',
+  open: 'Pending',
   failed: 'Failed',
   delivered: 'Delivered',
   dropped: 'Dropped',
@@ -115,7 +122,7 @@ function filterLinks(page: string, current: DeliveryFilter | undefined): Markup 
 function row({ now }: PageCall, page: string, delivery: DeliveryOverview): Markup {
   const { id, event, state, attempts, last_attempt, last_error } = delivery;
   return html`<tr>
-    <th scope="row"><a href="${page}/deliveries/${id}"><code>${event.type}</code> ${literal(subjectOf(event).name)}</a></th>
+    <th scope="row"><a href="${page}/deliveries/${id}"><code>${event.type}</code> ${literal(subjectOf(event).name)}</a>${event.data.test ? html` ${faint('a test')}` : ''}</th>
     <td data-label="State">${deliveryState(state)}</td>
     <td class="number" data-label="Attempts">${attempts}</td>
     <td data-label="Last attempt">${last_attempt === null ? faint('none yet') : time(last_attempt.at, now)}</td>
@@ -156,21 +163,27 @@ export function addHookPages(app: App, parts: DashboardParts): void {
       ${noticeOf(queryOf(call, 'notice').notice)}
       ${overview.inactive_why === null ? '' : whyInactive[overview.inactive_why]}
       ${droppedEvents(overview, call.now)}
-      ${actions(call, page, overview)}
-      ${facts(call, workspace, overview)}
-      <h2 id="deliveries">Deliveries</h2>
+      ${facts(call, overview)}
+      <div class="heading">
+        <h2 id="deliveries">Deliveries</h2>
+        <div class="actions"><a class="button" href="${addressWith(page, { state: shown.only })}">Refresh</a></div>
+      </div>
       ${filterLinks(page, shown.only)}
       ${rows.length === 0 ? noDeliveries(page, shown) : table('cards deliveries', headings, rows)}
       ${otherPages(page, shown, next)}`;
     return showPage(call, {
       title: `Webhook to ${new URL(hook.url).host}`,
+      actions: actions(call, page, overview),
       location: inWorkspace(workspace, 'hooks'),
       main,
     });
   });
 
   /** The change says what has happened; the page of the webhook tells it. */
-  function addChange(action: 'pause' | 'resume', change: (db: Database, change: HookChange) => Promise<Notice>): void {
+  function addChange(
+    action: 'pause' | 'resume' | 'test',
+    change: (db: Database, change: HookChange) => Promise<Notice>,
+  ): void {
     addAction(app, parts, { ...route, path: `${route.path}/${action}` }, async (call) => {
       const { workspace, hook } = await addressedHook(call, storage);
       const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
@@ -183,6 +196,11 @@ export function addHookPages(app: App, parts: DashboardParts): void {
     const pause = await pauseHook(db, storage.now, asked);
     if (pause.kind === 'absent') throw noSuchHook();
     return pause.kind === 'paused' ? 'paused' : `${pause.why}-already`;
+  });
+  addChange('test', async (db, asked) => {
+    const sent = await sendTest(db, storage.now, asked);
+    if (sent === 'absent') throw noSuchHook();
+    return `test-${sent}`;
   });
   addChange('resume', async (db, asked) => {
     const resumption = await resumeHook(db, storage.now, asked);

@@ -58,15 +58,15 @@ const whatToDo: Readonly<Record<InactiveWhy, string>> = {
 const count = (number: number): Markup =>
   number === 0 ? faint('0') : html`<strong>${number.toLocaleString('en-US')}</strong>`;
 
-function row(workspace: string, hook: HookOverview): Markup {
+function row({ now }: PageCall, workspace: string, hook: HookOverview): Markup {
   const page = `/workspaces/${workspace}/hooks/${hook.id}`;
   const { inactive_why: why } = hook;
   return html`<tr>
     <th scope="row"><a href="${page}">${literal(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
-    <td data-label="State">${hookState(why)}${why === null ? '' : html`<p class="hint">${whatToDo[why]}</p>`}${droppedInShort(hook)}</td>
+    <td data-label="State">${hookState(hook, now)}${why === null ? '' : html`<p class="hint">${whatToDo[why]}</p>`}${droppedInShort(hook)}</td>
     <td data-label="Events">${literals(hook.events)}</td>
     <td data-label="Branches">${shownBranches(hook)}</td>
-    <td class="number" data-label="Waiting">${count(hook.pending_deliveries)}</td>
+    <td class="number" data-label="Pending">${count(hook.pending_deliveries)}</td>
     <td class="number" data-label="Failed">${count(hook.failed_deliveries)}</td>
     <td data-label="Last error">${hook.last_error === null ? faint('none') : userText(hook.last_error)}</td>
   </tr>`;
@@ -77,16 +77,16 @@ const headings: readonly Heading[] = [
   'State',
   'Events',
   'Branches',
-  ['Waiting', 'number'],
+  ['Pending', 'number'],
   ['Failed', 'number'],
   'Last error',
 ];
 
-const hookTable = (workspace: string, hooks: readonly HookOverview[]): Markup => html`
+const hookTable = (call: PageCall, workspace: string, hooks: readonly HookOverview[]): Markup => html`
   ${table(
     'cards hooks',
     headings,
-    hooks.map((hook) => row(workspace, hook)),
+    hooks.map((hook) => row(call, workspace, hook)),
   )}
   <p class="hint">“Failed” counts the latest hundred deliveries. Addresses are shown without their query, which may be secret.</p>`;
 
@@ -97,8 +97,8 @@ export function addHookListPage(app: App, parts: DashboardParts): void {
     const hooks = await listHooks(storage.read, id);
     const main = html`
       ${noticeOf(queryOf(call, 'notice').notice)}
-      <div class="actions"><a class="button primary" href="/workspaces/${id}/hooks/new">Add a webhook</a></div>
-      ${hooks.length === 0 ? noHooks(id) : hookTable(id, hooks)}`;
-    return showPage(call, { title: `Webhooks of ${id}`, location: inWorkspace(id, 'hooks'), main });
+      ${hooks.length === 0 ? noHooks(id) : hookTable(call, id, hooks)}`;
+    const actions = html`<a class="button primary" href="/workspaces/${id}/hooks/new">Add a webhook</a>`;
+    return showPage(call, { title: 'Webhooks', actions, location: inWorkspace(id, 'hooks'), main });
   });
 }

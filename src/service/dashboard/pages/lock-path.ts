@@ -12,11 +12,11 @@ import { type FoundLock, findCommittedLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { type HistoryPage, type HistoryPosition, readLockHistory } from '../../locks/read-history.ts';
 import type { WaitingRequest } from '../../locks/refused-requests.ts';
+import { asTimestamp } from '../../storage/timestamp.ts';
 import { pathAddress, releaseAddress, releaseText } from '../assets/lock-list.js';
-import { fullTime } from '../assets/time.js';
 import { addressWith, link, pageLinks, table } from '../elements/list.ts';
 import { changeTable, lockFacts, originLink } from '../elements/lock.ts';
-import { empty, faint, type Markup, time, userText } from '../elements/text.ts';
+import { empty, faint, type Markup, pointInTime, time, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
 import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
@@ -80,7 +80,7 @@ function show(call: PageCall, state: PathState, isLater: boolean): Markup {
   const { workspace, path } = state;
   const events = addressWith(`/workspaces/${workspace}/locks/history/events`, { path });
   return html`<div id="lock-path" data-events="${events}">
-    <p class="faint" data-live role="status">As of ${fullTime(new Date(call.now).toISOString())}.</p>
+    <p class="faint" data-live role="status">As of ${pointInTime(asTimestamp(call.now))}.</p>
     <section data-part="lock">${present(call, state)}</section>
     <h2>Waiting for it</h2>
     <section data-part="waiting">${waitingTable(call, state.waiting)}</section>

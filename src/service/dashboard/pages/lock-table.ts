@@ -9,14 +9,14 @@ import {
   folderOf,
   type ListQuery,
   listAddress,
-  pathAddress,
   releaseAddress,
   releaseText,
   type ShownLock,
   type SortKey,
   sortKeys,
 } from '../assets/lock-list.js';
-import { plural, safeText, shortRun } from '../assets/text.js';
+import { noRun, plural, safeText, shortRun } from '../assets/text.js';
+import { pathLink } from '../elements/lock.ts';
 import { countdown, type Markup, time } from '../elements/text.ts';
 
 export type ReleaseWay = ShownLock['release'];
@@ -62,6 +62,9 @@ const dummy: ShownLock = {
   expires_at: epoch,
   release: 'none',
 };
+
+/** Of the form that releases the locks whose boxes are checked. */
+export const selectionForm = 'release-selected';
 
 interface TableRows {
   /** Of this page. */
@@ -110,10 +113,14 @@ function releaseLink(workspace: string, lock: ShownLock): Markup {
   return html`<a class="button release${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, lock)}" aria-label="${text} ${safeText(path)}"${release === 'none' ? html` hidden` : ''}>${text}</a>`;
 }
 
+/** Not there for a lock that whoever looks at it cannot release. */
+const selection = ({ id, path, release }: ShownLock): Markup =>
+  html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}"${release === 'none' ? html` hidden` : ''}>`;
+
 function lockRow({ workspace, now, releasing }: RowContext, lock: ShownLock): Markup {
   const { path, owner, origin, note, acquired_at, expires_at } = lock;
   return html`<tr role="row" class="lock">
-    <th role="rowheader" scope="row" class="lock-path"><a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><bdi class="folder">${safeText(folderOf(path))}</bdi><bdi class="name">${safeText(path.slice(folderOf(path).length))}</bdi></a></th>
+    <th role="rowheader" scope="row" class="lock-path">${releasing ? selection(lock) : ''}${pathLink(workspace, path)}</th>
     <td role="cell" class="lock-owner"><bdi class="owner" title="${safeText(owner)}">${safeText(owner)}</bdi>${noteIn(note)}</td>
     <td role="cell" class="lock-run">${runLink(origin)}</td>
     <td role="cell" class="lock-since">${time(acquired_at, now)}</td>
@@ -135,5 +142,5 @@ const noteIn = (note: string | null): Markup =>
 function runLink(origin: string | null): Markup {
   const text = shortRun(origin);
   const unknown = text === undefined;
-  return html`<a class="run" rel="noreferrer noopener" href="${unknown ? '' : origin}" title="${safeText(origin ?? '')}"${unknown ? html` hidden` : ''}><bdi>${safeText(text ?? '')}</bdi></a><span class="faint no-run"${unknown ? '' : html` hidden`}>unknown</span>`;
+  return html`<a class="run" rel="noreferrer noopener" href="${unknown ? '' : origin}" title="${safeText(origin ?? '')}"${unknown ? html` hidden` : ''}><bdi>${safeText(text ?? '')}</bdi></a><span class="faint no-run"${unknown ? '' : html` hidden`}>${noRun(origin)}</span>`;
 }

@@ -19,16 +19,16 @@ import {
   sortText,
 } from '../assets/lock-list.js';
 import { plural } from '../assets/text.js';
-import { fullTime } from '../assets/time.js';
 import { option } from '../elements/fields.ts';
 import { addressWith, link, numberedPages } from '../elements/list.ts';
-import { empty, literal, type Markup, notice } from '../elements/text.ts';
+import { empty, literal, type Markup, notice, pointInTime } from '../elements/text.ts';
+import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
-import { addPage, queryOf, workspaceOf } from '../frame/page.ts';
+import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { historyAddress } from './lock-history.ts';
-import { columnNames, lockTable, type RowContext, shownLock } from './lock-table.ts';
+import { columnNames, lockTable, type RowContext, selectionForm, shownLock } from './lock-table.ts';
 import { lockNotice } from './one-lock.ts';
 
 const pageSize = 200;
@@ -100,7 +100,7 @@ const onlyOne = (workspace: string, path: string): Markup =>
 const countText = (shown: number, all: number): string =>
   shown === all ? plural(all, 'lock') : `${shown.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
 
-function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock[]): Markup {
+function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock[], menu: Markup | string): Markup {
   const { workspace, now } = context;
   const found = sorted(matching(locks, asked), asked);
   const pages = Math.max(1, Math.ceil(found.length / pageSize));
@@ -118,7 +118,8 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
     ${onlyOne(workspace, query.path)}
     <div class="lock-state">
       <p id="lock-count">${countText(found.length, locks.length)}</p>
-      <p class="faint" id="live" role="status">As of ${fullTime(asTimestamp(now))}.</p>
+      ${menu}
+      <p class="faint" id="live" role="status">As of ${pointInTime(asTimestamp(now))}.</p>
       <p class="visually-hidden" id="lock-announcement" role="status"></p>
     </div>
     ${lockTable(context, query, rows)}
@@ -129,7 +130,19 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
 }
 
 const newLockLink = (workspace: string): Markup =>
-  html`<div class="actions"><a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a></div>`;
+  html`<a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a>`;
+
+/** Its boxes stand in the rows. Without JavaScript it is about those of this page. */
+const selectionMenu = (call: PageCall, workspace: string): Markup =>
+  html`<form id="${selectionForm}" method="post" action="/workspaces/${workspace}/locks/release-selected">${formField(call)}
+    <details class="menu"><summary class="button">Actions<span data-selected></span></summary>
+      <div>
+        <button>Release selected</button>
+        <button type="button" data-select="all" hidden>Select all shown</button>
+        <button type="button" data-select="none" hidden>Clear the selection</button>
+      </div>
+    </details>
+  </form>`;
 
 /** Small enough that a browser renders in between, and that no single write is large. */
 const maxLocksPerEvent = 1_000;
@@ -170,9 +183,9 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
       title: 'Locks',
       location: inWorkspace(id, 'locks'),
       script: 'locks.js',
+      actions: mayLock ? newLockLink(id) : '',
       main: html`${notice(lockNotice(texts.notice))}
-        ${mayLock ? newLockLink(id) : ''}
-        ${listed(context, parseListQuery(new URLSearchParams(texts)), locks)}`,
+        ${listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionMenu(call, id) : '')}`,
     });
   });
 

@@ -3,11 +3,13 @@ import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { type HookFormat, hookEvents, hookFormats } from '../../../interface/resources.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
+import { shownUrl } from '../../webhooks/delivery-request.ts';
+import type { HookRow } from '../../webhooks/hooks.ts';
 import { type HookRequest, hookRequestSchema } from '../../webhooks/registration.ts';
 import { parseTarget } from '../../webhooks/target.ts';
 import { choices, field, group, problemSummary } from '../elements/fields.ts';
 import { eventMeanings, formatNames } from '../elements/hook.ts';
-import type { Markup } from '../elements/text.ts';
+import { literal, type Markup } from '../elements/text.ts';
 import { type Form, formField, newFormId } from '../frame/form.ts';
 import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
@@ -74,22 +76,36 @@ const namesOf = (headers: string): string =>
 const whatToRepeat = ({ secret, headers }: Typed): string =>
   secret === '' && headers === '' ? '' : 'Enter the secret and the values of headers again.';
 
-export function newHookForm(call: PageCall, workspace: string, typed: Typed, problems: Problems): View {
+/** Of a new webhook, or of one that is there, which keeps its address. */
+export function newHookForm(
+  call: PageCall,
+  workspace: string,
+  typed: Typed,
+  problems: Problems,
+  edited?: Pick<HookRow, 'id' | 'url'>,
+): View {
   const list = `/workspaces/${workspace}/hooks`;
+  const page = edited === undefined ? list : `${list}/${edited.id}`;
+  const isNew = edited === undefined;
   const labelled = (id: Field, hint: Markup | string, control: (aria: Markup) => Markup) =>
     field({ id, title: titles[id], problem: problems[id], hint, control });
   const grouped = (id: Field, content: Markup) => group({ id, title: titles[id], problem: problems[id], content });
-  const main = html`${problemSummary('No webhook was registered.', titles, problems, whatToRepeat(typed))}
-    <form method="post" action="${list}" class="narrow" novalidate>
+  const addressField = labelled(
+    'url',
+    html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
+          workspace already has the address, what you enter here replaces its settings.`,
+    (aria) =>
+      html`<input type="url" id="url" name="url" value="${shownAgain(typed.url)}" required autocomplete="off" spellcheck="false"${aria}>`,
+  );
+  const main = html`${problemSummary(isNew ? 'No webhook was registered.' : 'Nothing was changed.', titles, problems, whatToRepeat(typed))}
+    <form method="post" action="${isNew ? list : `${page}/edit`}" class="narrow" novalidate>
       ${formField(call)}
       <input type="hidden" name="form_id" value="${newFormId(call)}">
-      ${labelled(
-        'url',
-        html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
-          workspace already has the address, what you enter here replaces its settings.`,
-        (aria) =>
-          html`<input type="url" id="url" name="url" value="${shownAgain(typed.url)}" required autocomplete="off" spellcheck="false"${aria}>`,
-      )}
+      ${
+        edited === undefined
+          ? addressField
+          : html`<p id="url">${literal(shownUrl(edited))} <span class="hint">Deliveries go there. To send them elsewhere, add another webhook.</span></p>`
+      }
       ${grouped('events', eventChoices(typed.events, problems.events !== undefined))}
       ${labelled(
         'branches',
@@ -100,7 +116,7 @@ ${typed.branches}</textarea>`,
       ${grouped('format', formatChoices(typed.format))}
       ${labelled(
         'headers',
-        html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one per line. Values are never shown again.`,
+        html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one per line. Values are never shown again${isNew ? '' : ': leave one empty to keep it'}.`,
         (
           aria,
         ) => html`<textarea id="headers" name="headers" rows="2" spellcheck="false" autocapitalize="none" autocomplete="off"${aria}>
@@ -108,13 +124,16 @@ ${namesOf(typed.headers)}</textarea>`,
       )}
       ${labelled(
         'secret',
-        html`Signs deliveries: <code>whsec_</code> and base64 of 24 to 64 random bytes. If empty, a new webhook gets one,
-          shown once, and an existing webhook keeps its own.`,
+        html`Signs deliveries: <code>whsec_</code> and base64 of 24 to 64 random bytes. ${
+          isNew
+            ? 'If empty, a new webhook gets one, shown once, and an existing webhook keeps its own.'
+            : 'If empty, it keeps its own.'
+        }`,
         (aria) => html`<input type="password" id="secret" name="secret" autocomplete="off" spellcheck="false"${aria}>`,
       )}
-      <div class="actions"><button class="primary">Register webhook</button> <a class="button" href="${list}">Cancel</a></div>
+      <div class="actions"><button class="primary">${isNew ? 'Register webhook' : 'Save'}</button> <a class="button" href="${page}">Cancel</a></div>
     </form>`;
-  return { title: 'Add a webhook', location: inWorkspace(workspace, 'hooks'), main };
+  return { title: isNew ? 'Add a webhook' : 'Edit this webhook', location: inWorkspace(workspace, 'hooks'), main };
 }
 
 /** A sentence for each wrong field. */

@@ -23,6 +23,8 @@ const notices = {
   extended: 'The lock was extended.',
   'not-extended': 'Nothing was extended: the lock was already gone. It was released, or it expired.',
   released: 'The lock was released.',
+  'released-all': 'The selected locks were released.',
+  'released-some': 'The selected locks that were still there were released. The others were gone already.',
   absent: 'Nothing was released: the lock was already gone. Its holder released it, or it expired.',
 } as const;
 
@@ -60,7 +62,7 @@ export interface LockChange {
 }
 
 /** The list of locks at an address, with its search: it leads nowhere else, whatever is sent along. */
-function listAt(address: string, workspace: string): string {
+export function listAt(address: string, workspace: string): string {
   const { pathname, searchParams } = URL.parse(address, 'http://here.invalid') ?? {};
   if (pathname === ownLocksAddress) return ownLocksAddress;
   const list = listAddress(workspace);

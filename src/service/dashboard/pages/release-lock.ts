@@ -33,12 +33,12 @@ const change: LockChange = {
   again: (workspace, lock) => html`<a href="${releaseAddress(workspace, lock)}">Release the new lock</a>`,
 };
 
-interface Reason {
+export interface Reason {
   readonly text: string;
   readonly problem?: string | undefined;
 }
 
-const reasonField = ({ text, problem }: Reason): Markup =>
+export const reasonField = ({ text, problem }: Reason): Markup =>
   field({
     id: 'reason',
     title: 'Reason',
@@ -47,6 +47,11 @@ const reasonField = ({ text, problem }: Reason): Markup =>
     control: (aria) =>
       html`<textarea id="reason" name="reason" rows="3" maxlength="${maxReasonLength}" required autofocus${aria}>${text}</textarea>`,
   });
+
+export function reasonProblem(reason: string): string | undefined {
+  if (reason === '') return 'Say why: whoever loses the lock will ask.';
+  return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
+}
 
 function warningOf({ lock, way }: FoundLock): string {
   if (way === 'force') {
@@ -80,11 +85,6 @@ export function addReleasePages(app: App, parts: DashboardParts): void {
   addPage(app, parts, route, (call) =>
     pages.ask(call, (context, found) => confirmation(call, context, found, { text: '' })),
   );
-
-  function reasonProblem(reason: string): string | undefined {
-    if (reason === '') return 'Say why: whoever loses the lock will ask.';
-    return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
-  }
 
   async function release(call: ActionCall, context: LockContext, path: LockPath): Promise<Answer> {
     const workspace = context.workspace.id;

@@ -6,9 +6,8 @@ import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
 import { newTokenId } from '../../tokens/secret.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import { fullTime } from '../assets/time.js';
 import { choices, group } from '../elements/fields.ts';
-import { literal, type Markup, time, userText } from '../elements/text.ts';
+import { literal, type Markup, pointInTime, time, userText } from '../elements/text.ts';
 import { formField } from '../frame/form.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall } from '../frame/page.ts';
@@ -137,7 +136,7 @@ export function addRotationPages(app: App, parts: DashboardParts): void {
         return showPage(call, rotatedBefore(rotation.token), 409);
       case 'rotated': {
         const [workspace] = rotation.token.workspaces ?? (await listWorkspaces(storage.read)).map((each) => each.id);
-        const ends = kept.ms === 0 ? 'no longer valid' : `valid until ${fullTime(rotation.oldValidUntil)}`;
+        const ends = kept.ms === 0 ? 'no longer valid' : html`valid until ${pointInTime(rotation.oldValidUntil)}`;
         const done = html`The token ${userText(rotation.token.name)} was rotated; the old secret is ${ends}.`;
         return showPage(call, madeTokenView({ ...rotation, done, origin, workspace, now: call.now }));
       }

@@ -39,6 +39,8 @@ const hint = html`
 const tokenForm = ({ to, message, problem }: Asked): View =>
   signInView(html`
     ${notice(message)}
+    <p class="narrow">This service locks the large files of a project that nobody can merge, mirrors their repositories, and
+      tells others what happens to them. See here who holds which file, since when and for which run.</p>
     <form method="post" action="/sign-in" class="narrow">
       <input type="hidden" name="to" value="${to}">
       ${field({

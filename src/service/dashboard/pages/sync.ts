@@ -114,7 +114,7 @@ function show(call: PageCall, workspace: string, sync: RecordedSync): Markup {
     ${progressBar(progress)}
     <div class="warning" data-text="missing"${hiddenIf(texts.missing === '')}>${texts.missing}</div>
     <div class="warning" data-text="error"${hiddenIf(texts.error === '')}>${texts.error}</div>
-    <p class="faint" data-live${hiddenIf(isOver)}>This is the state as of when the page was opened. <a href="">Reload</a></p>
+    <p class="faint" data-live${hiddenIf(isOver)}>This is the state as of when the page was opened. <a href="">Refresh</a></p>
     <div class="actions">
       <form method="post" action="/workspaces/${workspace}/sync" data-again${hiddenIf(!isOver)}>
         ${formField(call)}<input type="hidden" name="branch" value="${sync.branch}">

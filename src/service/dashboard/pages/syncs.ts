@@ -90,7 +90,7 @@ function noSyncs(workspace: string, branch: string, isLater: boolean): Markup {
   }
   return empty(
     'Nothing has been synced yet.',
-    html`A sync brings a branch of the remote into the mirror. <a href="/workspaces/${workspace}">Choose a branch</a>, or let a
+    html`A sync brings a branch of the remote into the mirror. <a href="/workspaces/${workspace}/branches">Choose a branch</a>, or let a
       workflow sync it with <code>operation: sync</code>.`,
   );
 }
@@ -125,6 +125,6 @@ export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
         isLater ? link(addressWith(history, { branch }), 'Newest') : '',
         next === undefined ? '' : link(addressWith(history, { branch, before: writePosition(next) }), 'Older', 'next'),
       )}`;
-    return showPage(call, { title: `Syncs of ${id}`, location: inWorkspace(id, 'syncs'), main });
+    return showPage(call, { title: 'Syncs', location: inWorkspace(id, 'syncs'), main });
   });
 }

@@ -170,7 +170,6 @@ export function addTokenPages(app: App, parts: DashboardParts): void {
       .flatMap((state) => tokens.filter((token) => token.state === state));
     const main = html`
       ${notice(notices.get(query.notice))}
-      <div class="actions"><a class="button primary" href="/tokens/new">New token</a></div>
       ${filters(tokens, current)}
       ${
         shown.length === 0
@@ -184,7 +183,8 @@ export function addTokenPages(app: App, parts: DashboardParts): void {
               })),
             )
       }`;
-    return showPage(call, { title: 'Tokens', location: { section: 'tokens' }, main });
+    const actions = html`<a class="button primary" href="/tokens/new">New token</a>`;
+    return showPage(call, { title: 'Tokens', actions, location: { section: 'tokens' }, main });
   });
 
   addPage(app, parts, revokeRoute, async (call) => {

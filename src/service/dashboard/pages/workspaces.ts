@@ -9,10 +9,11 @@ import { branchStandings, countStandings, isOutdated } from '../../workspaces/st
 import type { SyncedBranches } from '../../workspaces/synced-branches.ts';
 import { plural } from '../assets/text.js';
 import { type Heading, table } from '../elements/list.ts';
-import { empty, faint, literal, type Markup, time, userText } from '../elements/text.ts';
+import { empty, faint, literal, type Markup, notice, time, userText } from '../elements/text.ts';
 import { showPage } from '../frame/layout.ts';
-import { addPage, type PageCall } from '../frame/page.ts';
+import { addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { overview } from './overview.ts';
 
 /** How long the answer of a remote is recent enough for the list. */
 export const recentMs = 60_000;
@@ -48,11 +49,13 @@ export function branchSummary(known: KnownRemote, branches: SyncedBranches): Bra
   return { state: 'silent', text: 'no answer', more };
 }
 
+const addLink = html`<a class="button primary" href="/new-workspace">Add a workspace</a>`;
+
 const noWorkspaces = ({ bearer }: PageCall): Markup =>
   bearer.workspaces === null
     ? empty(
         'There are no workspaces yet.',
-        html`A workspace mirrors a git repository. Add one on the machine of the service:
+        html`A workspace mirrors a git repository. Somebody with the scope <code>admin</code> adds one here, or on the machine of the service:
           <code>workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`,
       )
     : empty(
@@ -101,10 +104,20 @@ export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
       ['Mirror of', 'wide'],
     ];
     const rows = workspaces.map((workspace) => row(call, workspace, remoteMemory));
-    const main = rows.length === 0 ? noWorkspaces(call) : table('folds', headings, rows);
+    const main =
+      rows.length === 0
+        ? noWorkspaces(call)
+        : html`${table('folds', headings, rows)}${await overview(call, parts, workspaces)}`;
     for (const { stored, synced } of workspaces) {
       if (isOutdated(remoteMemory.known(stored), synced, call.now, recentMs)) remoteMemory.askSoon(stored);
     }
-    return showPage(call, { title: 'Workspaces', location: { section: 'workspaces' }, main, script: 'remotes.js' });
+    const removed = queryOf(call, 'notice').notice === 'removed' ? 'The workspace was removed.' : undefined;
+    return showPage(call, {
+      title: 'Workspaces',
+      actions: grants(scopes, 'admin') ? addLink : '',
+      location: { section: 'workspaces' },
+      main: html`${notice(removed)}${main}`,
+      script: 'remotes.js',
+    });
   });
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { wholeAnswer } from '../../../../src/service/webhooks/receiver-answer.ts';
+import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem } from '../../../support/browser/open-page.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
@@ -67,9 +68,9 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
   const failed = await receiver.nextDelivery();
   const id = idOf(failed);
   await firstAttemptAt(id);
-  await page.getByRole('link', { name: 'Reload' }).click();
+  await page.getByRole('link', { name: 'Refresh' }).click();
   await page
-    .getByRole('row', { name: /waiting/ })
+    .getByRole('row', { name: /pending/ })
     .getByText('answered with the status 500')
     .waitFor();
   await page.getByRole('link', { name: /^lock\.acquired/ }).click();
@@ -87,11 +88,27 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
   expect([again.path, again.headers['x-key']]).toEqual(['/hook?key=query-s3cret', 'header-s3cret']);
   expect(verified(secret, again)).toEqual(JSON.parse(failed.body));
   await expect.poll(() => attemptsAt(id), patient).toBe(2);
-  await page.getByRole('link', { name: 'Reload' }).click();
+  await page.getByRole('link', { name: 'Refresh' }).click();
   await page.locator('.state', { hasText: 'delivered' }).waitFor();
   expect(await page.getByRole('main').innerText()).toContain('204');
 
   await page.getByRole('link', { name: '/hook?…' }).click();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText('A test is on its way').waitFor();
+  const test = await receiver.nextDelivery();
+  expect(verified(secret, test)).toMatchObject({ type: 'lock.acquired', data: { test: true, workspace } });
+  await expectAccessible(page);
+  await page.getByRole('link', { name: 'Edit' }).click();
+  await expectAccessible(page);
+  expect(await page.content()).not.toMatch(/header-s3cret|query-s3cret/);
+  await page.getByLabel('lock.acquired').uncheck();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expectProblem(page, /status of 422/);
+  await page.getByText('Choose at least one event.').waitFor();
+  await page.getByLabel('lock.acquired').check();
+  await page.getByLabel('lock.expired').check();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The webhook was changed.').waitFor();
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('The webhook is paused.').waitFor();
   await lock(workspace, 'while-paused');

@@ -88,7 +88,7 @@ describe('the page of locks', () => {
     await signIn(page, service, bot.secret, locksOf(workspace));
     await live(page);
     await setHidden(page, true);
-    await page.getByText(/^Not connected, as of \d\d:\d\d:\d\d UTC\.$/).waitFor();
+    await page.getByText(/^Not connected, as of \d{4}(?:-\d\d){2} \d\d:\d\d:\d\d UTC\.$/).waitFor();
     await takeLock(service, workspace, bot.secret, 'a');
     expect(await rows(page).count()).toBe(0);
     await setHidden(page, false);
@@ -242,6 +242,151 @@ describe('the page of locks', () => {
     expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(10_001 + 11 - 1_000 + 1));
     await few();
     await expectAccessible(page);
+  });
+
+  test('tells of each lock how long it lasts as soon as its row comes into sight, and not after a second', async ({
+    openPage,
+  }) => {
+    const workspace = await service.workspace();
+    await seedManyLocks(service, workspace, 500);
+    const page = await openPage();
+    await signIn(page, service, (await service.token()).secret, locksOf(workspace));
+    await live(page);
+    const countdowns = await page.evaluate(`new Promise((done) => {
+      scrollTo(0, 10000);
+      const told = () => done([...document.querySelectorAll('.countdown')].map((each) => each.outerHTML));
+      requestAnimationFrame(() => requestAnimationFrame(told));
+    })`);
+    await rowOf(page, 'Content/Level00/Asset00230.uasset').waitFor();
+    expect(countdowns).toContainEqual(expect.stringContaining(' min'));
+    expect(String(countdowns)).not.toMatch(/expired|urgent/);
+  });
+
+  test('shows what is done to a lock to whoever points at it or reaches it with the keyboard', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const { secret } = await service.token({ name: 'release-bot' });
+    const long = `Content/${'Characters/'.repeat(20)}SK_Hero_Cape_Winter.uasset`;
+    await takeLock(service, workspace, secret, long);
+    await takeLock(service, workspace, secret, 'Z/last.uasset');
+    const page = await openPage({ viewport: { width: 1100, height: 700 } });
+    await signIn(page, service, (await service.token({ scopes: ['locks:admin'] })).secret, locksOf(workspace));
+    await live(page);
+    const [row, other] = [rowOf(page, long), rowOf(page, 'Z/last.uasset')];
+    const opacities = () =>
+      page.evaluate(`[...document.querySelectorAll('.lock .release')].map((link) => getComputedStyle(link).opacity)`);
+    expect(await opacities()).toEqual(['0', '0']);
+    await row.locator('.owner').hover();
+    expect(await opacities()).toEqual(['1', '0']);
+    await other.locator('.path').focus();
+    expect(await opacities()).toEqual(['1', '1']);
+
+    // Its end is in sight; all of it is for whoever points at it, or comes to it.
+    const cell = await row.locator('.lock-path').boundingBox();
+    const right = (box: Awaited<ReturnType<typeof row.boundingBox>>) => (box?.x ?? 0) + (box?.width ?? 0);
+    const name = await row.locator('.name').boundingBox();
+    expect(right(name)).toBeLessThanOrEqual(right(cell) + 1);
+    const whole = row.locator('.path > span');
+    const isWhole = async () => {
+      const box = await whole.boundingBox();
+      return (box?.x ?? -1) >= (cell?.x ?? 0) && right(box) <= 1100;
+    };
+    expect(await isWhole()).toBe(false);
+    await row.locator('.path').focus();
+    expect(await isWhole()).toBe(true);
+    await expectAccessible(page);
+    await page.locator('h1').click();
+    expect(await isWhole()).toBe(false);
+    await row.locator('.path').hover();
+    expect(await isWhole()).toBe(true);
+  });
+
+  test.for([true, false])(
+    'releases selected locks together, with one reason; with JavaScript: %s',
+    async (javaScript, { openPage }) => {
+      const workspace = await service.workspace();
+      const bot = await service.token({ name: 'release-bot' });
+      const own = await service.token({ name: `grace-${javaScript}`, scopes: ['locks:admin'] });
+      for (const path of ['a', 'b', 'c']) await takeLock(service, workspace, bot.secret, path);
+      await takeLock(service, workspace, own.secret, 'own');
+      const page = await openPage({ javaScript });
+      await signIn(page, service, own.secret, locksOf(workspace));
+      if (javaScript) await live(page);
+      else expect(await rowOf(page, 'a').getByRole('link', { name: 'Force release a' }).isVisible()).toBe(true);
+      for (const path of ['a', 'b', 'own']) await page.getByLabel(`Select ${path}`, { exact: true }).check();
+      await page.getByText('Actions').press('Enter');
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Release selected' }).press('Enter');
+      await page.getByRole('heading', { name: 'Release locks' }).waitFor();
+      await expectAccessible(page);
+      await page.getByText('Someone else holds 2 of these locks').waitFor();
+      const { release } = locksAsApi(service, workspace, bot.secret);
+      await release('a');
+      await takeLock(service, workspace, bot.secret, 'a');
+      await page.getByLabel('Reason').fill('The runner is gone.');
+      await page.getByRole('button', { name: 'Force release 3 locks' }).press('Enter');
+      await page.getByText('The others were gone already.').waitFor();
+      if (javaScript) await live(page);
+      expect(await rows(page).locator('.path').allTextContents()).toEqual(['a', 'c']);
+      const audit = await service.storage.read
+        .selectFrom('audit')
+        .selectAll()
+        .where('actor', '=', `grace-${javaScript}`)
+        .execute();
+      const released = audit.filter(({ action }) => action === 'lock.force-released');
+      expect(released.map(({ detail }) => [JSON.parse(detail).path, JSON.parse(detail).reason])).toEqual([
+        ['b', 'The runner is gone.'],
+      ]);
+    },
+  );
+
+  test('selects all that the search finds, also those that are out of sight', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    await seedManyLocks(service, workspace, 300);
+    const page = await openPage();
+    await signIn(page, service, (await service.token()).secret, locksOf(workspace));
+    await live(page);
+    await page.getByLabel('Search').fill('team-3');
+    await page.getByText('43 of 300 locks').waitFor();
+    await page.getByText('Actions').click();
+    await page.getByRole('button', { name: 'Select all shown' }).click();
+    await page.getByText('Actions (43 selected)').waitFor();
+    expect(await page.locator('details.menu[open]').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    expect(await page.locator('details.menu[open]').count()).toBe(0);
+    await page.getByLabel('Search').fill('');
+    await page.getByText('300 locks', { exact: true }).waitFor();
+    await changeRows(service.storage, 'locks', { expires_at: 1 }, { path: 'Content/Level00/Asset00003.uasset' });
+    await page.getByText('Actions (42 selected)').click();
+    await page.getByRole('button', { name: 'Release selected' }).click();
+    await page.getByRole('button', { name: 'Force release 42 locks' }).waitFor();
+    await page.keyboard.press('Escape');
+    await live(page);
+    await page.getByText('Actions', { exact: true }).click();
+    expect(await page.getByRole('button', { name: 'Release selected' }).isDisabled()).toBe(true);
+  });
+
+  test('tells times in the zone of the reader, and in UTC to whoever points at them or has no JavaScript', async ({
+    openPage,
+  }) => {
+    const workspace = await service.workspace();
+    const { secret } = await service.token();
+    await takeLock(service, workspace, secret, 'a');
+    await changeRows(
+      service.storage,
+      'locks',
+      { acquired_at: Date.parse('2026-01-02T23:04:05Z') },
+      { path: 'a', workspace_id: workspace },
+    );
+    const address = `/workspaces/${workspace}/paths/a`;
+    const page = await openPage({ timeZone: 'Asia/Tokyo' });
+    await signIn(page, service, secret, address);
+    const time = page.getByText('2026-01-03 08:04:05 GMT+9');
+    expect(await time.getAttribute('title')).toBe('2026-01-02 23:04:05 UTC');
+    const since = page.locator('dd time').first();
+    expect(await since.getAttribute('title')).toBe('2026-01-03 08:04:05 GMT+9\n2026-01-02 23:04:05 UTC');
+    const plain = await openPage({ timeZone: 'Asia/Tokyo', javaScript: false });
+    await signIn(plain, service, secret, address);
+    await plain.getByText('2026-01-02 23:04:05 UTC').waitFor();
   });
 
   test('on a phone shows hostile names as cards, as text and within its width', async ({ openPage }) => {

@@ -45,7 +45,9 @@ test('a sync is started from the page of its workspace, and followed to its end 
   expect(await summary.textContent()).toContain('2 branches');
   await expectAccessible(page);
 
-  await page.getByRole('link', { name: workspace }).click();
+  await page.getByRole('link', { name: workspace }).first().click();
+  await page.getByRole('heading', { name: 'Locks' }).waitFor();
+  await page.getByRole('link', { name: 'Branches' }).click();
   const names = page.locator('tbody th');
   await expect.poll(() => names.count(), patience).toBe(2);
   expect(await names.first().textContent()).toContain('main default');
@@ -74,7 +76,7 @@ test('a sync is started from the page of its workspace, and followed to its end 
 
   // What was pushed since shows as soon as the remote has been asked.
   remote.commit({ branch: 'main', files: { b: '2' } });
-  await page.goto(`${service.baseUrl}/workspaces/${workspace}`);
+  await page.goto(`${service.baseUrl}/workspaces/${workspace}/branches`);
   await page.getByRole('row', { name: /^main/ }).getByText('behind').waitFor(patience);
 });
 
@@ -86,11 +88,11 @@ test('a remote that refuses ends a sync with its words, and the history shows th
     },
   });
   const page = await openPage();
-  await signIn(page, service, secret, `/workspaces/${workspace}`);
+  await signIn(page, service, secret, `/workspaces/${workspace}/branches`);
   await page.getByText('The remote did not answer').waitFor(patience);
 
   for (let round = 0; round < 2; round += 1) {
-    await page.goto(`${service.baseUrl}/workspaces/${workspace}`);
+    await page.goto(`${service.baseUrl}/workspaces/${workspace}/branches`);
     await page.getByLabel('Sync a branch by name').fill('main');
     await page.getByRole('button', { name: 'Sync', exact: true }).click();
     await page.waitForURL(/\/syncs\/sync_/);
@@ -125,8 +127,8 @@ test('a remote that takes its time does not keep the page: it shows what was syn
   );
   const page = await openPage();
   const plain = await openPage({ javaScript: false });
-  await signIn(page, service, secret, `/workspaces/${workspace}`);
-  await signIn(plain, service, secret, `/workspaces/${workspace}`);
+  await signIn(page, service, secret, `/workspaces/${workspace}/branches`);
+  await signIn(plain, service, secret, `/workspaces/${workspace}/branches`);
   for (const each of [page, plain]) {
     await each.getByText('The remote has not answered yet.').waitFor();
     expect(await each.locator('tbody tr').count()).toBe(1);
@@ -134,6 +136,6 @@ test('a remote that takes its time does not keep the page: it shows what was syn
   answering.resolve();
   await page.getByRole('row', { name: /^new/ }).waitFor(patience);
   expect(await page.getByRole('row', { name: /^main/ }).textContent()).toContain('behind');
-  await plain.getByRole('link', { name: 'Reload' }).click();
+  await plain.getByRole('link', { name: 'Refresh' }).click();
   await plain.getByRole('row', { name: /^new/ }).waitFor(patience);
 });

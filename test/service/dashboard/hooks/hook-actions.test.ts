@@ -63,6 +63,85 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     expect((await visitor.get(page)).status).toBe(404);
   });
 
+  test('a test is one attempt at an example of what it asks for, and none while it is paused', async () => {
+    const { act, receiver, audited, deliveries } = await hooked();
+    receiver.behave({ does: 'answer', status: 500 });
+    expect(await act('/test')).toContain('A test is on its way');
+    const { body } = await receiver.nextDelivery();
+    expect(JSON.parse(body)).toMatchObject({
+      type: 'lock.acquired',
+      data: { test: true, lock: { path: 'test/of-this-webhook.txt' } },
+    });
+    await expect.poll(async () => (await deliveries())[0]?.status, patient).toBe('failed');
+    await act('/pause');
+    expect(await act('/test')).toContain('No test was sent');
+    expect(await deliveries()).toHaveLength(1);
+    expect(await audited()).toEqual(['hook.registered', 'hook.tested', 'hook.paused']);
+  });
+
+  test('it is failing since the first of the attempts that failed in a row, in its list and in the overview', async () => {
+    const { act, receiver, page, hook, visitor, deliveries } = await hooked();
+    const failingSince = async () =>
+      (
+        await service.storage.read
+          .selectFrom('hooks')
+          .select('failing_since')
+          .where('id', '=', hook)
+          .executeTakeFirstOrThrow()
+      ).failing_since;
+    const send = async (status: number, ended: string) => {
+      receiver.behave({ does: 'answer', status });
+      await act('/test');
+      await receiver.nextDelivery();
+      await expect.poll(async () => (await deliveries()).at(-1)?.status, patient).toBe(ended);
+    };
+    const shown = async () => {
+      const pages = [page, page.replace(/\/[^/]*$/, ''), '/'].map((address) => visitor.get(address));
+      return (await Promise.all(pages)).map(({ text }) => /failing<\/span> <span[^>]*>since /.test(text));
+    };
+    expect(await shown()).toEqual([false, false, false]);
+    await send(500, 'failed');
+    const first = await failingSince();
+    expect(first).not.toBeNull();
+    await send(503, 'failed');
+    expect(await failingSince()).toBe(first);
+    expect(await shown()).toEqual([true, true, true]);
+    await send(204, 'delivered');
+    expect(await failingSince()).toBeNull();
+    expect(await shown()).toEqual([false, false, false]);
+    await send(500, 'failed');
+    await act('/pause');
+    await act('/resume');
+    expect(await failingSince()).toBeNull();
+  });
+
+  test('it is edited where it is: what is left empty stays, a pause too, and its address cannot change', async () => {
+    const { visitor, page, hook, audited, act } = await hooked();
+    const row = () =>
+      service.storage.read.selectFrom('hooks').selectAll().where('id', '=', hook).executeTakeFirstOrThrow();
+    await changeRows(service.storage, 'hooks', { headers: '{"x-key":"header-s3cret","x-old":"o"}' }, { id: hook });
+    await act('/pause');
+    const before = await row();
+    const { text } = await visitor.get(`${page}/edit`);
+    expect(text).toMatch(/x-key: \nx-old: /);
+    expect(text).not.toContain('header-s3cret');
+    const fields = { event: ['sync.failed'], branches: 'main', format: 'standard', headers: 'x-key:\nx-new: n' };
+    const elsewhere = { ...fields, url: 'https://evil.example/', secret: '' };
+    const { status } = await visitor.submit(`${page}/edit`, `${page}/edit`, elsewhere);
+    expect(status).toBe(303);
+    expect(await row()).toMatchObject({
+      url: before.url,
+      secret: before.secret,
+      events: '["sync.failed"]',
+      branches: '["main"]',
+      headers: '{"x-key":"header-s3cret","x-new":"n"}',
+      active: 0,
+    });
+    const wrong = await visitor.submit(`${page}/edit`, `${page}/edit`, { ...fields, format: 'fax' });
+    expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('Nothing was changed.')]);
+    expect(await audited()).toEqual(['hook.registered', 'hook.paused', 'hook.replaced']);
+  });
+
   test('a delivery is sent again under its id, or when an earlier one is over, or not at all and says why', async () => {
     const { act, send, receiver, stored, deliveries, audited } = await hooked();
     const delivery = await stored({ path: 'b', status: 'failed', last_error: 'no' });

@@ -90,8 +90,8 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     const of = (id: string) => show(`${page}/deliveries/${id}`);
     const list = await show(page);
     const rowOf = (id: string) => list.split('<tr>').find((row) => row.includes(id)) ?? '';
-    expect(rowOf(later)).toMatch(/waiting.*>3<.*>in 5 h</s);
-    expect(rowOf(behind)).toMatch(/waiting.*>0<.*none yet.*after an earlier one for the same path/s);
+    expect(rowOf(later)).toMatch(/pending.*>3<.*>in 5 h</s);
+    expect(rowOf(behind)).toMatch(/pending.*>0<.*none yet.*after an earlier one for the same path/s);
     expect(rowOf(underWay)).toMatch(/sending.*in progress/s);
     expect(await of(later)).toMatch(/3 of at most 10.*>in 5 h</s);
     expect(await of(later)).toContain('<button class="primary">Send again</button>');

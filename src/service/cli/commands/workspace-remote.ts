@@ -1,0 +1,73 @@
+import { accepted, type Parsed } from '../../../interface/parsed.ts';
+import { createGit } from '../../git/git.ts';
+import { GitError } from '../../git/git-error.ts';
+import { parseRemote, type Remote } from '../../git/remote.ts';
+import type { RemoteBranches } from '../../git/remote-branches.ts';
+import { Failure } from '../command.ts';
+import { toggle } from '../flags.ts';
+
+/** The remote of a workspace, as somebody gives it at the command line. */
+
+const patience = { timeoutMs: 10_000 };
+
+export const remoteForms = 'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path';
+
+export interface TypedRemote {
+  /** With its credentials. */
+  readonly text: string;
+  readonly remote: Remote;
+}
+
+/** Whether files are allowed is another flag's matter, and looked at when both are known. */
+export function parseAnyRemote(text: string): Parsed<TypedRemote> {
+  const remote = parseRemote(text, { allowFile: true });
+  return remote.ok ? accepted({ text, remote: remote.value }) : remote;
+}
+
+export const remoteFlags = {
+  noCheck: toggle('store the remote without contacting it'),
+  allowFileRemotes: toggle('let the remote be a repository on this machine'),
+};
+
+interface GivenRemote {
+  readonly remote: TypedRemote | undefined;
+  readonly noCheck: boolean;
+  readonly allowFileRemotes: boolean;
+}
+
+export const whyNotAllowed = ({ remote, allowFileRemotes }: Pick<GivenRemote, 'remote' | 'allowFileRemotes'>) =>
+  remote?.remote.kind === 'file' && !allowFileRemotes
+    ? ['--remote is a repository on this machine. Allow it with --allow-file-remotes, here and for the service.']
+    : [];
+
+interface Asking {
+  readonly dataFolder: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** What is not done where the remote does not answer: `added`. */
+  readonly done: string;
+}
+
+/** Null where it is not to be asked. */
+export async function askRemote(
+  { remote, noCheck, allowFileRemotes }: GivenRemote,
+  { dataFolder, environment, done }: Asking,
+): Promise<RemoteBranches | null> {
+  if (noCheck || remote === undefined) return null;
+  const git = createGit({ dataFolder, allowFile: allowFileRemotes, environment });
+  try {
+    return await git.branches(remote.remote, patience);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    // git's own last words may end without a full stop.
+    const sentence = error.message.replace(/[^.!?]$/, '$&.');
+    throw new Failure(`${sentence} Nothing was ${done}. Use --no-check to store it without contacting the remote.`);
+  }
+}
+
+export function whatItHas(asked: RemoteBranches | null): string {
+  if (asked === null) return 'The remote was not contacted.';
+  const { branches, defaultBranch } = asked;
+  if (branches.size === 0) return 'The remote answers; it has no branches yet.';
+  const main = defaultBranch === undefined ? '' : `, ${defaultBranch} by default`;
+  return `The remote answers; it has ${branches.size === 1 ? 'one branch' : `${branches.size} branches`}${main}.`;
+}

@@ -1,0 +1,53 @@
+import type { Answer } from '../../contract/answer.ts';
+import { type App, actorOf } from '../../http/context.ts';
+import { editHook, type HookRow, headersOf, hookOf } from '../../webhooks/hooks.ts';
+import { seeOther } from '../frame/answer.ts';
+import { showPage } from '../frame/layout.ts';
+import { addAction, addPage } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { addressedHook, noSuchHook } from './hooks.ts';
+import { newHookForm, readNewHook, type Typed, typedIn } from './new-hook-form.ts';
+
+const route = { path: '/workspaces/:id/hooks/:hook/edit', access: 'hooks:write' } as const;
+
+function typedOf(row: HookRow): Typed {
+  const { url, events, branches, format, header_names } = hookOf(row);
+  const headers = header_names.map((name) => `${name}: `).join('\n');
+  return { url, events, branches: (branches ?? []).join('\n'), format, secret: '', headers };
+}
+
+/** With its stored value in each header of which only the name is given. */
+function withStoredValues(headers: string, row: HookRow): string {
+  const stored = new Map(Object.entries(headersOf(row)));
+  return headers
+    .split('\n')
+    .map((line) => {
+      const [, name = ''] = /^\s*([^:\s]+)\s*:\s*$/.exec(line) ?? [];
+      const value = stored.get(name.toLowerCase());
+      return value === undefined ? line : `${name}: ${value}`;
+    })
+    .join('\n');
+}
+
+/** The address stays: elsewhere, the stored secret and headers would reach whoever entered the new one. */
+export function addEditHookPages(app: App, parts: DashboardParts): void {
+  const { storage, onHooksChanged } = parts;
+
+  addPage(app, parts, route, async (call) => {
+    const { workspace, hook } = await addressedHook(call, storage);
+    return showPage(call, newHookForm(call, workspace, typedOf(hook), {}, hook));
+  });
+
+  addAction(app, parts, route, async (call): Promise<Answer> => {
+    const { workspace, hook } = await addressedHook(call, storage);
+    const typed = { ...typedIn(call.form), url: hook.url };
+    const reading = readNewHook({ ...typed, headers: withStoredValues(typed.headers, hook) });
+    if (reading.kind === 'wrong')
+      return showPage(call, newHookForm(call, workspace, typed, reading.problems, hook), 422);
+    const { secret = null, ...request } = reading.request;
+    const change = { ...request, secret, workspace, id: hook.id, actor: actorOf(call.c) };
+    if (!(await storage.commit({ workspace }, (db) => editHook(db, storage.now, change)))) throw noSuchHook();
+    onHooksChanged();
+    return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=edited`);
+  });
+}

@@ -1,0 +1,141 @@
+import { html } from 'hono/html';
+import { grants } from '../../../interface/scopes.ts';
+import { foremostLocks } from '../../locks/list.ts';
+import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { asTimestamp } from '../../storage/timestamp.ts';
+import type { WorkspaceOverview } from '../../syncs/workspace-overview.ts';
+import { shownUrl } from '../../webhooks/delivery-request.ts';
+import { type FailingHook, failingHooks } from '../../webhooks/hook-overview.ts';
+import { branchStandings } from '../../workspaces/standing.ts';
+import { listAddress } from '../assets/lock-list.js';
+import { plural } from '../assets/text.js';
+import { hookState } from '../elements/hook.ts';
+import { type Heading, link, table } from '../elements/list.ts';
+import { pathLink } from '../elements/lock.ts';
+import { countdown, literal, type Markup, time, userText } from '../elements/text.ts';
+import type { PageCall } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+
+/** What in all workspaces wants to be looked at: the first few of each kind. */
+
+const maxShown = 5;
+const endingSoonMs = 60 * 60_000;
+
+interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly headings: readonly Heading[];
+  readonly rows: readonly Markup[];
+  readonly empty: string;
+  readonly more?: string;
+}
+
+const section = ({ id, title, headings, rows, empty, more = '' }: Section): Markup =>
+  html`<section aria-labelledby="${id}" data-part="${id}">
+    <h2 id="${id}">${title}</h2>
+    ${rows.length === 0 ? html`<p class="faint">${empty}</p>` : table('cards clipped', headings, rows)}
+    ${more === '' ? '' : html`<p class="hint">${more}</p>`}
+  </section>`;
+
+const lockRow = (row: LockRow, name: string, when: Markup): Markup => {
+  const { path, owner } = lockOf(row);
+  const { workspace_id: workspace } = row;
+  return html`<tr>
+    <th scope="row">${pathLink(workspace, path)}</th>
+    <td data-label="Workspace"><a href="${listAddress(workspace)}">${userText(workspace)}</a></td>
+    <td data-label="Holder">${userText(owner)}</td>
+    <td data-label="${name}" class="nowrap">${when}</td>
+  </tr>`;
+};
+
+async function lockSections({ bearer, now }: PageCall, { storage }: DashboardParts): Promise<readonly Markup[]> {
+  const [oldest, ending] = await Promise.all([
+    foremostLocks(storage, bearer, { by: 'acquired_at', limit: maxShown }),
+    foremostLocks(storage, bearer, { by: 'expires_at', within: endingSoonMs, limit: maxShown }),
+  ]);
+  const headings = (last: string) => ['Path', 'Workspace', 'Holder', last];
+  return [
+    section({
+      id: 'held-longest',
+      title: 'Held longest',
+      headings: headings('Since'),
+      rows: oldest.map((row) => lockRow(row, 'Since', time(asTimestamp(row.acquired_at), now))),
+      empty: 'Nothing is locked.',
+    }),
+    section({
+      id: 'ending-soon',
+      title: 'Ending soon',
+      headings: headings('Time left'),
+      rows: ending.map((row) => lockRow(row, 'Time left', countdown(asTimestamp(row.expires_at), now))),
+      empty: 'No lock ends within the next hour.',
+    }),
+  ];
+}
+
+function failingRow({ now }: PageCall, hook: FailingHook): Markup {
+  const { workspace, id, last_error } = hook;
+  return html`<tr>
+    <th scope="row"><a href="/workspaces/${workspace}/hooks/${id}">${literal(shownUrl(hook))}</a>${last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`}</th>
+    <td data-label="Workspace"><a href="/workspaces/${workspace}/hooks">${userText(workspace)}</a></td>
+    <td data-label="State">${hookState(hook, now)}</td>
+  </tr>`;
+}
+
+async function failingSection(call: PageCall, { storage }: DashboardParts): Promise<Markup> {
+  const failing = await failingHooks(storage.read, call.bearer.workspaces, maxShown);
+  return section({
+    id: 'failing',
+    title: 'Failing webhooks',
+    headings: ['Address', 'Workspace', 'State'],
+    rows: failing.map((hook) => failingRow(call, hook)),
+    empty: 'None.',
+  });
+}
+
+/** As far as remotes have answered: the page takes it over anew when they have. */
+function behindSection(
+  { now }: PageCall,
+  { remoteMemory }: DashboardParts,
+  workspaces: readonly WorkspaceOverview[],
+): Markup {
+  const known = workspaces.map(({ id, stored, synced }) => ({ id, known: remoteMemory.known(stored), synced }));
+  const behind = known
+    .flatMap(({ id, known, synced }) => branchStandings(known, synced).map((branch) => ({ workspace: id, ...branch })))
+    .filter(({ standing }) => standing === 'behind')
+    .sort((one, other) => (one.synced?.at ?? 0) - (other.synced?.at ?? 0));
+  const unknown = known.filter(({ known: { listing } }) => listing === undefined).length;
+  const others = behind.length - maxShown;
+  return section({
+    id: 'behind',
+    title: 'Syncs behind',
+    headings: ['Branch', 'Workspace', 'Last synced'],
+    rows: behind.slice(0, maxShown).map(
+      ({ workspace, name, synced }) => html`<tr>
+        <th scope="row">${literal(name)}</th>
+        <td data-label="Workspace">${link(`/workspaces/${workspace}/branches?show=behind`, workspace)}</td>
+        <td data-label="Last synced">${synced === undefined ? '' : time(asTimestamp(synced.at), now)}</td>
+      </tr>`,
+    ),
+    empty: unknown > 0 ? 'None that is known of yet.' : 'Every synced branch is up to date.',
+    more: [
+      others > 0 ? `And ${plural(others, 'other branch', 'other branches')}.` : '',
+      unknown > 0 ? `${plural(unknown, 'remote has', 'remotes have')} not answered yet.` : '',
+    ]
+      .join(' ')
+      .trim(),
+  });
+}
+
+/** What the token may see of it. */
+export async function overview(
+  call: PageCall,
+  parts: DashboardParts,
+  workspaces: readonly WorkspaceOverview[],
+): Promise<Markup> {
+  const { scopes } = call.bearer;
+  const [locks, failing] = await Promise.all([
+    grants(scopes, 'locks:read') ? lockSections(call, parts) : [],
+    grants(scopes, 'hooks:write') ? failingSection(call, parts) : '',
+  ]);
+  return html`<div class="overview">${locks}${failing}${behindSection(call, parts, workspaces)}</div>`;
+}

@@ -1,0 +1,125 @@
+import { html } from 'hono/html';
+import { parseHeldPath } from '../../../interface/lock-path.ts';
+import { grants } from '../../../interface/scopes.ts';
+import type { Answer } from '../../contract/answer.ts';
+import { type App, actorOf } from '../../http/context.ts';
+import { locksWithIds } from '../../locks/list.ts';
+import { releaseLocks } from '../../locks/release.ts';
+import type { ShownLock } from '../assets/lock-list.js';
+import { plural } from '../assets/text.js';
+import { table } from '../elements/list.ts';
+import { originLink, pathLink } from '../elements/lock.ts';
+import { empty, type Markup, time, userText } from '../elements/text.ts';
+import { type Form, formField } from '../frame/form.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
+import { type ActionCall, addAction, workspaceOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { shownLock } from './lock-table.ts';
+import { backLink, type LockContext, listAt, withNotice } from './one-lock.ts';
+import { type Reason, reasonField, reasonProblem } from './release-lock.ts';
+
+const route = { path: '/workspaces/:id/locks/release-selected', access: 'locks:write' } as const;
+
+/** As many as a form has room for. */
+const maxSelected = 1_000;
+
+/** The boxes that were checked, or what the page knows of those that are out of sight. */
+const selectedIn = (form: Form): readonly string[] => [
+  ...new Set([...form.all('lock'), ...form.text('locks').split(' ')].filter((id) => /^[!-~]{1,128}$/.test(id))),
+];
+
+function row(workspace: string, now: number, { path, owner, origin, acquired_at, release }: ShownLock): Markup {
+  return html`<tr>
+    <th scope="row">${pathLink(workspace, path)}</th>
+    <td data-label="Holder">${release === 'own' ? 'you' : userText(owner)}</td>
+    <td data-label="From run">${originLink(origin, 'short')}</td>
+    <td data-label="Since">${time(acquired_at, now)}</td>
+  </tr>`;
+}
+
+function warningOf(forced: number): string {
+  const ended = 'Make sure that the runs have ended.';
+  return forced === 0
+    ? `These locks are yours. Others can lock the files then: push your changes first. A job that is still running relies on its lock. ${ended}`
+    : `Someone else holds ${forced} of these locks. A job that is still running relies on its lock, and may overwrite changes that others make now. ${ended}`;
+}
+
+function confirmation(call: ActionCall, context: LockContext, locks: readonly ShownLock[], reason: Reason): Markup {
+  const workspace = context.workspace.id;
+  const forced = locks.filter(({ release }) => release === 'force').length;
+  return html`<p class="warning">${warningOf(forced)}</p>
+    ${table(
+      'cards',
+      ['Path', 'Holder', 'From run', 'Since'],
+      locks.map((lock) => row(workspace, call.now, lock)),
+    )}
+    <form method="post" action="/workspaces/${workspace}/locks/release-selected" class="narrow after-table">
+      ${formField(call)}
+      <input type="hidden" name="locks" value="${locks.map(({ id }) => id).join(' ')}">
+      <input type="hidden" name="back" value="${context.back}">
+      <input type="hidden" name="confirmed" value="yes">
+      ${forced > 0 ? reasonField(reason) : ''}
+      <div class="actions">
+        <button class="danger"${forced > 0 ? '' : html` autofocus`}>${forced > 0 ? 'Force release' : 'Release'} ${plural(locks.length, 'lock')}</button>
+        ${backLink(context, 'Cancel')}
+      </div>
+    </form>`;
+}
+
+const nothing = (context: LockContext, why: string, next: string): Markup =>
+  html`${empty(why, next)}<div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;
+
+/** Asks once for many locks, and releases those that were shown, and never later ones on their paths. */
+export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
+  const { storage, onLockEvent, onReleased } = parts;
+
+  async function release(
+    call: ActionCall,
+    { workspace, back }: LockContext,
+    locks: readonly ShownLock[],
+    reason: string,
+  ) {
+    const { id } = workspace;
+    const force = grants(call.bearer.scopes, 'locks:admin') && reasonProblem(reason) === undefined;
+    const releaser = { ...actorOf(call.c), owner: call.bearer.owner, force, reason };
+    const requests = locks.flatMap((lock) => {
+      const path = parseHeldPath(lock.path);
+      return path.ok ? [{ workspace: id, path: path.value, match: (held: string) => held === lock.id, releaser }] : [];
+    });
+    const releases = await storage.commit({ workspace: id }, (db) => releaseLocks(db, storage.now, requests));
+    const released = releases.flatMap((each) => (each.kind === 'released' ? [each.lock] : []));
+    for (const lock of released) onReleased({ workspace: id, path: lock.path, id: lock.id });
+    if (released.length > 0) onLockEvent();
+    const asked = selectedIn(call.form).length;
+    return withNotice(back, released.length === asked ? 'released-all' : 'released-some');
+  }
+
+  addAction(app, parts, route, async (call): Promise<Answer> => {
+    const { form, c, bearer } = call;
+    const workspace = await workspaceOf(call, storage);
+    const isConfirmed = form.text('confirmed') !== '';
+    const address = isConfirmed ? form.text('back') : (c.req.header('referer') ?? '');
+    const context = { workspace, back: listAt(address, workspace.id) };
+    const show = (main: Markup, status = 200) =>
+      showPage(call, { title: 'Release locks', location: inWorkspace(workspace.id, 'locks'), main }, status);
+
+    const ids = selectedIn(form);
+    if (ids.length === 0) {
+      return show(nothing(context, 'No lock is selected.', 'Check the boxes of those that you want to release.'), 422);
+    }
+    if (ids.length > maxSelected) {
+      const why = `${plural(ids.length, 'lock')} are selected, and at most ${plural(maxSelected, 'lock')} are released at once.`;
+      return show(nothing(context, why, 'Nothing was released. Select fewer.'), 422);
+    }
+    const held = (await locksWithIds(storage, workspace.id, ids)).map((each) => shownLock(bearer, each));
+    const locks = held.filter((lock) => lock.release !== 'none');
+    if (locks.length === 0) {
+      return show(nothing(context, 'These locks no longer exist.', 'They were released, or have expired.'), 404);
+    }
+    const reason = form.text('reason').trim();
+    const problem = locks.some((lock) => lock.release === 'force') ? reasonProblem(reason) : undefined;
+    if (!isConfirmed) return show(confirmation(call, context, locks, { text: '' }));
+    if (problem !== undefined) return show(confirmation(call, context, locks, { text: reason, problem }), 422);
+    return release(call, context, locks, reason);
+  });
+}

@@ -1,0 +1,175 @@
+import { html } from 'hono/html';
+import { formatDuration } from '../../../interface/duration.ts';
+import type { Parsed } from '../../../interface/parsed.ts';
+import { parseTtl } from '../../../interface/ttl.ts';
+import { type Credentials, parseRemote, type Remote } from '../../git/remote.ts';
+import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
+import { parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
+import { type LfsMode, lfsMode, lfsModes, parseLfsMode, usualLfsMode } from '../../workspaces/lfs-mode.ts';
+import type { DeskSettings, FoundWorkspace } from '../../workspaces/workspaces.ts';
+import { choices, field, group, problemSummary } from '../elements/fields.ts';
+import type { Markup } from '../elements/text.ts';
+import { type Form, formField } from '../frame/form.ts';
+import type { PageCall } from '../frame/page.ts';
+
+const titles = {
+  id: 'Name',
+  remote: 'Git repository',
+  username: 'User name',
+  password: 'Password or token',
+  desk_ttl: 'Locks of people last',
+  lfs: 'LFS objects that a sync fetches',
+  lfs_url: 'Address of the LFS objects',
+} as const;
+
+type Field = keyof typeof titles;
+
+/** A sentence for each wrong field. */
+export type Problems = Partial<Readonly<Record<Field, string>>>;
+
+export type Typed = Readonly<Record<Field, string>>;
+
+export const typedIn = (form: Form): Typed => ({
+  id: form.text('id').trim(),
+  remote: form.text('remote').trim(),
+  username: form.text('username'),
+  password: form.text('password'),
+  desk_ttl: form.text('desk_ttl').trim(),
+  lfs: form.text('lfs'),
+  lfs_url: form.text('lfs_url').trim(),
+});
+
+export const untouched: Typed = {
+  id: '',
+  remote: '',
+  username: '',
+  password: '',
+  desk_ttl: usualDeskTtl,
+  lfs: usualLfsMode,
+  lfs_url: '',
+};
+
+/** Whatever is stored of credentials stays where it is. */
+export const typedOf = (workspace: FoundWorkspace): Typed => ({
+  ...untouched,
+  id: workspace.id,
+  remote: storedRemote(workspace)?.address ?? '',
+  desk_ttl: formatDuration(deskTtl(workspace)),
+  lfs: lfsMode(workspace),
+  lfs_url: workspace.lfs_url ?? '',
+});
+
+function storedRemote({ remote }: FoundWorkspace): Remote | undefined {
+  const parsed = parseRemote(remote, { allowFile: true });
+  return parsed.ok ? parsed.value : undefined;
+}
+
+const meanings: Readonly<Record<LfsMode, string>> = {
+  head: 'Those of the files that the branch has.',
+  history: 'Those of the files that it ever had, too.',
+  none: 'Clients get all of them from where they are.',
+};
+
+/** The address as typed, without what is in it of credentials. */
+function shownAgain(text: string): string {
+  const parsed = parseRemote(text, { allowFile: true });
+  return parsed.ok ? parsed.value.address : text.replace(/\/\/[^/]*@/, '//');
+}
+
+export function workspaceForm(
+  call: PageCall,
+  typed: Typed,
+  problems: Problems,
+  stored: FoundWorkspace | undefined,
+): Markup {
+  const labelled = (id: Field, hint: Markup | string, control: (aria: Markup) => Markup) =>
+    field({ id, title: titles[id], problem: problems[id], hint, control });
+  const text = (id: Field, hint: Markup | string, more: Markup | string = '') =>
+    labelled(
+      id,
+      hint,
+      (aria) =>
+        html`<input id="${id}" name="${id}" value="${id === 'remote' ? shownAgain(typed.remote) : typed[id]}" autocomplete="off" autocapitalize="none" spellcheck="false"${more}${aria}>`,
+    );
+  const isNew = stored === undefined;
+  const hasCredentials = stored !== undefined && storedRemote(stored)?.credentials !== undefined;
+  const action = isNew ? '/new-workspace' : `/workspaces/${stored.id}/settings`;
+  const modes = lfsModes.map((mode) => [mode, mode, meanings[mode]] as const);
+  const wrongLfs = problems.lfs !== undefined;
+  return html`${problemSummary(isNew ? 'No workspace was added.' : 'Nothing was changed.', titles, problems, typed.password === '' ? '' : 'Enter the password again.')}
+    <form method="post" action="${action}" class="narrow" novalidate>
+      ${formField(call)}
+      ${isNew ? text('id', 'It is part of addresses, such as game.', html` required`) : ''}
+      ${text('remote', html`What is mirrored: <code>https://host/path</code>, <code>ssh://user@host/path</code> or <code>user@host:path</code>. It is asked before anything is saved.`, html` required`)}
+      ${text('username', 'For https. Many hosts take any name beside a token.')}
+      ${labelled(
+        'password',
+        hasCredentials
+          ? 'Credentials are stored, and never shown. Leave both empty to keep them, as long as the host is the same.'
+          : 'It is stored for git alone, and never shown again. For ssh, the service has a key of its own.',
+        (aria) =>
+          html`<input type="password" id="password" name="password" autocomplete="off" spellcheck="false"${aria}>`,
+      )}
+      ${text('desk_ttl', 'Those taken here or with Git LFS, unless somebody chooses another time: such as 8h or 7d, at most 30d.')}
+      ${group({ id: 'lfs', title: titles.lfs, problem: problems.lfs, content: choices({ type: 'radio', name: 'lfs', chosen: [typed.lfs], wrong: wrongLfs, options: modes }) })}
+      ${text('lfs_url', 'If they are not beside the repository. Without user name and password.')}
+      <div class="actions"><button class="primary">${isNew ? 'Add workspace' : 'Save'}</button> <a class="button" href="${isNew ? '/' : `/workspaces/${stored.id}`}">Cancel</a></div>
+    </form>`;
+}
+
+export interface WorkspaceRequest {
+  /** With its credentials; undefined where it stays as it is. */
+  readonly remote: string | undefined;
+  readonly settings: Pick<DeskSettings, 'desk_ttl' | 'lfs_mode' | 'lfs_url'>;
+}
+
+export type Reading =
+  | { readonly kind: 'request'; readonly request: WorkspaceRequest }
+  | { readonly kind: 'wrong'; readonly problems: Problems };
+
+/** Stored credentials go to the host that they are for, and to no other. */
+function credentialsFor(remote: Remote, { username, password }: Typed, stored: Remote | undefined) {
+  if (username !== '' || password !== '') return { username, password };
+  if (remote.credentials !== undefined || remote.kind !== 'https' || stored?.kind !== 'https')
+    return remote.credentials;
+  return new URL(remote.address).origin === new URL(stored.address).origin ? stored.credentials : undefined;
+}
+
+function addressWith({ address }: Remote, credentials: Credentials | undefined): string {
+  if (credentials === undefined) return address;
+  const url = new URL(address);
+  url.username = encodeURIComponent(credentials.username);
+  url.password = encodeURIComponent(credentials.password);
+  return url.href;
+}
+
+function readRemote(typed: Typed, stored: FoundWorkspace | undefined): Parsed<string | undefined> {
+  const { username, password } = typed;
+  const before = stored && storedRemote(stored);
+  if (before?.address === typed.remote && username === '' && password === '') return { ok: true, value: undefined };
+  // A repository on the disk of the service is for whoever has that machine.
+  const remote = parseRemote(typed.remote, { allowFile: false });
+  if (!remote.ok) return remote;
+  if (remote.value.kind !== 'https' && (username !== '' || password !== '')) {
+    return { ok: false, why: 'An ssh address takes no password: give the service a key that ssh finds.' };
+  }
+  // As if it had been typed as one address: it has the same rules.
+  const whole = addressWith(remote.value, credentialsFor(remote.value, typed, before));
+  const checked = parseRemote(whole, { allowFile: false });
+  return checked.ok ? { ok: true, value: whole } : checked;
+}
+
+/** Reports all mistakes at once. */
+export function readWorkspace(typed: Typed, stored: FoundWorkspace | undefined): Reading {
+  const remote = readRemote(typed, stored);
+  const ttl = parseTtl(typed.desk_ttl);
+  const mode = parseLfsMode(typed.lfs);
+  const lfsUrl: Parsed<string | null> = typed.lfs_url === '' ? { ok: true, value: null } : parseLfsUrl(typed.lfs_url);
+  if (remote.ok && ttl.ok && mode.ok && lfsUrl.ok) {
+    const settings = { desk_ttl: formatDuration(ttl.value), lfs_mode: mode.value, lfs_url: lfsUrl.value };
+    return { kind: 'request', request: { remote: remote.value, settings } };
+  }
+  const why = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.why);
+  const all = { remote: why(remote), desk_ttl: why(ttl), lfs: why(mode), lfs_url: why(lfsUrl) };
+  return { kind: 'wrong', problems: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined)) };
+}

@@ -1,0 +1,146 @@
+import { html } from 'hono/html';
+import type { Answer } from '../../contract/answer.ts';
+import { GitError } from '../../git/git-error.ts';
+import { shownRemote } from '../../git/remote.ts';
+import { type App, actorOf } from '../../http/context.ts';
+import { listHooks } from '../../webhooks/hook-overview.ts';
+import { listingPatience } from '../../workspaces/branches.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
+import {
+  addWorkspaceAudited,
+  countHeldLocks,
+  type FoundWorkspace,
+  removeWorkspaceAudited,
+  updateWorkspaceAudited,
+} from '../../workspaces/workspaces.ts';
+import { listAddress } from '../assets/lock-list.js';
+import { plural } from '../assets/text.js';
+import { link } from '../elements/list.ts';
+import { literal, type Markup, notice, userText } from '../elements/text.ts';
+import { seeOther } from '../frame/answer.ts';
+import { formField } from '../frame/form.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
+import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { branchesOf } from './branches.ts';
+import {
+  type Problems,
+  readWorkspace,
+  type Typed,
+  typedIn,
+  typedOf,
+  untouched,
+  type WorkspaceRequest,
+  workspaceForm,
+} from './workspace-form.ts';
+
+const access = 'admin';
+const settings = { path: '/workspaces/:id/settings', access } as const;
+const removal = { path: '/workspaces/:id/remove', access } as const;
+
+/** Adding, changing and removing workspaces. A remote is asked before it is stored. */
+export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void {
+  const { storage, remotes, removeFiles } = parts;
+
+  function show(call: PageCall, typed: Typed, problems: Problems, stored?: FoundWorkspace): Promise<Answer> {
+    const form = workspaceForm(call, typed, problems, stored);
+    const status = Object.keys(problems).length === 0 ? 200 : 422;
+    if (stored === undefined) {
+      return showPage(call, { title: 'Add a workspace', location: { section: 'workspaces' }, main: form }, status);
+    }
+    const saved = queryOf(call, 'notice').notice === 'saved' ? 'The workspace was changed.' : undefined;
+    const actions = html`<a class="button danger" href="/workspaces/${stored.id}/remove">Remove…</a>`;
+    const main = html`${notice(saved)}${form}`;
+    return showPage(call, { title: 'Settings', actions, location: inWorkspace(stored.id, 'settings'), main }, status);
+  }
+
+  /** Why a remote does not answer, where it does not. */
+  async function whyNoAnswer(id: string, { remote }: WorkspaceRequest): Promise<string | undefined> {
+    if (remote === undefined) return undefined;
+    try {
+      await remotes.branches({ id, remote }, listingPatience);
+      return undefined;
+    } catch (error) {
+      if (error instanceof GitError) return error.message;
+      throw error;
+    }
+  }
+
+  addPage(app, parts, { path: '/new-workspace', access }, (call) => show(call, untouched, {}));
+
+  addAction(app, parts, { path: '/new-workspace', access }, async (call) => {
+    const typed = typedIn(call.form);
+    const id = parseWorkspaceId(typed.id);
+    const reading = readWorkspace(typed, undefined);
+    if (reading.kind === 'wrong' || !id.ok) {
+      const others = reading.kind === 'wrong' ? reading.problems : {};
+      return show(call, typed, { ...(!id.ok && { id: id.why }), ...others });
+    }
+    const { request } = reading;
+    const why = await whyNoAnswer(id.value, request);
+    if (why !== undefined) return show(call, typed, { remote: why });
+    const workspace = { id: id.value, ...request.settings, remote: request.remote ?? '' };
+    const fresh = await storage.commit({ workspace: id.value }, (db) =>
+      addWorkspaceAudited(db, storage.now, actorOf(call.c), workspace),
+    );
+    if (!fresh) return show(call, typed, { id: 'There is a workspace of this name already. Choose another one.' });
+    return seeOther(branchesOf(id.value));
+  });
+
+  addPage(app, parts, settings, async (call) => {
+    const workspace = await workspaceOf(call, storage);
+    return show(call, typedOf(workspace), {}, workspace);
+  });
+
+  addAction(app, parts, settings, async (call) => {
+    const workspace = await workspaceOf(call, storage);
+    const { id } = workspace;
+    const typed = typedIn(call.form);
+    const reading = readWorkspace(typed, workspace);
+    if (reading.kind === 'wrong') return show(call, typed, reading.problems, workspace);
+    const { remote, settings } = reading.request;
+    const why = await whyNoAnswer(id, reading.request);
+    if (why !== undefined) return show(call, typed, { remote: why }, workspace);
+    const change = { id, ...settings, ...(remote !== undefined && { remote }) };
+    await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, actorOf(call.c), change));
+    return seeOther(`/workspaces/${id}/settings?notice=saved`);
+  });
+
+  const stillLocked = (id: string, locks: number): Markup =>
+    html`<p class="warning" role="alert"><strong>It cannot be removed: ${plural(locks, 'lock')} ${locks === 1 ? 'is' : 'are'} held in it.</strong>
+      Whoever holds one counts on it. Wait until they are over, or ${link(listAddress(id), 'release them')} first.</p>`;
+
+  async function askToRemove(call: PageCall, { id, remote }: FoundWorkspace, locks: number): Promise<Answer> {
+    const hooks = await listHooks(storage.read, id);
+    const waiting = hooks.reduce((sum, hook) => sum + hook.pending_deliveries, 0);
+    const main = html`
+      ${locks > 0 ? stillLocked(id, locks) : ''}
+      <p>The workspace ${userText(id)} is a mirror of ${literal(shownRemote(remote))}. The repository itself stays as it is. What is lost:</p>
+      <ul>
+        <li>the mirror with its LFS objects, and the history of syncs and of locks${hooks.length === 0 ? '.' : ';'}</li>
+        ${hooks.length === 0 ? '' : html`<li>${plural(hooks.length, 'webhook')}${waiting === 0 ? '' : `, and ${plural(waiting, 'delivery that waits', 'deliveries that wait')} and will never be sent`}.</li>`}
+      </ul>
+      <p>Workflows that name it fail from then on. This cannot be undone.</p>
+      <form method="post" action="/workspaces/${id}/remove" class="actions">
+        ${formField(call)}${locks > 0 ? '' : html`<button class="danger">Remove workspace</button>`} <a class="button" href="/workspaces/${id}/settings">Cancel</a>
+      </form>`;
+    const view = { title: 'Remove this workspace?', location: inWorkspace(id, 'settings'), main };
+    return showPage(call, view, locks > 0 && call.c.req.method === 'POST' ? 409 : 200);
+  }
+
+  addPage(app, parts, removal, async (call) => {
+    const workspace = await workspaceOf(call, storage);
+    return askToRemove(call, workspace, await countHeldLocks(storage.read, storage.now, workspace.id));
+  });
+
+  addAction(app, parts, removal, async (call: ActionCall) => {
+    const workspace = await workspaceOf(call, storage);
+    const { id } = workspace;
+    const removed = await storage.commit({ workspace: id }, (db) =>
+      removeWorkspaceAudited(db, storage.now, actorOf(call.c), id),
+    );
+    if (removed.kind === 'locked') return askToRemove(call, workspace, removed.locks);
+    await removeFiles(id);
+    return seeOther('/?notice=removed');
+  });
+}

@@ -1,0 +1,125 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { sqlite } from '../../support/databases.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { startGitHttpsServer } from '../../support/git-https-server.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { startTestService } from '../../support/running-service.ts';
+import { signedIn } from './browser-like.ts';
+import { takeLock } from './locked-service.ts';
+
+const form = { desk_ttl: '8h', lfs: 'head', lfs_url: '' };
+
+/** A service that trusts a remote, which asks for a password, and somebody who may do everything. */
+async function started() {
+  const folder = await temporaryFolder();
+  for (const name of ['game.git', 'moved.git']) {
+    createRepository(folder, name).commit({ branch: 'main', files: { a: '1' } });
+  }
+  const authorization = `Basic ${Buffer.from('ada:s3cret').toString('base64')}`;
+  const remote = await startGitHttpsServer({
+    folder,
+    answer(request, response) {
+      if (request.headers.authorization === authorization) return false;
+      response.writeHead(401, { 'www-authenticate': 'Basic' }).end();
+      return true;
+    },
+  });
+  const service = await startTestService(sqlite, {
+    environment: { ...process.env, GIT_SSL_CAINFO: remote.certificate },
+  });
+  onTestFinished(() => service.stop());
+  const visitor = await signedIn(service);
+  const rowOf = (id: string) =>
+    service.storage.read.selectFrom('workspaces').selectAll().where('id', '=', id).executeTakeFirst();
+  // From a page that asks no remote.
+  const send = (path: string, fields: Readonly<Record<string, string>>) => visitor.submit('/audit', path, fields);
+  return { remote, service, visitor, rowOf, send };
+}
+
+test('a workspace is added when its remote has answered, with credentials that nobody is shown', async () => {
+  const { remote, service, visitor, rowOf, send } = await started();
+  const address = remote.address('game.git');
+  const add = (fields: Readonly<Record<string, string>>) =>
+    send('/new-workspace', { ...form, id: 'game', remote: address, ...fields });
+
+  for (const [fields, why] of [
+    [{ password: 'wr0ng', username: 'ada' }, 'could not list the branches'],
+    [{ id: 'Game!' }, 'A workspace id has'],
+    [{ remote: 'http://a.example/game' }, 'Plain http is refused'],
+    [{ remote: '/etc/game.git' }, 'Repositories on the disk of the service are refused'],
+    [{ remote: 'https://ada:wr0ng@a.example/x?y' }, 'must not have a query'],
+    [{ desk_ttl: '31d' }, 'A lock lives for'],
+    [{ lfs_url: 'https://a:b@c/d' }, 'It must not have a user name or a password'],
+  ] as const) {
+    const { status, text } = await add({ username: 'ada', password: 's3cret', ...fields });
+    expect([fields, status]).toEqual([fields, 422]);
+    expect(text).toContain('No workspace was added.');
+    expect(text).toContain(why);
+    expect(text).not.toMatch(/s3cret|wr0ng/);
+    expect(await rowOf('game')).toBeUndefined();
+  }
+
+  const added = await add({ username: 'ada', password: 's3cret' });
+  expect([added.status, added.headers.get('location')]).toEqual([303, '/workspaces/game/branches']);
+  expect(await rowOf('game')).toMatchObject({ remote: remote.address('game.git', 'ada:s3cret'), desk_ttl: '8h' });
+  expect((await add({ username: 'ada', password: 's3cret' })).text).toContain('There is a workspace of this name');
+  const { text } = await visitor.get('/workspaces/game/settings');
+  expect(text).toContain(`value="${address}"`);
+  const seen = [text, (await visitor.get('/audit')).text, service.log()].join('\n');
+  expect(seen).toContain('added the workspace');
+  expect(seen).not.toContain('s3cret');
+});
+
+test('its settings change; stored credentials stay for the same host, and go to no other', async () => {
+  const { remote, rowOf, send, visitor } = await started();
+  const stored = { ...form, id: 'game', remote: remote.address('game.git'), username: 'ada', password: 's3cret' };
+  await send('/new-workspace', stored);
+  const save = (fields: Readonly<Record<string, string>>) =>
+    send('/workspaces/game/settings', {
+      ...form,
+      remote: remote.address('game.git'),
+      username: '',
+      password: '',
+      ...fields,
+    });
+
+  const asked = remote.requests.length;
+  expect((await save({ desk_ttl: '3d', lfs: 'none' })).headers.get('location')).toContain('notice=saved');
+  expect(await rowOf('game')).toMatchObject({
+    remote: remote.address('game.git', 'ada:s3cret'),
+    desk_ttl: '3d',
+    lfs_mode: 'none',
+  });
+  expect(remote.requests.length).toBe(asked);
+
+  expect((await save({ remote: remote.address('moved.git') })).status).toBe(303);
+  expect(await rowOf('game')).toMatchObject({ remote: remote.address('moved.git', 'ada:s3cret') });
+  expect((await visitor.get('/audit')).text).toContain(remote.address('moved.git'));
+
+  // The same machine by another name is another host.
+  const elsewhere = remote.address('game.git').replace('127.0.0.1', 'localhost');
+  const before = remote.requests.length;
+  const { status, text } = await save({ remote: elsewhere });
+  expect([status, text]).toEqual([422, expect.stringContaining('Nothing was changed.')]);
+  expect(remote.requests.slice(before).map(({ authorization }) => authorization)).toEqual([undefined]);
+  expect(await rowOf('game')).toMatchObject({ remote: remote.address('moved.git', 'ada:s3cret') });
+});
+
+test('removing says what is lost, refuses while a lock is held, and removes it', async () => {
+  const { service, visitor, rowOf, send } = await started();
+  const workspace = await service.workspace();
+  const page = `/workspaces/${workspace}/remove`;
+  const lock = await takeLock(service, workspace, visitor.secret, 'a');
+  const held = await visitor.get(page);
+  expect(held.text).toContain('It cannot be removed: 1 lock is held in it.');
+  expect(held.text).not.toContain('Remove workspace</button>');
+  const refused = await send(page, {});
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('1 lock is held')]);
+  await send(`/workspaces/${workspace}/locks/release`, { path: 'a', lock: lock.id });
+  expect((await visitor.get(page)).text).toMatch(/What is lost:.*the mirror.*of locks\..*Remove workspace<\/button>/s);
+  const removed = await send(page, {});
+  expect([removed.status, removed.headers.get('location')]).toEqual([303, '/?notice=removed']);
+  expect((await visitor.get('/?notice=removed')).text).toContain('The workspace was removed.');
+  expect(await rowOf(workspace)).toBeUndefined();
+  expect((await visitor.get(page)).status).toBe(404);
+});
