@@ -82,7 +82,7 @@ export function newHookForm(
   workspace: string,
   typed: Typed,
   problems: Problems,
-  edited?: Pick<HookRow, 'id' | 'url'>,
+  edited?: Pick<HookRow, 'id' | 'url' | 'format'>,
 ): View {
   const list = `/workspaces/${workspace}/hooks`;
   const page = edited === undefined ? list : `${list}/${edited.id}`;
