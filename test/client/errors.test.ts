@@ -157,13 +157,17 @@ describe('a token', () => {
   });
 
   test('that is a short word does not change what was read, but is in no error', async () => {
-    const { client } = await clientOf(inTurn(json(200, ['develop']), json(400, { detail: 'dev!' })), { token: 'dev' });
+    const { client } = await clientOf(inTurn(json(200, ['develop']), json(400, { detail: 'dev!' })), {
+      credentials: { kind: 'given', token: 'dev' },
+    });
     expect((await client.ask()).items[0]?.name).toBe('develop');
     expect((await errorOf(client.ask())).message).toMatch(/^\*\*\*! /);
   });
 
   test('with a line break is not sent, and the error does not show it', async () => {
-    const { server, client } = await clientOf(json(200, []), { token: 'secret\r\nX-Other: 1' });
+    const { server, client } = await clientOf(json(200, []), {
+      credentials: { kind: 'given', token: 'secret\r\nX-Other: 1' },
+    });
     expect((await errorOf(client.ask())).message).toBe(
       'The request cannot be sent: the header authorization has characters that no header can have (GET /v1/workspaces).',
     );

@@ -10,7 +10,12 @@ import {
 import { place } from '../samples.ts';
 
 const whole: RenewalOrder = {
-  connection: { baseUrl: place.service, token: 'wsa_1', requestTimeout: { seconds: 30 }, retries: 4 },
+  connection: {
+    baseUrl: place.service,
+    credentials: { kind: 'given', token: 'wsa_1' },
+    requestTimeout: { seconds: 30 },
+    retries: 4,
+  },
   origin: 'https://ci.example.com/7',
   ledgerFile: '/tmp/ledger.jsonl',
   step: 's',
@@ -45,7 +50,7 @@ describe('an order', () => {
 
   test.each<[string, object]>([
     ['address', { connection: { ...whole.connection, baseUrl: 'no address' } }],
-    ['token', { connection: { ...whole.connection, token: 7 } }],
+    ['token', { connection: { ...whole.connection, credentials: { kind: 'given', token: 7 } } }],
     ['limit of a request', { connection: { ...whole.connection, requestTimeout: undefined } }],
     ['workspace', { workspace: 'a/b' }],
     ['ttl', { ttl: '5 minutes' }],
