@@ -47,7 +47,9 @@ import { claimSync, removeOldSyncs } from './syncs/queue.ts';
 import { runSync } from './syncs/run-sync.ts';
 import { createSyncSlots, maxParallelSyncs } from './syncs/sync-slots.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
+import { forgetExchangedTokens } from './tokens/exchanged.ts';
 import { createLastUse } from './tokens/last-use.ts';
+import { createExchangeToken } from './trust/exchange.ts';
 import { createBacklogWatch, recountBacklogs } from './webhooks/backlog.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
@@ -204,6 +206,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await removeOldSyncs(storage);
       await removeOldLockHistory(storage);
       await forgetEndedSessions(storage);
+      await forgetExchangedTokens(storage);
     }),
     every(tidyEveryMs, objectUpkeep.lookAtAll),
     every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
@@ -216,8 +219,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
     addressOf: createClientAddress(options.trustedProxies),
   });
+  const publicUrl = () => options.publicUrl?.(port);
   const parts = {
     storage,
+    exchangeToken: createExchangeToken({ ...options, publicUrl, clock: () => performance.now() }),
     rateLimiter: createRateLimiter(options.rateLimit, () => performance.now()),
     turns,
     freeDisk,
@@ -238,7 +243,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     log,
     trustedProxies: options.trustedProxies,
     version: options.version,
-    publicUrl: () => options.publicUrl?.(port),
+    publicUrl,
     objectsOf,
     addressSigner,
     askUpstream: createAskUpstream(options),

@@ -8,9 +8,16 @@ import { addLockRoutes, type LockRoutes } from './locks.ts';
 import { type Api, commonHeaders } from './operation.ts';
 import { addSyncRoutes, type SyncRoutes } from './syncs.ts';
 import { addTokenRoute } from './token.ts';
+import { addTokenExchangeRoute, type TokenExchangeRoute } from './token-exchange.ts';
 import { addWorkspaceRoutes, type WorkspaceRoutes } from './workspaces.ts';
 
-export type ApiParts = HealthRoutes & LockRoutes & LockListRoute & HookRoutes & SyncRoutes & WorkspaceRoutes;
+export type ApiParts = HealthRoutes &
+  LockRoutes &
+  LockListRoute &
+  HookRoutes &
+  SyncRoutes &
+  WorkspaceRoutes &
+  TokenExchangeRoute;
 
 /** The operations for programs, each described in the OpenAPI document by the schemas that validate it. */
 export function createApi(parts: ApiParts): Api {
@@ -23,6 +30,7 @@ export function createApi(parts: ApiParts): Api {
   for (const [name, header] of commonHeaders) api.openAPIRegistry.registerComponent('headers', name, header);
   addWorkspaceRoutes(api, parts);
   addTokenRoute(api, parts);
+  addTokenExchangeRoute(api, parts);
   addSyncRoutes(api, parts);
   addLockListRoute(api, parts);
   addLockRoutes(api, parts);

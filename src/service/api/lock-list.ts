@@ -13,7 +13,7 @@ import { type LockPage, type LockQuery, listLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
 import { type LockWaiters, maxWaitSeconds } from '../locks/waiters.ts';
 import { type Api, addOperation, jsonResponse, sometimes } from './operation.ts';
-import { originOf } from './origin.ts';
+import { requestOrigin } from './origin.ts';
 import { workspaceParameter } from './parameters.ts';
 import { maxPreferLength, preferredWait } from './prefer.ts';
 
@@ -110,7 +110,7 @@ async function waitUntilFree(
   if (outgoing.destroyed) left.abort();
   const began = performance.now();
   const { id: tokenId, owner } = bearerOf(c);
-  const origin = originOf(c.req.header('referer'));
+  const origin = requestOrigin(c);
   const waiting = lockWaiters.wait({ workspace, path, seconds, tokenId, owner, origin, gone: left.signal });
   if (waiting === undefined) return undefined;
   const outcome = await waiting;

@@ -26,7 +26,7 @@ import type { Database, Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { acquisitionAnswer, anotherLock, heldBy, locked, renewalAnswer } from './lock-answers.ts';
 import { type Api, addOperation, always, jsonResponse, sometimes } from './operation.ts';
-import { originHeader, originOf } from './origin.ts';
+import { originHeader, requestOrigin } from './origin.ts';
 import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter, workspaceParameter } from './parameters.ts';
 
 export interface LockRoutes extends AccessControl {
@@ -166,7 +166,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
         workspace,
         foldedPath,
         bearer,
-        origin: originOf(c.req.header('referer')),
+        origin: requestOrigin(c),
       });
       onLockEvent();
       return answer;

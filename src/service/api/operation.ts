@@ -103,6 +103,8 @@ interface Operation<Body, Query> {
   readonly query?: z.ZodType<Query> & z.ZodObject;
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType<Body>;
+  /** A form instead of JSON: only described here. Whoever handles the operation reads it. */
+  readonly form?: z.ZodObject;
   readonly responses: Responses;
   /** Problems beyond those that follow from the rest, by status, with their own headers. */
   readonly refusals?: Readonly<Record<number, ResponseHeaders>>;
@@ -153,7 +155,7 @@ function refusalsOf({ access, params, body, query, refusals }: Operation<unknown
 }
 
 function describe(api: Api, operation: Operation<unknown, unknown>): void {
-  const { operationId, summary, description, method, path, access, params, query, headers, body } = operation;
+  const { operationId, summary, description, method, path, access, params, query, headers, body, form } = operation;
   const responses = Object.entries({ ...operation.responses, ...refusalsOf(operation) }).map(([status, response]) => {
     // Rate limits apply to valid tokens only.
     const isToAToken = access !== 'anyone' && status !== '401';
@@ -173,6 +175,7 @@ function describe(api: Api, operation: Operation<unknown, unknown>): void {
       ...(query && { query }),
       ...(headers && { headers }),
       ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
+      ...(form && { body: { required: true, content: { 'application/x-www-form-urlencoded': { schema: form } } } }),
     },
     responses: Object.fromEntries(responses),
   });

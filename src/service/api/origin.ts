@@ -1,4 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { bearerOf, type Environment } from '../http/context.ts';
 
 const maxOriginLength = 2_048;
 
@@ -13,6 +15,10 @@ export function originOf(referer: string | undefined): string | null {
   url.hash = '';
   return url.href;
 }
+
+/** What the identity of a run has proven goes before what a request says of itself. */
+export const requestOrigin = (c: Context<Environment>): string | null =>
+  bearerOf(c).run?.origin ?? originOf(c.req.header('referer'));
 
 export const originHeader = z.object({
   Referer: z.string().optional().openapi({

@@ -7,6 +7,7 @@ export const auditActions = [
   'token.created',
   'token.rotated',
   'token.revoked',
+  'token.exchanged',
   'lock.force-released',
   'hook.registered',
   'hook.replaced',
@@ -17,6 +18,8 @@ export const auditActions = [
   'workspace.added',
   'workspace.updated',
   'workspace.removed',
+  'trust.added',
+  'trust.removed',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

@@ -4,6 +4,7 @@ import { hookList, hookRemove } from './commands/hook.ts';
 import { lockList, lockRelease } from './commands/lock.ts';
 import { serve } from './commands/serve.ts';
 import { tokenCreate, tokenList, tokenRevoke } from './commands/token.ts';
+import { trustAdd, trustList, trustRemove } from './commands/trust.ts';
 import { workspaceAdd, workspaceList, workspaceRemove } from './commands/workspace.ts';
 import { workspaceLfs, workspaceUpdate } from './commands/workspace-desk.ts';
 import { lockCheck, lockTake } from './remote/lock.ts';
@@ -14,6 +15,9 @@ export const commands: readonly Command[] = [
   tokenCreate,
   tokenList,
   tokenRevoke,
+  trustAdd,
+  trustList,
+  trustRemove,
   workspaceAdd,
   workspaceUpdate,
   workspaceLfs,

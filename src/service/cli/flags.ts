@@ -98,6 +98,14 @@ export const rest = <T>(
   read: (texts, source) => (texts.length === 0 && !mayBeNone ? missing(what, source) : readAll(parse, texts, source)),
 });
 
+/** May be given several times, and each is one value, whatever commas it has. */
+export const repeated = <T>(
+  placeholder: string,
+  what: string,
+  otherwise: string,
+  parse: Parse<T>,
+): Flag<readonly T[]> => ({ placeholder, what, otherwise, read: (texts, source) => readAll(parse, texts, source) });
+
 /** Separated by commas, and may be given several times. */
 export const list = <T>(placeholder: string, what: string, otherwise: string, parse: Parse<T>): Flag<readonly T[]> => ({
   placeholder,

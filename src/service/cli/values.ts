@@ -114,7 +114,7 @@ export const parseAuditAction = oneOf(auditActions, `The actions are ${auditActi
 
 /** The secret of a token is easily taken for its id: it is refused before it can be repeated. */
 export const idOf =
-  (kind: 'tok' | 'hook', listedBy: string) =>
+  (kind: 'tok' | 'hook' | 'trust', listedBy: string) =>
   (text: string): Parsed<string> =>
     new RegExp(`^${kind}_[0-9a-f-]{36}$`).test(text)
       ? accepted(text)

@@ -52,6 +52,9 @@ export async function readText(incoming: IncomingMessage, limit: BodyLimit): Pro
 
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(contentType);
 
+export const isForm = (contentType: string): boolean =>
+  /^application\/x-www-form-urlencoded *(?:;|$)/i.test(contentType);
+
 /** RFC 9110 section 8.4: an unsupported coding is refused as such, not as broken JSON. */
 const isPlain = (contentEncoding: string): boolean => /^(?:identity)?$/i.test(contentEncoding);
 

@@ -17,8 +17,13 @@ const wrong = (name: string, detail: string): Refusal => invalid({ pointer: `#/$
  */
 export function readQuery(requestTarget: string, names: readonly string[]): Readonly<Record<string, string>> {
   const [, query = ''] = /\?([^#]*)/.exec(requestTarget) ?? [];
+  return readParameters(query, names);
+}
+
+/** The same in the body of a request. */
+export function readParameters(text: string, names: readonly string[]): Readonly<Record<string, string>> {
   const values = new Map<string, string>();
-  for (const parameter of query.split('&')) {
+  for (const parameter of text.split('&')) {
     const [encodedName = '', ...encodedValue] = parameter.split('=');
     const name = decodeUrlencoded(encodedName);
     if (name === undefined || !names.includes(name)) continue;

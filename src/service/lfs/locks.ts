@@ -6,7 +6,7 @@ import { foldCase } from '../../interface/windows-path.ts';
 import { heldBy } from '../api/lock-answers.ts';
 import { writeCursor } from '../api/lock-list.ts';
 import { createAcquire, createRelease, type LockRoutes } from '../api/locks.ts';
-import { originOf } from '../api/origin.ts';
+import { requestOrigin } from '../api/origin.ts';
 import { keyedRequestOf } from '../api/parameters.ts';
 import type { Answer } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
@@ -60,7 +60,7 @@ function addTakeRoute(app: App, routes: LockRoutes): void {
         type: 'exclusive',
         ttl: deskTtl(workspace),
         bearer: bearerOf(c),
-        origin: originOf(c.req.header('referer')),
+        origin: requestOrigin(c),
         fromDesk: true,
       });
       onLockEvent();

@@ -3,6 +3,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 export const gitRequests = ['info-refs', 'ls-refs', 'fetch'] as const;
 export const gitOutcomes = ['served', 'refused', 'busy', 'too-slow', 'timeout', 'gone', 'failed'] as const;
 
+export const exchangeOutcomes = ['exchanged', 'refused', 'invalid-scope', 'limited', 'unavailable'] as const;
+
 export type GitRequestLabel = (typeof gitRequests)[number];
 export type GitOutcomeLabel = (typeof gitOutcomes)[number];
 
@@ -81,10 +83,17 @@ export function createMetrics() {
       'workspace_remembered_answers_dropped_total',
       'Answers to requests with an Idempotency-Key that were forgotten before their time, to make room.',
     ),
+    tokenExchanges: counter(
+      'workspace_token_exchanges_total',
+      'Identities of jobs that were shown for a token, by how that ended.',
+      'outcome',
+    ),
+    issuerTroubles: counter('workspace_issuer_troubles_total', 'Issuers that were asked for their keys in vain.'),
     expiredLocks: counter('workspace_locks_expired_total', 'Locks that reached the end of their ttl.'),
   };
   // Prometheus sees an increase only from a value to another: without a zero the first failure would not be one.
   for (const status of ['succeeded', 'failed']) metrics.syncs.inc({ status }, 0);
+  for (const outcome of exchangeOutcomes) metrics.tokenExchanges.inc({ outcome }, 0);
   for (const status of [400, 408, 413, 431]) metrics.unreadable.inc({ status }, 0);
   for (const request of gitRequests)
     for (const outcome of gitOutcomes) metrics.gitRequests.inc({ request, outcome }, 0);

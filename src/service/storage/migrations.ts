@@ -207,6 +207,23 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ],
   // People look for their own locks, in one workspace or in all, among those of pipelines.
   () => ['create index locks_by_owner on locks (owner, workspace_id, path)'],
+  () => [
+    `create table trust_rules (
+      id text primary key, issuer text not null, owner text not null, claims text not null, workflow text,
+      repository text, scopes text not null, workspaces text, created_at bigint not null)`,
+  ],
+  // Tokens that were exchanged for the identity of a job. To an instance of an earlier version they are tokens like others,
+  // which it lists. The audit tells whether the exchanges of a run are in it.
+  () => [
+    'alter table tokens add column run_id text',
+    'alter table tokens add column run_origin text',
+    'alter table tokens add column trust_rules text',
+    'alter table tokens add column identity text',
+    'alter table tokens add column forget_at bigint',
+    'create unique index tokens_by_identity on tokens (identity)',
+    'create index tokens_to_forget on tokens (forget_at)',
+    `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
+  ],
 ];
 
 /** The message is a sentence for a person. */

@@ -5,9 +5,9 @@ import type { Storage } from './storage.ts';
 export const historyKeptForMs = 90 * 24 * 60 * 60_000;
 
 export interface OldRows {
-  readonly table: 'syncs' | 'lock_history' | 'deliveries' | 'remembered_answers';
+  readonly table: 'syncs' | 'lock_history' | 'deliveries' | 'remembered_answers' | 'tokens';
   /** An index has to begin with it, or with the workspace and then it. Rows for which it is null are never old. */
-  readonly time: 'finished_at' | 'created_at' | 'at';
+  readonly time: 'finished_at' | 'created_at' | 'at' | 'forget_at';
   readonly keptForMs: number;
   /** Only rows of this one: nobody elsewhere waits while they are removed. */
   readonly workspace?: string;

@@ -18,6 +18,29 @@ export interface Tables {
     revoked_at: number | null;
     /** About when a request last had it: written now and then, not at each request. */
     last_used_at: number | null;
+    /** Of a token that was exchanged for the identity of a job: the same for all tokens of the run. Null for any other. */
+    run_id: string | null;
+    /** The address of the run, as its identity proves it. */
+    run_origin: string | null;
+    /** The ids of the trust rules that allowed it. */
+    trust_rules: string | null;
+    /** A hash of what tells the JWT from all others, which is exchanged once. */
+    identity: string | null;
+    /** When the token and the JWT are both over. */
+    forget_at: number | null;
+  };
+  /** See trust/rules.ts. */
+  readonly trust_rules: {
+    id: string;
+    issuer: string;
+    owner: string;
+    claims: string;
+    workflow: string | null;
+    repository: string | null;
+    scopes: string;
+    /** Null: all workspaces. */
+    workspaces: string | null;
+    created_at: number;
   };
   /** Of people who have signed in to the dashboard: each goes as far as its token. */
   readonly sessions: {

@@ -18,6 +18,11 @@ export interface Bearer {
   readonly scopes: readonly Scope[];
   /** Null: all. */
   readonly workspaces: readonly string[] | null;
+  /** Of a token that was exchanged for the identity of a job: see exchanged.ts. */
+  readonly run?: {
+    /** The address of the run, where its identity proves one. */
+    readonly origin: string | null;
+  };
 }
 
 export type TokenState = 'active' | 'expired' | 'revoked';
@@ -47,12 +52,14 @@ type Row = Selectable<Tables['tokens']>;
 const scopesOf = (row: Row): Scope[] => (JSON.parse(row.scopes) as string[]).filter(isScope);
 const workspacesOf = (row: Row): string[] | null => JSON.parse(row.workspaces ?? 'null') as string[] | null;
 
+/** What is kept by the id of a token is kept for all tokens of a run: each of its processes has another. */
 const bearerOf = (row: Row): Bearer => ({
-  id: row.id,
+  id: row.run_id ?? row.id,
   name: row.name,
   owner: row.owner ?? row.name,
   scopes: scopesOf(row),
   workspaces: workspacesOf(row),
+  ...(row.run_id !== null && { run: { origin: row.run_origin } }),
 });
 
 function stateOf(row: Row, now: number): TokenState {
@@ -69,7 +76,9 @@ const tokenOf = (row: Row & { now: number }): Token => ({
   last_used_at: asTimestampOrNull(row.last_used_at),
 });
 
-const withNow = (db: Database, now: Now) => db.selectFrom('tokens').selectAll().select(now.as('now'));
+/** Without those that were exchanged: there are thousands a day, and nobody has made them. */
+const withNow = (db: Database, now: Now) =>
+  db.selectFrom('tokens').selectAll().select(now.as('now')).where('run_id', 'is', null);
 
 /** The secret is in the answer and nowhere else: only its hash is kept. */
 export async function createToken(

@@ -145,7 +145,8 @@ function exchange(
   });
 }
 
-const answering =
+/** For a request that is to go to these addresses alone. */
+export const answering =
   (addresses: Addresses): LookupFunction =>
   (_hostname, { all }, callback) => {
     const found = addresses.map((address) => ({ address, family: isIP(address) }));

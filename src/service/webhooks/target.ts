@@ -3,7 +3,7 @@ import type { Addresses, TargetCheck } from './target-address.ts';
 
 declare const brand: unique symbol;
 
-/** Where a hook delivers to. Its path and query may hold secrets: only its origin is for sentences and logs. */
+/** Where the service sends a request of its own: a delivery, or a question to an issuer. Its path and query may hold secrets: only its origin is for sentences and logs. */
 export interface Target {
   /** In the one spelling that the URL standard gives it. */
   readonly url: string;
@@ -38,7 +38,7 @@ export function parseTarget(text: string): Parsed<Target> {
 }
 
 const whatIsAllowed =
-  'Deliveries go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).';
+  'Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).';
 
 /** Whether the target may be reached at these addresses: each of them has to be fit, for any of them may be used. */
 export function judgeTarget(target: Target, addresses: Addresses, check: TargetCheck): Parsed<Target> {

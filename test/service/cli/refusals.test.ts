@@ -13,6 +13,9 @@ const secretOfToken = `wsa_${'s3cret'.repeat(7)}s`;
 const lockRelease = ['lock', 'release', 'sample'];
 const tokenCreate = ['token', 'create', '--name=a'];
 const workspaceAdd = ['workspace', 'add'];
+const trustAdd = ['trust', 'add', '--owner=a', '--scopes=sync'];
+const idsOnGitHub = ['--repository-id=1', '--repository-owner-id=2'];
+const onGitLab = ['--issuer=https://gitlab.com'];
 
 test.each<[args: readonly string[], sentence: string]>([
   [['audit', '--action', 'token.craeted'], '--action is "token.craeted". Did you mean token.created? The actions are '],
@@ -30,6 +33,35 @@ test.each<[args: readonly string[], sentence: string]>([
   [[...tokenCreate, '--scopes=root'], scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`).join(', ')],
   [[...tokenCreate, '--scopes=admin', '--workspaces=a'], 'A token with the scope admin cannot be limited to some'],
   [['token', 'revoke', secretOfToken], 'workspace-service token list'],
+  [['trust', 'add'], '--owner is missing: the owner of the locks of such jobs'],
+  [
+    trustAdd,
+    '--repository-id: A rule for GitHub needs the ids of the repository and of its owner, which never change hands',
+  ],
+  [trustAdd, "Find them with: gh api repos/OWNER/NAME --jq '.id, .owner.id'"],
+  [
+    [...trustAdd, '--repository-id=octo/game'],
+    '--repository-id is "octo/game". It must be a number. Find it with: gh api',
+  ],
+  [[...trustAdd, ...idsOnGitHub, '--ref=main'], '--ref is "main". Write refs/heads/main for a branch'],
+  [[...trustAdd, ...idsOnGitHub, '--workflow=a.yml'], '--workflow is "a.yml". It must be the file in its repository'],
+  [
+    [...trustAdd, ...idsOnGitHub, '--claim=repository=octo/game'],
+    '--claim: The claim repository of GitHub is not matched',
+  ],
+  [[...trustAdd, ...idsOnGitHub, '--claim=ref'], '--claim is "ref". It must be a name and a value'],
+  [[...trustAdd, ...idsOnGitHub, '--scopes=admin'], '--scopes: A job cannot have the scope admin'],
+  [
+    [...trustAdd, ...idsOnGitHub, '--issuer=https://a:s3cret@b.example'],
+    '--issuer is "https://***@b.example". It must not',
+  ],
+  [[...trustAdd, ...onGitLab], '--claim: Name at least one claim, such as project_id=42'],
+  [[...trustAdd, ...onGitLab, '--claim=ref=main'], '--claim: https://gitlab.com signs for everybody'],
+  [
+    [...trustAdd, ...onGitLab, '--claim=project_id=1', '--ref=refs/heads/main'],
+    '--ref: https://gitlab.com is not GitHub',
+  ],
+  [['trust', 'remove', secretOfToken], 'workspace-service trust list'],
   [[...workspaceAdd, 'BIG', '--remote', 'https://a.example/x.git'], 'ID is "BIG"'],
   [[...workspaceAdd, 'x', '--remote', 'ext::sh -c id'], '--remote cannot be used.'],
   [[...workspaceAdd, 'x', '--remote', '--upload-pack=id'], '--remote needs a value'],
@@ -49,6 +81,7 @@ test.each<[args: readonly string[], sentence: string]>([
     'There is no workspace "sampel". Did you mean sample? There is no workspace "else".',
   ],
   [['token', 'revoke', `tok_${uuid}`], `There is no token tok_${uuid}.`],
+  [['trust', 'remove', `trust_${uuid}`], `There is no trust rule trust_${uuid}.`],
   [[...workspaceAdd, 'sample', '--remote', 'https://a.example/x', '--no-check'], '"sample" already exists.'],
   [['workspace', 'remove', 'sampl'], 'There is no workspace "sampl". Did you mean sample?\n'],
   [['hook', 'remove', 'sample', `hook_${uuid}`], `The workspace "sample" has no hook hook_${uuid}.`],
@@ -78,6 +111,8 @@ test.each<[args: readonly string[], sentence: string, document: unknown]>([
 test.each([
   ['token', 'list'],
   ['token', 'revoke', `tok_${uuid}`],
+  ['trust', 'list'],
+  ['trust', 'remove', `trust_${uuid}`],
   ['workspace', 'list'],
   ['workspace', 'remove', 'game'],
   ['lock', 'list', 'game'],

@@ -61,6 +61,12 @@ describe('a sentence', () => {
     ['workspace.added', mirror, 'added the workspace game, a mirror of https://git.example.com/game.git'],
     ['workspace.updated', { workspace: 'game' }, 'changed how people work on game with Git LFS'],
     ['workspace.removed', mirror, 'removed the workspace game, a mirror of https://git.example.com/game.git'],
+    ['trust.added', { repository: 'octo/game', owner: 'bot' }, 'trusts workflows of octo/game to act for bot'],
+    [
+      'trust.removed',
+      { issuer: 'https://gitlab.com', repository: null, owner: 'bot' },
+      'no longer trusts workflows of https://gitlab.com to act for bot',
+    ],
   ];
 
   test.each(expected)('tells of %s with %o', async (action, detail, text) => {

@@ -34,6 +34,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   rateLimiter: { admit: notHere, admitRelease: notHere },
   turns: { identify: () => undefined, measured: () => undefined },
   noteUse: () => undefined,
+  exchangeToken: notHere,
   freeDisk: endlessDisk,
   lockQuota: notHere,
   windowsPaths: false,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { Refusal } from '../../contract/problem.ts';
-import { readText } from '../../http/body.ts';
+import { isForm, readText } from '../../http/body.ts';
 import type { Environment } from '../../http/context.ts';
 import { decodeUrlencoded } from '../../http/urlencoded.ts';
 import { formToken, isFormToken, sealed, unsealed } from '../../sessions/secret.ts';
@@ -63,8 +63,6 @@ export function parseForm(text: string): Form {
     all: (name) => values.get(name) ?? [],
   };
 }
-
-const isForm = (contentType: string): boolean => /^application\/x-www-form-urlencoded *(?:;|$)/i.test(contentType);
 
 /** Reading is work: the caller has checked the form's origin and the sender's rate limit. */
 export async function readForm(incoming: IncomingMessage): Promise<Form> {

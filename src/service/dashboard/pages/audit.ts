@@ -136,6 +136,9 @@ const hook = (detail: Detail): Markup =>
 const mirror = (detail: Detail): Markup =>
   html`the workspace ${named(detail, 'workspace')}, a mirror of ${named(detail, 'remote')}`;
 
+const trusted = (detail: Detail): Markup =>
+  html`workflows of ${named(detail, textIn(detail, 'repository') === undefined ? 'issuer' : 'repository')} to act for ${named(detail, 'owner')}`;
+
 /** What happened, as the rest of a sentence that begins with the actor. */
 const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'session.signed-in': (detail) =>
@@ -144,6 +147,7 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'token.created': tokenMade,
   'token.rotated': tokenRotated,
   'token.revoked': (detail) => html`revoked the token ${named(detail, 'name')}`,
+  'token.exchanged': (detail) => html`proved who it is, and acts for ${named(detail, 'owner')}`,
   'lock.force-released': forceReleased,
   'hook.registered': (detail) => html`registered ${hook(detail)}`,
   'hook.replaced': (detail) => html`changed ${hook(detail)}`,
@@ -154,6 +158,8 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'workspace.added': (detail) => html`added ${mirror(detail)}`,
   'workspace.updated': (detail) => html`changed how people work on ${named(detail, 'workspace')} with Git LFS`,
   'workspace.removed': (detail) => html`removed ${mirror(detail)}`,
+  'trust.added': (detail) => html`trusts ${trusted(detail)}`,
+  'trust.removed': (detail) => html`no longer trusts ${trusted(detail)}`,
 };
 
 /** Actions of other versions are shown as they are. */

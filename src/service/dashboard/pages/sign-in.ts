@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import type { Answer } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { admitToken } from '../../http/access.ts';
+import { type Attempt, limitAttempts, subscriberOf } from '../../http/attempts.ts';
 import { type App, addressOf, bearerOf, type Environment, send } from '../../http/context.ts';
 import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
 import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
@@ -11,7 +12,6 @@ import { type Authentication, authenticate } from '../../tokens/tokens.ts';
 import { field } from '../elements/fields.ts';
 import { type Markup, notice } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
-import { type Attempt, limitAttempts, subscriberOf } from '../frame/attempts.ts';
 import { readForm } from '../frame/form.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, queryOf } from '../frame/page.ts';
@@ -68,6 +68,9 @@ function noticeOf({ ended, out, revoked }: Readonly<Record<'ended' | 'out' | 're
 
 const refusedToken = 'This is not a token. A token is wsa_ followed by 43 letters, digits, dashes or underscores.';
 
+const tokenOfRun =
+  'This token is that of a run, and ends within a quarter of an hour. Sign in with a token that was made for you.';
+
 export function addSignInPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
   const { now } = storage;
@@ -110,8 +113,9 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     if (authentication.kind === 'refused') {
       return showPage(undefined, tokenForm({ to, problem: authentication.why }), 403);
     }
-    succeeded();
     const { bearer } = authentication;
+    if (bearer.run !== undefined) return showPage(undefined, tokenForm({ to, problem: tokenOfRun }), 403);
+    succeeded();
     admitToken(c, parts, bearer);
     admit(signIn(bearer.id), `This token signed in ${signInsOfToken.max} times within a minute.`);
     const secret = await storage.commit('global', (db) => startSession(db, now, { bearer, address, by: 'token' }));

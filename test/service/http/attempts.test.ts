@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { limitAttempts, subscriberOf } from '../../../src/service/dashboard/frame/attempts.ts';
+import { limitAttempts, subscriberOf } from '../../../src/service/http/attempts.ts';
 
 const limit = { max: 3, everyMs: 1_000 };
 

@@ -1,4 +1,4 @@
-import { networkOf, parseIpAddress, writeIpAddress } from '../../platform/ip-address.ts';
+import { networkOf, parseIpAddress, writeIpAddress } from '../platform/ip-address.ts';
 
 export interface AttemptLimit {
   readonly max: number;

@@ -1,0 +1,158 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { problemMediaType } from '../../interface/problem.ts';
+import { type Answer, jsonAnswer } from '../contract/answer.ts';
+import { Refusal } from '../contract/problem.ts';
+import { problemSchema } from '../contract/schemas.ts';
+import type { AccessControl } from '../http/access.ts';
+import { isForm, readText } from '../http/body.ts';
+import { addressOf, type Environment } from '../http/context.ts';
+import { readParameters } from '../http/urlencoded.ts';
+import { exchangedTokenSeconds } from '../tokens/exchanged.ts';
+import type { ExchangeToken } from '../trust/exchange.ts';
+import { maxIdentityLength } from '../trust/verify-identity.ts';
+import { type Api, addOperation, always, jsonResponse } from './operation.ts';
+
+export interface TokenExchangeRoute extends AccessControl {
+  readonly exchangeToken: ExchangeToken;
+}
+
+const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const typeOf = (name: 'jwt' | 'id_token' | 'access_token') => `urn:ietf:params:oauth:token-type:${name}` as const;
+const identityTypes = [typeOf('jwt'), typeOf('id_token')] as const;
+
+/** RFC 8693, section 2.1. */
+const requestSchema = z
+  .object({
+    grant_type: z.literal(grantType),
+    subject_token: z.string().openapi({
+      description:
+        'A JWT that an issuer has made out for the origin of this service, and that was not exchanged before.',
+      maxLength: maxIdentityLength,
+    }),
+    subject_token_type: z.enum(identityTypes),
+    requested_token_type: z.literal(typeOf('access_token')).optional(),
+    scope: z.string().optional().openapi({
+      description: 'Separated by spaces. Without it, the token has all that the trust rules allow.',
+      example: 'locks:write',
+    }),
+  })
+  .openapi('TokenExchangeRequest');
+
+const tokenSchema = z
+  .object({
+    access_token: z.string(),
+    issued_token_type: z.literal(typeOf('access_token')),
+    token_type: z.literal('Bearer'),
+    expires_in: z.number().int().openapi({ example: exchangedTokenSeconds }),
+    scope: z.string(),
+  })
+  .openapi('ExchangedToken');
+
+const errorCodes = ['invalid_request', 'invalid_scope', 'unsupported_grant_type', 'temporarily_unavailable'] as const;
+type ErrorCode = (typeof errorCodes)[number];
+
+/** RFC 6749, section 5.2, as RFC 8693 has it too. */
+const errorSchema = z
+  .object({ error: z.enum(errorCodes), error_description: z.string() })
+  .openapi('TokenExchangeError');
+
+const wrong = (code: ErrorCode, description: string): Answer =>
+  jsonAnswer(400, { error: code, error_description: description });
+
+const later = (status: 429 | 503, description: string, retryAfterSeconds: number): Answer =>
+  jsonAnswer(
+    status,
+    { error: 'temporarily_unavailable', error_description: description },
+    { 'retry-after': String(retryAfterSeconds) },
+  );
+
+/** So large that what is too long for a JWT is refused as such. */
+const bodyLimit = { maxBytes: 8 * maxIdentityLength, what: 'The form' };
+
+/** The parameters, or what is wrong with all of them. */
+async function readForm(c: Context<Environment>): Promise<Readonly<Record<string, string>> | string> {
+  const { incoming } = c.env;
+  if (!isForm(incoming.headers['content-type'] ?? '')) return 'Send a form: application/x-www-form-urlencoded.';
+  const text = await readText(incoming, bodyLimit);
+  try {
+    const parameters = readParameters(text, Object.keys(requestSchema.shape));
+    // RFC 6749, section 3.2: one without a value is as if it were not there.
+    return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+/** RFC 8693. The errors are those of OAuth, and not problems. */
+export function addTokenExchangeRoute(api: Api, routes: TokenExchangeRoute): void {
+  const { exchangeToken } = routes;
+
+  addOperation(api, routes, {
+    operationId: 'exchangeToken',
+    summary: 'Exchange the identity of a job for a token (RFC 8693)',
+    description:
+      'Whatever is wrong with the JWT, or if no trust rule allows it, the answer is the same. The log of the service says what it was.',
+    method: 'post',
+    path: '/v1/token',
+    access: 'anyone',
+    form: requestSchema,
+    responses: {
+      200: jsonResponse('A token for a quarter of an hour.', tokenSchema),
+      400: jsonResponse('Refused (RFC 6749, section 5.2).', errorSchema),
+      429: jsonResponse('Too many exchanges.', errorSchema, always('Retry-After')),
+      503: {
+        description: 'The issuer cannot be asked for its keys, or the database does not answer.',
+        headers: always('Retry-After'),
+        content: { 'application/json': { schema: errorSchema }, [problemMediaType]: { schema: problemSchema } },
+      },
+    },
+    refusals: { 413: {} },
+    async handle({ c }) {
+      const form = await readForm(c);
+      if (typeof form === 'string') return wrong('invalid_request', form);
+      const { grant_type = '' } = form;
+      if (grant_type !== '' && grant_type !== grantType) {
+        return wrong('unsupported_grant_type', `The only grant_type here is ${grantType}.`);
+      }
+      const parsed = requestSchema.safeParse(form);
+      if (!parsed.success) {
+        const [name] = parsed.error.issues.flatMap(({ path }) => path.map(String));
+        return wrong('invalid_request', `The parameter ${name} is missing, or is not one that is known here.`);
+      }
+      const { subject_token: jwt, scope = '' } = parsed.data;
+      const exchange = await exchangeToken({
+        jwt,
+        scopes: scope.split(' ').filter((name) => name !== ''),
+        address: addressOf(c),
+        requestId: c.get('requestId'),
+      });
+      switch (exchange.kind) {
+        case 'exchanged':
+          return jsonAnswer(200, {
+            access_token: exchange.secret,
+            issued_token_type: typeOf('access_token'),
+            token_type: 'Bearer',
+            expires_in: exchangedTokenSeconds,
+            scope: exchange.scopes.join(' '),
+          });
+        case 'refused':
+          return wrong(
+            'invalid_request',
+            'The identity (subject_token) is not accepted: it is not valid, or no trust rule of the service allows it. The log of the service says why.',
+          );
+        case 'invalid-scope':
+          return wrong('invalid_scope', 'The trust rules of the service do not allow a token with these scopes.');
+        case 'limited': {
+          const description = 'Too many identities were shown. Wait as Retry-After says.';
+          return later(429, description, exchange.retryAfterSeconds);
+        }
+        case 'unavailable': {
+          const description = 'The issuer of the identity cannot be asked for its keys. Wait as Retry-After says.';
+          return later(503, description, exchange.retryAfterSeconds);
+        }
+      }
+    },
+  });
+}

@@ -1,0 +1,167 @@
+import { parseTokenOwner } from '../../tokens/new-token.ts';
+import { activeTokensOf } from '../../tokens/tokens.ts';
+import { githubIssuer } from '../../trust/issuers.ts';
+import {
+  parseClaim,
+  parseClaimValue,
+  parseEvent,
+  parseGitHubId,
+  parseIssuer,
+  parseRef,
+  parseRepository,
+  parseWorkflow,
+  readRule,
+  type TypedRule,
+} from '../../trust/new-rule.ts';
+import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../../trust/rules.ts';
+import { warningsOf } from '../../trust/warnings.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
+import { listWorkspaces } from '../../workspaces/workspaces.ts';
+import { Failure } from '../command.ts';
+import { type FlagValues, flagName, list, optional, repeated, required, requiredList, withDefault } from '../flags.ts';
+import { shownTime, table } from '../output/print.ts';
+import { defineStorageCommand, operatorActor } from '../storage-command.ts';
+import { idOf, parseScope, scopeLines } from '../values.ts';
+import { sharedOwnerLines } from './token.ts';
+
+const narrows = 'default any';
+
+const flags = {
+  owner: required('OWNER', 'the owner of the locks of such jobs; case counts', parseTokenOwner),
+  repositoryId: optional('ID', 'the id of the repository on GitHub', 'required for GitHub', parseGitHubId),
+  repositoryOwnerId: optional('ID', 'the id of its owner on GitHub', 'required for GitHub', parseGitHubId),
+  repository: optional(
+    'NAME',
+    'its name, such as octo/game: for people to read, never matched',
+    'default none',
+    parseRepository,
+  ),
+  ref: optional('REF', 'only jobs on this ref, such as refs/heads/main', narrows, parseRef),
+  environment: optional('NAME', 'only jobs with this environment', narrows, parseClaimValue),
+  workflow: optional(
+    'FILE',
+    'only this workflow of the repository, such as .github/workflows/release.yml',
+    narrows,
+    parseWorkflow,
+  ),
+  event: optional('EVENT', 'only jobs of this event', 'default any but those of pull requests', parseEvent),
+  claim: repeated(
+    'NAME=VALUE',
+    'a claim that has to be there with exactly this value; may be given several times',
+    'default none',
+    parseClaim,
+  ),
+  issuer: withDefault('URL', 'whoever signs the identities of the jobs', githubIssuer, parseIssuer),
+  scopes: requiredList('LIST', 'what such a job may do, separated by commas', parseScope),
+  workspaces: list(
+    'LIST',
+    'the workspaces that it is limited to, separated by commas',
+    'default all',
+    parseWorkspaceId,
+  ),
+};
+
+const typedRule = ({ claim: claims, ...typed }: FlagValues<typeof flags>): TypedRule => ({ ...typed, claims });
+
+const claimsOf = ({ claims, workflow }: NewTrustRule): readonly string[] => [
+  ...Object.entries(claims).map(([name, value]) => `${name}=${value}`),
+  ...(workflow === null ? [] : [`workflow=${workflow}`]),
+];
+
+export const trustAdd = defineStorageCommand({
+  name: 'trust add',
+  summary: 'trust the jobs of a repository, so that they need no token in their secrets',
+  details: [
+    'A job shows the identity that its CI system signs for it, and gets a token of 15 minutes in exchange.',
+    "Find the ids on GitHub with: gh api repos/OWNER/NAME --jq '.id, .owner.id'",
+    'For GitLab, Buildkite and others name the --issuer, and each claim with --claim.',
+    'Scopes, of which a job cannot have admin:',
+    ...scopeLines.map((line) => `  ${line}`),
+  ],
+  flags,
+  example:
+    '--owner release-bot --repository octo/game --repository-id 123 --repository-owner-id 45 --ref refs/heads/main --scopes sync,locks:write',
+  mayBeNew: true,
+  check(given) {
+    const read = readRule(typedRule(given));
+    if (read.ok) return [];
+    return Object.entries(read.problems).map(
+      ([field, why]) => `--${field === 'claims' ? 'claim' : flagName(field)}: ${why}`,
+    );
+  },
+  async run({ flags: given }, storage) {
+    const read = readRule(typedRule(given));
+    if (!read.ok) throw new Error('check() let through what cannot be a rule.');
+    const { added, others } = await storage.commit('global', async (db) => ({
+      added: await addTrustRule(db, storage.now, operatorActor(), read.rule),
+      others: await activeTokensOf(db, storage.now, read.rule.owner),
+    }));
+    if (added.kind === 'too-many') {
+      throw new Failure(`There are ${maxTrustRules} trust rules already. Remove one that is no longer used.`);
+    }
+    const { rule } = added;
+    if (added.kind === 'there-already') {
+      throw new Failure(`There is such a rule already: ${rule.id}. Nothing was added.`);
+    }
+    const workspaces = (await listWorkspaces(storage.read)).map(({ id }) => id);
+    const warnings = warningsOf(rule, await listTrustRules(storage), workspaces);
+    return {
+      document: { rule, warnings },
+      lines: [
+        `Added ${rule.id}. It trusts jobs of ${rule.repository ?? rule.issuer} with ${claimsOf(rule).join(', ')}.`,
+        `They may ${rule.scopes.join(', ')} in ${rule.workspaces === null ? 'all workspaces' : `only ${rule.workspaces.join(', ')}`}. Their locks belong to "${rule.owner}".`,
+        ...sharedOwnerLines(rule, others),
+        ...warnings.map((warning) => `Warning: ${warning}`),
+      ],
+    };
+  },
+});
+
+export const trustList = defineStorageCommand({
+  name: 'trust list',
+  summary: 'list which jobs are trusted, and with what',
+  example: '--json',
+  async run(_call, storage) {
+    const rules = await listTrustRules(storage);
+    const rows = rules.map((rule) => [
+      rule.id,
+      rule.owner,
+      rule.issuer,
+      rule.repository ?? '',
+      claimsOf(rule).join(' '),
+      rule.scopes.join(','),
+      rule.workspaces?.join(',') ?? 'all',
+      shownTime(rule.created_at),
+    ]);
+    return {
+      document: { rules },
+      lines: table(
+        ['ID', 'OWNER', 'ISSUER', 'REPOSITORY', 'CLAIMS', 'SCOPES', 'WORKSPACES', 'CREATED'],
+        rows,
+        'No job is trusted yet. Add a rule with: workspace-service trust add --owner OWNER --repository-id ID --repository-owner-id ID --scopes LIST',
+      ),
+    };
+  },
+});
+
+export const trustRemove = defineStorageCommand({
+  name: 'trust remove',
+  summary: 'no longer trust the jobs that a rule means',
+  details: [
+    'A token that a job already has stays valid for up to 15 minutes. Its locks stay until they are released or expire.',
+  ],
+  arguments: { id: required('ID', 'the id of the rule', idOf('trust', 'workspace-service trust list')) },
+  example: 'trust_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
+  async run({ arguments: { id } }, storage) {
+    const removed = await storage.commit('global', (db) => removeTrustRule(db, storage.now, operatorActor(), id));
+    if (removed === undefined) {
+      throw new Failure(
+        `There is no trust rule ${id}. The command "workspace-service trust list" shows those that there are.`,
+      );
+    }
+    return {
+      document: { removed: id },
+      lines: [`Removed ${id}. Jobs of ${removed.repository ?? removed.issuer} get no more tokens by it.`],
+    };
+  },
+});

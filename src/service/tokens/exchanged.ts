@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import type { Scope } from '../../interface/scopes.ts';
+import { removeOld } from '../storage/remove-old.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { newTokenId, newTokenSecret, secretHash } from './secret.ts';
+
+/** Long enough for a step; whoever works for longer proves anew who it is. */
+export const exchangedTokenSeconds = 15 * 60;
+
+export interface NewExchangedToken {
+  readonly name: string;
+  readonly owner: string;
+  readonly scopes: readonly Scope[];
+  readonly workspaces: readonly string[] | null;
+  readonly runId: string;
+  readonly runOrigin: string | null;
+  /** The ids of the rules that allow it. When one of them is removed, it ends. */
+  readonly trustRules: readonly string[];
+  /** A hash of what tells the JWT from all others. */
+  readonly identity: string;
+  /** From then on nobody accepts the JWT. Milliseconds since 1970. */
+  readonly identityEndsAt: number;
+}
+
+/** Gives the secret, or nothing where the JWT was exchanged before. */
+export async function createExchangedToken(
+  db: Database,
+  now: Now,
+  { identityEndsAt, ...token }: NewExchangedToken,
+): Promise<string | undefined> {
+  const secret = newTokenSecret();
+  const expires_at = sql<number>`${now} + ${sql.lit(exchangedTokenSeconds * 1_000)}`;
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('tokens')
+    .values({
+      id: newTokenId(),
+      name: token.name,
+      owner: token.owner,
+      hash: secretHash(secret),
+      scopes: JSON.stringify(token.scopes),
+      workspaces: token.workspaces === null ? null : JSON.stringify(token.workspaces),
+      created_at: now,
+      expires_at,
+      run_id: token.runId,
+      run_origin: token.runOrigin,
+      trust_rules: JSON.stringify(token.trustRules),
+      identity: token.identity,
+      forget_at: sql<number>`case when ${expires_at} > ${identityEndsAt} then ${expires_at} else ${identityEndsAt} end`,
+    })
+    .onConflict((conflict) => conflict.column('identity').doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 0n ? undefined : secret;
+}
+
+/** To be called where the rule is removed, in the same transaction. Their rows stay, for a JWT is exchanged once. */
+export async function endTokensOfRule(db: Database, now: Now, ruleId: string): Promise<void> {
+  await db
+    .updateTable('tokens')
+    .set({ revoked_at: now })
+    .where('trust_rules', 'like', `%"${ruleId}"%`)
+    .where('revoked_at', 'is', null)
+    .execute();
+}
+
+export const forgetExchangedTokens = (storage: Storage): Promise<void> =>
+  removeOld(storage, { table: 'tokens', time: 'forget_at', keptForMs: 0 });

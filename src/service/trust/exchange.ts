@@ -1,0 +1,168 @@
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import { isScope, type Scope } from '../../interface/scopes.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { limitAttempts, subscriberOf } from '../http/attempts.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { createExchangedToken } from '../tokens/exchanged.ts';
+import type { TargetCheck } from '../webhooks/target-address.ts';
+import { createIssuerKeys } from './issuer-keys.ts';
+import { type Judgement, judgeIdentity } from './match.ts';
+import { provenRun } from './proven-run.ts';
+import { listTrustRules } from './rules.ts';
+import { createVerifyIdentity, type Identity } from './verify-identity.ts';
+
+export interface ExchangeRequest {
+  readonly jwt: string;
+  /** The scopes that the token is to have, as the request names them; without any, all that the rules allow. */
+  readonly scopes: readonly string[];
+  /** Where the request comes from. */
+  readonly address: string | null;
+  readonly requestId: string;
+}
+
+export type Exchange =
+  | { readonly kind: 'exchanged'; readonly secret: string; readonly scopes: readonly Scope[] }
+  /** Whatever is wrong with the JWT, or that no rule allows it: a stranger must not learn which. */
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'invalid-scope'; readonly why: string }
+  | { readonly kind: 'limited'; readonly retryAfterSeconds: number }
+  | { readonly kind: 'unavailable'; readonly why: string; readonly retryAfterSeconds: number };
+
+export type ExchangeToken = (request: ExchangeRequest) => Promise<Exchange>;
+
+export interface ExchangeParts {
+  readonly storage: Storage;
+  readonly targets: TargetCheck;
+  readonly metrics: Pick<Metrics, 'tokenExchanges' | 'issuerTroubles'>;
+  readonly log: Logger;
+  /** The origin for which identities have to be made out, where it is known. */
+  readonly publicUrl: () => string | undefined;
+  /** Counts milliseconds. */
+  readonly clock: () => number;
+}
+
+const perMinute = (max: number) => ({ max, everyMs: 60_000 });
+
+/** For each rule. */
+const exchangesOfRule = perMinute(300);
+
+/** For each address. To find out that an identity is none takes time of the processor, and strangers can ask for it. */
+const refusalsOfAddress = perMinute(60);
+
+/** Far below what may be refused: many jobs behind one address begin at the same time, and none of them is refused. */
+const parallel = { max: Number.POSITIVE_INFINITY, maxPerKey: 16 };
+
+/** Exchanges the identity of a job for a token. */
+export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
+  const { storage, targets, metrics, log, publicUrl, clock } = parts;
+  const onTrouble = (issuer: string, why: string): void => {
+    metrics.issuerTroubles.inc();
+    log.warn({ issuer }, `the keys of the issuer cannot be had: ${why}`);
+  };
+  const verify = createVerifyIdentity(createIssuerKeys({ targets, clock, onTrouble }));
+  const ofAddress = limitAttempts(refusalsOfAddress, clock);
+  const ofRule = limitAttempts(exchangesOfRule, clock);
+  const inTurn = limitParallel(parallel);
+
+  async function exchange({ jwt, scopes, address }: ExchangeRequest): Promise<Exchange> {
+    const audience = publicUrl();
+    if (audience === undefined) {
+      return { kind: 'refused', why: 'The service does not know its public address: start it with --public-url.' };
+    }
+    const [rules, { rows }] = await Promise.all([
+      listTrustRules(storage),
+      sql<{ now: number }>`select ${storage.now} as now`.execute(storage.read),
+    ]);
+    const issuers = new Set(rules.map(({ issuer }) => issuer));
+    const verification = await verify(jwt, { issuers, audience, now: Number(rows[0]?.now) });
+    if (verification.kind !== 'verified') return verification;
+    const { identity } = verification;
+    const judgement = judgeIdentity(rules, identity.issuer, identity.claims, scopes.filter(isScope));
+    if (judgement.kind === 'refused') return judgement;
+    if (judgement.kind === 'refused-scopes') return { kind: 'invalid-scope', why: judgement.why };
+    if (!scopes.every(isScope)) return { kind: 'invalid-scope', why: 'The job asks for a scope that does not exist.' };
+    return admit(judgement, identity, address);
+  }
+
+  /** Counts against the limit of each rule what becomes a token. */
+  async function admit(trusted: Trusted, identity: Identity, address: string | null): Promise<Exchange> {
+    const attempts = trusted.rules.map(({ id }) => ofRule(id));
+    const full = attempts.find((attempt) => attempt.kind === 'refused');
+    const exchanged: Exchange = full
+      ? { kind: 'limited', retryAfterSeconds: full.retryAfterSeconds }
+      : await storage.commit('global', (db) => issue(db, storage.now, { trusted, identity, address }));
+    if (exchanged.kind === 'exchanged') return exchanged;
+    for (const attempt of attempts) if (attempt.kind === 'allowed') attempt.succeeded();
+    return exchanged;
+  }
+
+  return async (request) => {
+    const source = subscriberOf(request.address ?? '');
+    const exchanged = await inTurn(source, async (): Promise<Exchange> => {
+      const attempt = ofAddress(source);
+      if (attempt.kind === 'refused') return { kind: 'limited', retryAfterSeconds: attempt.retryAfterSeconds };
+      let isRefused = false;
+      try {
+        const result = await exchange(request);
+        isRefused = result.kind === 'refused' || result.kind === 'invalid-scope';
+        return result;
+      } finally {
+        if (!isRefused) attempt.succeeded();
+      }
+    });
+    metrics.tokenExchanges.inc({ outcome: exchanged.kind });
+    if ('why' in exchanged) {
+      const about = { request_id: request.requestId, origin_address: request.address ?? undefined };
+      log.info(about, `no token for the identity of a job: ${exchanged.why}`);
+    }
+    return exchanged;
+  };
+}
+
+type Trusted = Extract<Judgement, { kind: 'trusted' }>;
+
+interface Issue {
+  readonly trusted: Trusted;
+  readonly identity: Identity;
+  readonly address: string | null;
+}
+
+/** All that says whether the JWT may still be exchanged is looked at where the token is made. */
+async function issue(db: Database, now: Now, { trusted, identity, address }: Issue): Promise<Exchange> {
+  const { owner, scopes, workspaces } = trusted;
+  const trustRules = trusted.rules.map(({ id }) => id);
+  const run = provenRun(identity.issuer, identity.claims, owner);
+  const rules = await db.selectFrom('trust_rules').select('id').where('id', 'in', trustRules).execute();
+  if (rules.length < trustRules.length) {
+    return { kind: 'refused', why: 'A trust rule that allows the job was removed at the same moment.' };
+  }
+  const secret = await createExchangedToken(db, now, {
+    name: run.name,
+    owner,
+    scopes,
+    workspaces,
+    runId: run.id,
+    runOrigin: run.origin,
+    trustRules,
+    identity: identity.id,
+    identityEndsAt: identity.endsAt,
+  });
+  if (secret === undefined) return { kind: 'refused', why: `The JWT of ${run.name} was exchanged before.` };
+  const audited = db
+    .selectFrom('audit')
+    .select('sequence')
+    .where('token_id', '=', run.id)
+    .where('action', '=', sql.lit('token.exchanged'))
+    .limit(1);
+  if ((await audited.executeTakeFirst()) === undefined) {
+    await recordAudit(db, now, {
+      actor: { name: run.name, tokenId: run.id, address },
+      action: 'token.exchanged',
+      detail: { issuer: identity.issuer, ...run.claims, owner, scopes, workspaces, rules: trustRules },
+    });
+  }
+  return { kind: 'exchanged', secret, scopes };
+}

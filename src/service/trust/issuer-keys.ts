@@ -1,0 +1,168 @@
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { z } from '@hono/zod-openapi';
+import { createLocalJWKSet } from 'jose';
+import { systemErrorText } from '../platform/system-errors.ts';
+import { answering } from '../webhooks/deliver.ts';
+import { judgeTarget, parseTarget } from '../webhooks/target.ts';
+import type { TargetCheck } from '../webhooks/target-address.ts';
+
+export type IssuerKey = Awaited<ReturnType<ReturnType<typeof createLocalJWKSet>>>;
+
+export type FoundKey =
+  | { readonly kind: 'found'; readonly key: IssuerKey }
+  /** The issuer has no such key. */
+  | { readonly kind: 'unknown' }
+  /** The issuer could not be asked. */
+  | { readonly kind: 'unavailable'; readonly why: string; readonly retryAfterSeconds: number };
+
+/** A key by the header of a JWT. Only to be asked for issuers that a trust rule names: it sends requests to them. */
+export type FindKey = (issuer: string, header: { readonly alg: string; readonly kid: string }) => Promise<FoundKey>;
+
+export interface IssuerKeysOptions {
+  readonly targets: TargetCheck;
+  /** Counts milliseconds. */
+  readonly clock: () => number;
+  /** The keys of this issuer could not be had. */
+  readonly onTrouble: (issuer: string, why: string) => void;
+  /** For discovery and keys together. */
+  readonly timeoutMs?: number;
+}
+
+/** For whoever causes it, and whatever came of it. */
+const askAgainAfterMs = 60_000;
+
+/** A key that the issuer has withdrawn is not used for longer, unless the issuer is down. */
+const maxAgeMs = 10 * 60_000;
+
+const maxAnswerBytes = 1024 * 1024;
+
+/** The message completes "The keys of the issuer … cannot be had: ". */
+class IssuerTrouble extends Error {
+  override readonly name = 'IssuerTrouble';
+}
+
+/** Sends a GET to one of the addresses that were judged, and to no other. */
+function get(url: string, lookup: ReturnType<typeof answering>, signal: AbortSignal): Promise<IncomingMessage> {
+  const headers = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'workspace-automation' };
+  const options = { headers, lookup, signal, agent: false } as const;
+  return new Promise((resolve, reject) => {
+    const request = url.startsWith('https:') ? https.get(url, options, resolve) : http.get(url, options, resolve);
+    request.on('error', reject);
+  });
+}
+
+async function readText(answer: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    size += piece.length;
+    if (size > maxAnswerBytes) throw new IssuerTrouble(`it answers with more than ${maxAnswerBytes} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {
+  const target = parseTarget(address);
+  if (!target.ok) throw new IssuerTrouble(`its address cannot be used. ${target.why}`);
+  const { url, hostname } = target.value;
+  const addresses = await check.addressesOf(hostname, signal);
+  const judged = judgeTarget(target.value, addresses, check);
+  if (!judged.ok) throw new IssuerTrouble(judged.why);
+  const answer = await get(url, answering(addresses), signal);
+  const { statusCode: status = 0 } = answer;
+  if (status !== 200) {
+    answer.destroy();
+    const what =
+      status >= 300 && status < 400 ? `the redirect ${status}, which is not followed` : `the status ${status}`;
+    throw new IssuerTrouble(`${url} answers with ${what}`);
+  }
+  const text = await readText(answer);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new IssuerTrouble(`${url} answers with something that OpenID Connect does not define`);
+  return parsed.data;
+}
+
+/** OpenID Connect Discovery 1.0, section 3. */
+const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string() });
+
+/** RFC 7517, section 5. What is in a key is for jose to judge. */
+const keySetSchema = z.object({
+  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().exactOptional() })).min(1),
+});
+
+async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal) {
+  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const discovered = await getJson(address, discoverySchema, check, signal);
+  // Section 4.3: otherwise one issuer could speak for another.
+  if (discovered.issuer !== issuer) {
+    throw new IssuerTrouble(`it says that it is the issuer ${JSON.stringify(discovered.issuer.slice(0, 200))}`);
+  }
+  const set = await getJson(discovered.jwks_uri, keySetSchema, check, signal);
+  return { find: createLocalJWKSet(set), ids: new Set(set.keys.map(({ kid }) => kid)) };
+}
+
+function whyOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
+  if (error instanceof IssuerTrouble) return error.message;
+  if (signal.aborted) return `it does not answer within ${timeoutMs / 1_000} s`;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return systemErrorText(code) ?? (code === '' ? 'the connection broke off' : `the connection failed (${code})`);
+}
+
+interface Known {
+  keys?: Awaited<ReturnType<typeof fetchKeys>>;
+  fetchedAt: number;
+  askedAt: number;
+  /** Of the last time that it was asked. */
+  trouble?: string | undefined;
+  asking?: Promise<void> | undefined;
+}
+
+/** The keys of issuers, in the memory of this instance. */
+export function createIssuerKeys({ targets, clock, onTrouble, timeoutMs = 5_000 }: IssuerKeysOptions): FindKey {
+  const issuers = new Map<string, Known>();
+
+  async function ask(issuer: string, known: Known): Promise<void> {
+    known.askedAt = clock();
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      known.keys = await fetchKeys(issuer, targets, signal);
+      known.fetchedAt = clock();
+      known.trouble = undefined;
+    } catch (error) {
+      known.trouble = whyOf(error, signal, timeoutMs);
+      onTrouble(issuer, known.trouble);
+    } finally {
+      known.asking = undefined;
+    }
+  }
+
+  /** At most once a minute, and once for all who want it at the same time. */
+  async function refresh(issuer: string, known: Known): Promise<void> {
+    if (known.asking === undefined && clock() - known.askedAt < askAgainAfterMs) return;
+    known.asking ??= ask(issuer, known);
+    await known.asking;
+  }
+
+  return async (issuer, header) => {
+    const never = Number.NEGATIVE_INFINITY;
+    const known = issuers.get(issuer) ?? { fetchedAt: never, askedAt: never };
+    issuers.set(issuer, known);
+    const has = (): boolean => known.keys?.ids.has(header.kid) === true;
+    if (!has() || clock() - known.fetchedAt >= maxAgeMs) await refresh(issuer, known);
+    if (known.keys !== undefined && has()) {
+      const key = await known.keys.find(header).catch(() => undefined);
+      return key === undefined ? { kind: 'unknown' } : { kind: 'found', key };
+    }
+    if (known.trouble === undefined) return { kind: 'unknown' };
+    const retryAfterSeconds = Math.max(1, Math.ceil((known.askedAt + askAgainAfterMs - clock()) / 1_000));
+    return { kind: 'unavailable', why: known.trouble, retryAfterSeconds };
+  };
+}

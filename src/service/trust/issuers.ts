@@ -1,0 +1,42 @@
+/** Whoever signs the identities of jobs, as the claim `iss` of its tokens names it. */
+export const githubIssuer = 'https://token.actions.githubusercontent.com';
+
+/**
+ * GitHub in all its forms: with a path for an enterprise of its own, on ghe.com, and Enterprise Server. They share their
+ * claims. https://docs.github.com/en/actions/reference/security/oidc
+ */
+export function isGitHub(issuer: string): boolean {
+  const { host = '', pathname = '' } = URL.parse(issuer) ?? {};
+  return (
+    host === 'token.actions.githubusercontent.com' ||
+    /^token\.actions\.[a-z0-9-]+\.ghe\.com$/.test(host) ||
+    pathname === '/_services/token'
+  );
+}
+
+/** The claims that say whose a job is, and never change hands. */
+const idsOfGitHub = ['repository_id', 'repository_owner_id'];
+const idsOfGitLab = ['project_id', 'namespace_id'];
+const idsOfBuildkite = ['pipeline_id', 'organization_id'];
+
+export const idClaims: ReadonlySet<string> = new Set([...idsOfGitHub, ...idsOfGitLab, ...idsOfBuildkite]);
+
+/** Everybody can have a job that one of these signs for: without an id, a rule would trust strangers. */
+const sharedIssuers: ReadonlyMap<string, readonly string[]> = new Map([
+  ['https://gitlab.com', idsOfGitLab],
+  ['https://agent.buildkite.com', idsOfBuildkite],
+]);
+
+/** What a rule lacks that says whose the jobs are; undefined when it has it. */
+export function whyAnybodys(issuer: string, claims: Readonly<Record<string, string>>): string | undefined {
+  const has = (name: string) => Object.hasOwn(claims, name);
+  if (isGitHub(issuer)) {
+    return idsOfGitHub.every(has)
+      ? undefined
+      : "A rule for GitHub needs the ids of the repository and of its owner, which never change hands as names do. Find them with: gh api repos/OWNER/NAME --jq '.id, .owner.id'";
+  }
+  const ids = sharedIssuers.get(issuer);
+  return ids === undefined || ids.some(has)
+    ? undefined
+    : `${issuer} signs for everybody who has an account there: the rule has to name the claim ${ids.join(' or ')}.`;
+}

@@ -1,0 +1,171 @@
+import { scopes as allScopes, grants, type Scope } from '../../interface/scopes.ts';
+import { idClaims, isGitHub } from './issuers.ts';
+import type { TrustRule } from './rules.ts';
+
+export type Judgement =
+  | {
+      readonly kind: 'trusted';
+      /** All that match. */
+      readonly rules: readonly TrustRule[];
+      readonly owner: string;
+      readonly scopes: readonly Scope[];
+      /** Null: all. */
+      readonly workspaces: readonly string[] | null;
+    }
+  /** `why` is a sentence for the log of the operator. A stranger is told nothing of it. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** The job is trusted, but no token can have these scopes: it may be told so. `why` is for the log all the same. */
+  | { readonly kind: 'refused-scopes'; readonly why: string };
+
+type Claims = Readonly<Record<string, unknown>>;
+
+const claimOf = (claims: Claims, name: string): unknown => (Object.hasOwn(claims, name) ? claims[name] : undefined);
+
+const maxShownLength = 100;
+
+/** A value from elsewhere in a line of a log: it neither ends the line, nor hides or reorders a part of it. */
+function shown(text: string): string {
+  const short = text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
+  return JSON.stringify(short).replaceAll(
+    /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+}
+
+function shownClaim(value: unknown): string {
+  if (value === undefined) return 'is missing';
+  return typeof value === 'string' ? `is ${shown(value)}` : 'is not a text';
+}
+
+/** A claim that is not what a rule needs. */
+interface Difference {
+  readonly claim: string;
+  readonly why: string;
+}
+
+/** `workflow_ref` is OWNER/REPOSITORY/PATH@REF, in names: a file of the same path in another repository is another file. */
+function differsInWorkflow(workflow: string, claims: Claims): Difference | undefined {
+  const repository = claimOf(claims, 'repository');
+  const found = claimOf(claims, 'workflow_ref');
+  if (
+    typeof repository === 'string' &&
+    typeof found === 'string' &&
+    found.startsWith(`${repository}/${workflow}@refs/`)
+  )
+    return undefined;
+  const why = `workflow_ref has to name ${shown(workflow)} in the repository of the job and ${shownClaim(found)}`;
+  return { claim: 'workflow_ref', why };
+}
+
+/**
+ * What people of other repositories write runs at these events, and no claim tells their pull requests from those of the
+ * repository itself. Two more events begin so: pull_request_review and pull_request_review_comment.
+ */
+function differsInEvent({ issuer, claims: needed }: TrustRule, claims: Claims): Difference | undefined {
+  if (Object.hasOwn(needed, 'event_name')) return undefined;
+  const event = claimOf(claims, 'event_name');
+  if (event === undefined ? !isGitHub(issuer) : typeof event === 'string' && !event.startsWith('pull_request'))
+    return undefined;
+  const why = `event_name ${shownClaim(event)}, and pull requests are trusted only by a rule that names the event`;
+  return { claim: 'event_name', why };
+}
+
+function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
+  // No rule is made so: somebody has written to the database by hand.
+  if (Object.keys(rule.claims).length === 0) return [{ claim: '', why: 'it names no claim, and so trusts nothing' }];
+  const ofClaims = Object.entries(rule.claims).flatMap(([claim, needed]): Difference[] => {
+    const found = claimOf(claims, claim);
+    return found === needed ? [] : [{ claim, why: `${claim} has to be ${shown(needed)} and ${shownClaim(found)}` }];
+  });
+  const ofWorkflow = rule.workflow === null ? undefined : differsInWorkflow(rule.workflow, claims);
+  return [...ofClaims, ofWorkflow, differsInEvent(rule, claims)].filter((difference) => difference !== undefined);
+}
+
+const maxNamedRules = 5;
+
+function named(rules: readonly TrustRule[], more: (rule: TrustRule) => string = () => ''): string {
+  const names = rules.slice(0, maxNamedRules).map((rule) => `${rule.id}${more(rule)}`);
+  return [...names, ...(rules.length > maxNamedRules ? [`${rules.length - maxNamedRules} more`] : [])].join(', ');
+}
+
+const maxDifferences = 3;
+
+/** A rule for the same repository is nearer than one for another that happens to differ in less. */
+function whyNone(rules: readonly { readonly rule: TrustRule; readonly differences: readonly Difference[] }[]): string {
+  const distances = rules.map(({ rule, differences }) => {
+    const ofIds = differences.filter(({ claim }) => idClaims.has(claim)).length;
+    return { rule, differences, distance: [ofIds, differences.length] as const };
+  });
+  const [nearest] = distances.toSorted((a, b) => a.distance[0] - b.distance[0] || a.distance[1] - b.distance[1]);
+  if (nearest === undefined) return '';
+  const { rule, differences } = nearest;
+  const name = rule.repository === null ? rule.id : `${rule.id} (${shown(rule.repository)})`;
+  return `No trust rule matches the job. The nearest is ${name}: ${differences
+    .slice(0, maxDifferences)
+    .map(({ why }) => why)
+    .join('; ')}.`;
+}
+
+export interface Allowed {
+  readonly scopes: readonly Scope[];
+  readonly workspaces: readonly string[] | null;
+}
+
+const coverAll = (rules: readonly TrustRule[], wanted: readonly Scope[]): boolean =>
+  rules.length > 0 &&
+  wanted.every((scope) =>
+    grants(
+      rules.flatMap(({ scopes }) => scopes),
+      scope,
+    ),
+  );
+
+/**
+ * What rules allow together. A token has each of its scopes in each of its workspaces: one rule for `sync` in `game` and one
+ * for `locks:write` in `film` are no token with both in both, and so there is none, unless the request names scopes that
+ * one token can have.
+ */
+export function allowedTogether(rules: readonly TrustRule[], requested: readonly Scope[] = []): Allowed | undefined {
+  const all = rules.flatMap(({ scopes }) => scopes);
+  const wanted = requested.length > 0 ? requested : all;
+  const scopes = allScopes.filter((scope) => wanted.includes(scope));
+  const everywhere = rules.filter(({ workspaces }) => workspaces === null);
+  if (coverAll(everywhere, wanted)) return { scopes, workspaces: null };
+  const named = [...new Set(rules.flatMap(({ workspaces }) => workspaces ?? []))];
+  const covered = named.filter((workspace) =>
+    coverAll(
+      rules.filter(({ workspaces }) => workspaces === null || workspaces.includes(workspace)),
+      wanted,
+    ),
+  );
+  const losesSome = everywhere.length > 0 || covered.length < named.length;
+  return covered.length === 0 || (requested.length === 0 && losesSome) ? undefined : { scopes, workspaces: covered };
+}
+
+/** `requested` are the scopes that the request names; without any, the token has all that the rules allow together. */
+export function judgeIdentity(
+  rules: readonly TrustRule[],
+  issuer: string,
+  claims: Claims,
+  requested: readonly Scope[] = [],
+): Judgement {
+  const ofIssuer = rules
+    .filter((rule) => rule.issuer === issuer)
+    .map((rule) => ({ rule, differences: differencesOf(rule, claims) }));
+  if (ofIssuer.length === 0) return { kind: 'refused', why: `No trust rule names the issuer ${shown(issuer)}.` };
+  const matching = ofIssuer.filter(({ differences }) => differences.length === 0).map(({ rule }) => rule);
+  const [first] = matching;
+  if (first === undefined) return { kind: 'refused', why: whyNone(ofIssuer) };
+  if (matching.some(({ owner }) => owner !== first.owner)) {
+    const owners = named(matching, ({ owner }) => ` (owner ${shown(owner)})`);
+    const why = `Several trust rules match the job and name different owners: ${owners}. Whose its locks would be is unclear.`;
+    return { kind: 'refused', why };
+  }
+  const allowed = allowedTogether(matching, requested);
+  if (allowed !== undefined) return { kind: 'trusted', rules: matching, owner: first.owner, ...allowed };
+  const why =
+    requested.length > 0
+      ? `The job asks for ${requested.join(', ')}, which the trust rules that match it do not allow: ${named(matching)}.`
+      : `The trust rules that match the job allow different scopes in different workspaces, which one token cannot have: ${named(matching)}. Give them the same scopes or the same workspaces, or let the job ask for fewer scopes.`;
+  return { kind: 'refused-scopes', why };
+}

@@ -1,0 +1,181 @@
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { Scope } from '../../interface/scopes.ts';
+import { isGitHub, whyAnybodys } from './issuers.ts';
+import type { NewTrustRule } from './rules.ts';
+
+export const maxClaims = 20;
+const maxClaimNameLength = 100;
+const maxClaimValueLength = 500;
+const maxIssuerLength = 300;
+const maxRepositoryLength = 200;
+const maxWorkspaces = 100;
+
+export type Claim = readonly [name: string, value: string];
+
+/** As somebody typed it: each is right by itself. */
+export interface TypedRule {
+  readonly issuer: string;
+  readonly repository?: string | undefined;
+  readonly repositoryId?: string | undefined;
+  readonly repositoryOwnerId?: string | undefined;
+  readonly ref?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly workflow?: string | undefined;
+  readonly event?: string | undefined;
+  readonly claims: readonly Claim[];
+  readonly owner: string;
+  readonly scopes: readonly Scope[];
+  /** None: all. */
+  readonly workspaces: readonly string[];
+}
+
+/** Whether http may be spoken to it is decided where it is. */
+export function parseIssuer(text: string): Parsed<string> {
+  if (text.length > maxIssuerLength) return refused(`An issuer has at most ${maxIssuerLength} characters.`);
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  if (url === null) return refused('It must be an address such as https://gitlab.com.');
+  if (url.username !== '' || url.password !== '') return refused('It must not have a user name or a password.');
+  if (/[?#]/.test(text)) return refused('It must not have a query or a fragment.');
+  const spelled = text.endsWith('/') ? url.href : url.href.replace(/\/$/, '');
+  return text === spelled ? accepted(text) : refused(`It is compared letter by letter. Write it as ${spelled}`);
+}
+
+export const parseGitHubId = (text: string): Parsed<string> =>
+  /^[1-9]\d{0,18}$/.test(text)
+    ? accepted(text)
+    : refused("It must be a number. Find it with: gh api repos/OWNER/NAME --jq '.id, .owner.id'");
+
+/** It is compared letter by letter, so that what cannot be seen would never match. */
+export function parseClaimValue(text: string): Parsed<string> {
+  if (text === '') return refused('It must not be empty.');
+  if (text.length > maxClaimValueLength) return refused(`It has at most ${maxClaimValueLength} characters.`);
+  if (text.trim() !== text) return refused('It begins or ends with a space.');
+  return /\p{C}/u.test(text) ? refused('It must not have control or invisible characters.') : accepted(text);
+}
+
+export function parseRef(text: string): Parsed<string> {
+  if (!/^refs\/(heads|tags|pull)\/./.test(text))
+    return refused('Write refs/heads/main for a branch, or refs/tags/v1.0 for a tag.');
+  return /[*?[]/.test(text) ? refused('It is compared letter by letter: patterns do not work.') : parseClaimValue(text);
+}
+
+/** Ends before the @ of `workflow_ref`. */
+export function parseWorkflow(text: string): Parsed<string> {
+  return /^\.github\/workflows\/[^/@]+\.ya?ml$/.test(text)
+    ? parseClaimValue(text)
+    : refused('It must be the file in its repository, such as .github/workflows/release.yml.');
+}
+
+export const parseEvent = (text: string): Parsed<string> =>
+  /^[a-z_]{1,64}$/.test(text) ? accepted(text) : refused('It must be the name of an event, such as push.');
+
+/** For people to read. GitLab has groups in groups. */
+export const parseRepository = (text: string): Parsed<string> =>
+  text.length <= maxRepositoryLength && /^[\w.-]+(?:\/[\w.-]+)+$/.test(text)
+    ? accepted(text)
+    : refused('It must be the name of a repository, such as octo/game.');
+
+const checkedAnyway = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti'];
+
+function parseClaimName(text: string): Parsed<string> {
+  if (text.length > maxClaimNameLength || !/^[A-Za-z][\w.:/-]*$/.test(text)) {
+    return refused(
+      `The name of a claim begins with a letter and has at most ${maxClaimNameLength} letters, digits or any of _ . : / -.`,
+    );
+  }
+  return checkedAnyway.includes(text)
+    ? refused(`The claim ${text} is checked for every identity: leave it out.`)
+    : accepted(text);
+}
+
+export function parseClaim(text: string): Parsed<Claim> {
+  const end = text.indexOf('=');
+  if (end === -1) return refused('It must be a name and a value, such as project_id=42.');
+  const name = parseClaimName(text.slice(0, end));
+  if (!name.ok) return name;
+  const value = parseClaimValue(text.slice(end + 1));
+  return value.ok
+    ? accepted([name.value, value.value])
+    : refused(`The value of ${name.value} cannot be used. ${value.why}`);
+}
+
+/** The fields for claims of GitHub, in the order in which a rule has them. */
+const fieldsOfGitHub = {
+  repositoryId: ['repository_id', parseGitHubId],
+  repositoryOwnerId: ['repository_owner_id', parseGitHubId],
+  ref: ['ref', parseRef],
+  environment: ['environment', parseClaimValue],
+  event: ['event_name', parseEvent],
+} as const satisfies Partial<
+  Record<keyof TypedRule, readonly [claim: string, parse: (text: string) => Parsed<string>]>
+>;
+
+/** Names, which others can take on, and `sub`, whose form has changed. */
+const neverMatched = ['sub', 'repository', 'repository_owner'];
+
+/** What is wrong, by the field that it is about. */
+export type RuleProblems = { readonly [field in keyof TypedRule]?: string };
+
+function wrongClaim(issuer: string, claims: readonly Claim[]): string | undefined {
+  if (claims.length > maxClaims) return `A rule names at most ${maxClaims} claims.`;
+  const [twice] = claims.map(([name]) => name).filter((name, index, names) => names.indexOf(name) !== index);
+  if (twice !== undefined) return `The claim ${twice} is named twice.`;
+  if (!isGitHub(issuer)) {
+    return claims.length === 0
+      ? 'Name at least one claim, such as project_id=42: a rule without claims would trust every job of the issuer.'
+      : undefined;
+  }
+  const name = claims.map(([name]) => name).find((name) => neverMatched.includes(name));
+  if (name !== undefined) return `The claim ${name} of GitHub is not matched: names change hands. Name ids instead.`;
+  for (const [claim, parse] of Object.values(fieldsOfGitHub)) {
+    const value = claims.find(([name]) => name === claim)?.[1];
+    const parsed = value === undefined ? undefined : parse(value);
+    if (parsed?.ok === false) return `The value of ${claim} cannot be used. ${parsed.why}`;
+  }
+  return undefined;
+}
+
+const isFieldOfGitHub = (name: string): name is keyof typeof fieldsOfGitHub => Object.hasOwn(fieldsOfGitHub, name);
+
+function problemsOf(typed: TypedRule, claims: readonly Claim[]): RuleProblems {
+  const { issuer, scopes, workspaces } = typed;
+  const problems: { -readonly [field in keyof TypedRule]?: string } = {};
+  const onlyGitHub = [...Object.keys(fieldsOfGitHub).filter(isFieldOfGitHub), 'workflow' as const];
+  if (!isGitHub(issuer)) {
+    for (const field of onlyGitHub) {
+      if (typed[field] !== undefined) problems[field] = `${issuer} is not GitHub: name its claims one by one instead.`;
+    }
+  }
+  const wrong = wrongClaim(issuer, claims);
+  const anybodys = whyAnybodys(issuer, Object.fromEntries(claims));
+  if (wrong !== undefined) problems.claims = wrong;
+  else if (anybodys !== undefined) problems[isGitHub(issuer) ? 'repositoryId' : 'claims'] = anybodys;
+  if (scopes.includes('admin')) {
+    problems.scopes =
+      'A job cannot have the scope admin: it could make itself a token that lasts. Name the scopes that it needs.';
+  }
+  if (workspaces.length > maxWorkspaces) problems.workspaces = `A rule names at most ${maxWorkspaces} workspaces.`;
+  return problems;
+}
+
+export type ReadRule =
+  | { readonly ok: true; readonly rule: NewTrustRule }
+  | { readonly ok: false; readonly problems: RuleProblems };
+
+/** Looks at all fields together. */
+export function readRule(typed: TypedRule): ReadRule {
+  const { issuer, owner, workflow = null, repository = null } = typed;
+  const ofFields = Object.keys(fieldsOfGitHub)
+    .filter(isFieldOfGitHub)
+    .flatMap((field): Claim[] => {
+      const value = typed[field];
+      return value === undefined ? [] : [[fieldsOfGitHub[field][0], value]];
+    });
+  const claims = [...ofFields, ...typed.claims];
+  const problems = problemsOf(typed, claims);
+  if (Object.keys(problems).length > 0) return { ok: false, problems };
+  const workspaces = typed.workspaces.length === 0 ? null : [...new Set(typed.workspaces)];
+  const scopes = [...new Set(typed.scopes)];
+  const rule = { issuer, owner, claims: Object.fromEntries(claims), workflow, repository, scopes, workspaces };
+  return { ok: true, rule };
+}

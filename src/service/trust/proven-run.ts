@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { isGitHub } from './issuers.ts';
+
+export interface ProvenRun {
+  /** The same for all tokens that the jobs of a run get for one owner. */
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** Its address, where the claims tell it. */
+  readonly origin: string | null;
+  /** The claims that all of this is from. */
+  readonly claims: Readonly<Record<string, string>>;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** Its claims tell it from all other runs of its issuer. */
+type Run = Omit<ProvenRun, 'id'>;
+
+const maxLength = 500;
+
+/** It becomes part of an address, and must mean nothing else there. */
+const isPlain = (text: string): boolean =>
+  text.length <= maxLength && text.split('/').every((part) => /^[\w.-]+$/.test(part) && !/^\.\.?$/.test(part));
+
+/** The claims with these names; undefined where one is missing, or is not plain. */
+function plainClaims<Name extends string>(
+  claims: Claims,
+  ...names: readonly Name[]
+): Readonly<Record<Name, string>> | undefined {
+  const values = names.map((name) => String(claims[name] ?? ''));
+  // It has each of the names.
+  return values.every(isPlain)
+    ? (Object.fromEntries(names.map((name, index) => [name, values[index]])) as Record<Name, string>)
+    : undefined;
+}
+
+/** Whose jobs the issuer signs for. */
+const serverOfGitHub = (issuer: string): string =>
+  new URL(issuer).host === 'token.actions.githubusercontent.com'
+    ? 'https://github.com'
+    : new URL(issuer).origin.replace('//token.actions.', '//');
+
+/** Its address is the one that the action sends as Referer. */
+function runOfGitHub(issuer: string, claims: Claims): Run | undefined {
+  const plain = plainClaims(claims, 'repository', 'repository_id', 'run_id', 'run_attempt');
+  if (plain === undefined || !isGitHub(issuer)) return undefined;
+  const { repository, run_id, run_attempt } = plain;
+  return {
+    claims: plain,
+    name: `${repository} run ${run_id}`,
+    origin: `${serverOfGitHub(issuer)}/${repository}/actions/runs/${run_id}/attempts/${run_attempt}`,
+  };
+}
+
+/** https://docs.gitlab.com/ci/secrets/id_token_authentication/ */
+function runOfGitLab(issuer: string, claims: Claims): Run | undefined {
+  const plain = plainClaims(claims, 'project_path', 'project_id', 'pipeline_id');
+  return (
+    plain && {
+      claims: plain,
+      name: `${plain.project_path} pipeline ${plain.pipeline_id}`,
+      origin: `${issuer.replace(/\/$/, '')}/${plain.project_path}/-/pipelines/${plain.pipeline_id}`,
+    }
+  );
+}
+
+/** https://buildkite.com/docs/agent/v3/cli/reference/oidc */
+function runOfBuildkite(_issuer: string, claims: Claims): Run | undefined {
+  const plain = plainClaims(claims, 'organization_slug', 'pipeline_slug', 'build_number');
+  if (plain === undefined) return undefined;
+  const { organization_slug, pipeline_slug, build_number } = plain;
+  return {
+    claims: plain,
+    name: `${organization_slug}/${pipeline_slug} build ${build_number}`,
+    origin: `https://buildkite.com/${organization_slug}/${pipeline_slug}/builds/${build_number}`,
+  };
+}
+
+/** Of whom nothing else is known, all that the subject does is one run. */
+function runOfSubject(claims: Claims): Run {
+  const sub = String(claims['sub'] ?? '').slice(0, maxLength);
+  return { claims: { sub }, name: sub.replaceAll(/\p{C}/gu, ' ') || 'a job', origin: null };
+}
+
+/** As long as the name of a token may be. */
+const maxNameLength = 100;
+
+/** The claims are those of an identity that a rule trusts. */
+export function provenRun(issuer: string, claims: Claims, owner: string): ProvenRun {
+  const run =
+    runOfGitHub(issuer, claims) ??
+    runOfGitLab(issuer, claims) ??
+    runOfBuildkite(issuer, claims) ??
+    runOfSubject(claims);
+  // With the owner, because whoever has the id of the token that took a lock may release it.
+  const hash = createHash('sha256')
+    .update(JSON.stringify([issuer, run.claims, owner]))
+    .digest('hex');
+  return { ...run, id: `run_${hash.slice(0, 32)}`, name: run.name.slice(0, maxNameLength).toWellFormed() };
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import type { Timestamp } from '../../interface/resources.ts';
+import { isScope, type Scope } from '../../interface/scopes.ts';
+import { type Actor, recordAudit } from '../audit/audit.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { endTokensOfRule } from '../tokens/exchanged.ts';
+
+/** Which jobs are trusted, and what a token may do that one of them gets for its identity. */
+export interface TrustRule {
+  readonly id: string;
+  /** Letter by letter as in the claim `iss`. */
+  readonly issuer: string;
+  /** Whose the locks of its tokens are. Case counts. */
+  readonly owner: string;
+  /** All have to be there, with exactly this value. */
+  readonly claims: Readonly<Record<string, string>>;
+  /** The file of the workflow in the repository of the job, such as `.github/workflows/release.yml`; null for any. */
+  readonly workflow: string | null;
+  /** For people to read, never matched. */
+  readonly repository: string | null;
+  readonly scopes: readonly Scope[];
+  /** Null: all. */
+  readonly workspaces: readonly string[] | null;
+  readonly created_at: Timestamp;
+}
+
+export type NewTrustRule = Omit<TrustRule, 'id' | 'created_at'>;
+
+type Row = Selectable<Tables['trust_rules']>;
+
+// Only addTrustRule writes these columns.
+const ruleOf = (row: Row): TrustRule => ({
+  ...row,
+  claims: JSON.parse(row.claims) as Record<string, string>,
+  scopes: (JSON.parse(row.scopes) as string[]).filter(isScope),
+  workspaces: JSON.parse(row.workspaces ?? 'null') as string[] | null,
+  created_at: asTimestamp(row.created_at),
+});
+
+/** Each is looked at for every identity that is shown. */
+export const maxTrustRules = 1_000;
+
+export async function listTrustRules({ read }: Pick<Storage, 'read'>): Promise<TrustRule[]> {
+  return (await read.selectFrom('trust_rules').selectAll().orderBy('created_at').orderBy('id').execute()).map(ruleOf);
+}
+
+export async function findTrustRule(db: Database, id: string): Promise<TrustRule | undefined> {
+  const row = await db.selectFrom('trust_rules').selectAll().where('id', '=', id).executeTakeFirst();
+  return row && ruleOf(row);
+}
+
+export type AddedTrustRule =
+  | { readonly kind: 'added'; readonly rule: TrustRule }
+  /** One that says the same. */
+  | { readonly kind: 'there-already'; readonly rule: TrustRule }
+  | { readonly kind: 'too-many' };
+
+/** Of what the rule says, what the order of lists and claims does not change. */
+const sameness = ({ issuer, owner, claims, workflow, scopes, workspaces }: NewTrustRule): string =>
+  JSON.stringify([
+    issuer,
+    owner,
+    Object.entries(claims).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+    workflow,
+    scopes.toSorted(),
+    workspaces?.toSorted() ?? null,
+  ]);
+
+/** The rule has passed the checks of new-rule.ts. */
+export async function addTrustRule(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  { claims, scopes, workspaces, ...rest }: NewTrustRule,
+): Promise<AddedTrustRule> {
+  const rules = await listTrustRules({ read: db });
+  const said = sameness({ claims, scopes, workspaces, ...rest });
+  const same = rules.find((rule) => sameness(rule) === said);
+  if (same !== undefined) return { kind: 'there-already', rule: same };
+  if (rules.length >= maxTrustRules) return { kind: 'too-many' };
+  const row = await db
+    .insertInto('trust_rules')
+    .values({
+      ...rest,
+      id: `trust_${randomUUID()}`,
+      claims: JSON.stringify(claims),
+      scopes: JSON.stringify(scopes),
+      workspaces: workspaces === null ? null : JSON.stringify(workspaces),
+      created_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const rule = ruleOf(row);
+  await recordAudit(db, now, { actor, action: 'trust.added', detail: recorded(rule) });
+  return { kind: 'added', rule };
+}
+
+/** The rule that was removed; undefined when there is none. */
+export async function removeTrustRule(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  id: string,
+): Promise<TrustRule | undefined> {
+  const row = await db.deleteFrom('trust_rules').where('id', '=', id).returningAll().executeTakeFirst();
+  if (row === undefined) return undefined;
+  const rule = ruleOf(row);
+  await endTokensOfRule(db, now, id);
+  await recordAudit(db, now, { actor, action: 'trust.removed', detail: recorded(rule) });
+  return rule;
+}
+
+const recorded = ({ id, created_at: _, ...rule }: TrustRule): Readonly<Record<string, unknown>> => ({
+  rule: id,
+  ...rule,
+});

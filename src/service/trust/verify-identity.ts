@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
+import type { FindKey } from './issuer-keys.ts';
+
+export type Verification =
+  | { readonly kind: 'verified'; readonly identity: Identity }
+  /** `why` is a sentence for the log of the operator. */
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'unavailable'; readonly why: string; readonly retryAfterSeconds: number };
+
+/** What an issuer says of a job, to this service. */
+export interface Identity {
+  readonly issuer: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** A hash of what tells the JWT from all others. */
+  readonly id: string;
+  /** From then on it is not accepted any more. Milliseconds since 1970. */
+  readonly endsAt: number;
+}
+
+export interface Expected {
+  /** Those that trust rules name. Of others nothing is asked, so that a stranger cannot send the service anywhere. */
+  readonly issuers: ReadonlySet<string>;
+  readonly audience: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Those of jobs have a few kilobytes. */
+export const maxIdentityLength = 16 * 1024;
+
+const algorithms = ['RS256', 'ES256'];
+
+/** Clocks differ. */
+const leewaySeconds = 30;
+
+/** What was exchanged is remembered until it is over, which has to be some time. */
+const maxLifetimeSeconds = 24 * 60 * 60;
+
+/** A value of a stranger, cut and in quotes, so that it ends no line. */
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 200);
+
+interface Unverified {
+  readonly issuer: string;
+  readonly header: { readonly alg: string; readonly kid: string };
+}
+
+/** What has to be known before there is a key to verify it with; a sentence where it cannot be verified. */
+function readUnverified(jwt: string, issuers: ReadonlySet<string>): Unverified | string {
+  if (jwt.length > maxIdentityLength) return `The JWT has more than ${maxIdentityLength} characters.`;
+  let header: ReturnType<typeof decodeProtectedHeader>;
+  let claims: JWTPayload;
+  try {
+    header = decodeProtectedHeader(jwt);
+    claims = decodeJwt(jwt);
+  } catch {
+    return 'It is not a JWT.';
+  }
+  const { alg, kid } = header;
+  if (typeof alg !== 'string' || !algorithms.includes(alg)) {
+    return `The JWT is signed with ${shown(alg)}; only ${algorithms.join(' and ')} are accepted.`;
+  }
+  if (typeof kid !== 'string') return 'The JWT does not name its key (kid).';
+  const { iss: issuer } = claims;
+  if (typeof issuer !== 'string' || !issuers.has(issuer)) return `No trust rule names the issuer ${shown(issuer)}.`;
+  return { issuer, header: { alg, kid } };
+}
+
+const whyOfAudience = (aud: unknown, audience: string): string =>
+  `The JWT is made out for ${shown(aud)}, and not for ${audience} alone.`;
+
+function whyRefused(error: unknown, audience: string): string {
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is not that of its key.';
+  if (error instanceof errors.JWTExpired) {
+    return error.claim === 'exp' ? 'The JWT has expired.' : 'The JWT was made out more than a day ago.';
+  }
+  if (!(error instanceof errors.JWTClaimValidationFailed)) {
+    // Its message may quote what was read.
+    return `The JWT cannot be verified (${error instanceof errors.JOSEError ? error.code : 'unexpected'}).`;
+  }
+  const { claim, reason, payload } = error;
+  if (reason === 'missing') return `The JWT has no claim ${claim}.`;
+  if (claim === 'aud') return whyOfAudience(payload.aud, audience);
+  if (claim === 'nbf' || claim === 'iat') return `The JWT is from the future (${claim}).`;
+  return `The claim ${claim} of the JWT is not what it has to be.`;
+}
+
+/** By `jti`, or where there is none by all that is signed. The signature does not count: of ES256 there are two. */
+function idOf(jwt: string, { iss, jti }: JWTPayload): string {
+  const unique = typeof jti === 'string' ? ['jti', jti] : ['signed', jwt.slice(0, jwt.lastIndexOf('.'))];
+  return createHash('sha256')
+    .update(JSON.stringify([iss, ...unique]))
+    .digest('hex');
+}
+
+/** Whether an issuer that is trusted has made this out, for this service, and for now. */
+export function createVerifyIdentity(findKey: FindKey) {
+  return async (jwt: string, { issuers, audience, now }: Expected): Promise<Verification> => {
+    const unverified = readUnverified(jwt, issuers);
+    if (typeof unverified === 'string') return { kind: 'refused', why: unverified };
+    const { issuer, header } = unverified;
+    const found = await findKey(issuer, header);
+    if (found.kind === 'unavailable') {
+      return { ...found, why: `The keys of the issuer ${issuer} cannot be had: ${found.why}` };
+    }
+    if (found.kind === 'unknown') {
+      return { kind: 'refused', why: `The issuer ${issuer} has no key ${shown(header.kid)} for ${header.alg}.` };
+    }
+    try {
+      const { payload: claims } = await jwtVerify(jwt, found.key, {
+        algorithms,
+        issuer,
+        audience,
+        requiredClaims: ['exp', 'iat'],
+        maxTokenAge: maxLifetimeSeconds,
+        clockTolerance: leewaySeconds,
+        currentDate: new Date(now),
+      });
+      const { exp = 0, aud } = claims;
+      // Any of the others could show it here.
+      if (Array.isArray(aud) && aud.length > 1) return { kind: 'refused', why: whyOfAudience(aud, audience) };
+      if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
+        return {
+          kind: 'refused',
+          why: 'The JWT is valid for more than a day, which is too long for a job to prove who it is.',
+        };
+      }
+      const endsAt = (exp + leewaySeconds) * 1_000;
+      return { kind: 'verified', identity: { issuer, claims, id: idOf(jwt, claims), endsAt } };
+    } catch (error) {
+      return { kind: 'refused', why: whyRefused(error, audience) };
+    }
+  };
+}

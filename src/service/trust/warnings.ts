@@ -1,0 +1,63 @@
+import { idClaims, isGitHub } from './issuers.ts';
+import { allowedTogether } from './match.ts';
+import type { NewTrustRule, TrustRule } from './rules.ts';
+
+/** Claims of GitHub that say which code runs. Any branch may have a changed file of a workflow. */
+const codeOfGitHub = ['ref', 'environment', 'job_workflow_ref'];
+
+function whyWide({ issuer, claims, workflow }: NewTrustRule): string | undefined {
+  const names = Object.keys(claims);
+  if (!isGitHub(issuer)) {
+    return names.every((name) => idClaims.has(name))
+      ? 'Every job there can use this rule, on any branch. Name a claim that narrows it, such as the one for the branch.'
+      : undefined;
+  }
+  if (names.some((name) => codeOfGitHub.includes(name))) return undefined;
+  return workflow === null
+    ? 'Every workflow on every branch of the repository can use this rule. Narrow it by a ref or an environment.'
+    : `Every branch of the repository can use this rule, with a ${workflow} of its own. Narrow it by a ref or an environment.`;
+}
+
+const isOfPullRequests = ({ claims }: NewTrustRule): boolean =>
+  claims['event_name']?.startsWith('pull_request') === true;
+
+function whyStrangers(rule: NewTrustRule): string | undefined {
+  return isOfPullRequests(rule)
+    ? `Jobs of the event ${rule.claims['event_name']} can use this rule. What they do can come from a pull request of a fork: review their workflow with this in mind.`
+    : undefined;
+}
+
+/** Whether one job can match both. */
+function overlap(one: NewTrustRule, other: NewTrustRule): boolean {
+  const contradict = Object.entries(one.claims).some(
+    ([name, value]) => Object.hasOwn(other.claims, name) && other.claims[name] !== value,
+  );
+  const sameWorkflow = one.workflow === null || other.workflow === null || one.workflow === other.workflow;
+  return (
+    one.issuer === other.issuer && !contradict && sameWorkflow && isOfPullRequests(one) === isOfPullRequests(other)
+  );
+}
+
+function whyNotBoth(rule: TrustRule, other: TrustRule): string | undefined {
+  if (rule.owner !== other.owner)
+    return `A job that ${other.id} matches as well is refused: that rule gives its locks to "${other.owner}".`;
+  return allowedTogether([rule, other]) === undefined
+    ? `A job that ${other.id} matches as well is refused unless it asks for fewer scopes: one token cannot have different scopes in different workspaces.`
+    : undefined;
+}
+
+const maxOverlaps = 3;
+
+/** What whoever adds the rule should know of it. `all` are the rules that there are, `workspaces` the ids. */
+export function warningsOf(rule: TrustRule, all: readonly TrustRule[], workspaces: readonly string[]): string[] {
+  const missing = (rule.workspaces ?? []).filter((id) => !workspaces.includes(id));
+  const overlaps = all
+    .filter((other) => other.id !== rule.id && overlap(rule, other))
+    .map((other) => whyNotBoth(rule, other))
+    .filter((why) => why !== undefined);
+  return [
+    ...[whyWide(rule), whyStrangers(rule)].filter((why) => why !== undefined),
+    ...missing.map((id) => `There is no workspace "${id}" yet. The rule means one that is added later, too.`),
+    ...overlaps.slice(0, maxOverlaps),
+  ];
+}

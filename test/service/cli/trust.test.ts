@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { besideService } from './in-service.ts';
+
+const { run, json } = besideService();
+
+const game = ['--repository=octo/game', '--repository-id=123', '--repository-owner-id=45'];
+const main = [...game, '--ref=refs/heads/main'];
+const add = (...args: readonly string[]) => ['trust', 'add', '--scopes=sync,locks:write', ...args];
+const gitlab = ['--issuer=https://gitlab.com', '--claim=project_id=22', '--claim', 'ref=a,b'];
+
+test('trust rules are added, listed and removed, and the audit has it', async () => {
+  expect((await run('trust', 'list')).stdout).toContain('No job is trusted yet. Add a rule with: ');
+  const args = [...main, '--environment=production', '--workflow=.github/workflows/release.yml', '--workspaces=sample'];
+  const { rule, warnings } = await json(...add('--owner=release-bot', ...args));
+  expect(warnings).toEqual([]);
+  expect(rule).toEqual({
+    id: expect.stringMatching(/^trust_[0-9a-f-]{36}$/),
+    issuer: 'https://token.actions.githubusercontent.com',
+    owner: 'release-bot',
+    claims: { repository_id: '123', repository_owner_id: '45', ref: 'refs/heads/main', environment: 'production' },
+    workflow: '.github/workflows/release.yml',
+    repository: 'octo/game',
+    scopes: ['sync', 'locks:write'],
+    workspaces: ['sample'],
+    created_at: expect.stringMatching(/Z$/),
+  });
+  const { stdout } = await run(...add('--owner=art-bot', ...gitlab));
+  expect(stdout).toMatch(/^Added trust_\S+\. It trusts jobs of https:\/\/gitlab\.com with project_id=22, ref=a,b\.\n/);
+  expect(stdout).toContain('They may sync, locks:write in all workspaces. Their locks belong to "art-bot".');
+  expect((await json('trust', 'list')).rules).toEqual([rule, expect.objectContaining({ owner: 'art-bot' })]);
+  const [head, row] = (await run('trust', 'list')).stdout.split('\n');
+  expect(head).toMatch(/^ID +OWNER +ISSUER +REPOSITORY +CLAIMS +SCOPES +WORKSPACES +CREATED$/);
+  expect(row).toContain('ref=refs/heads/main environment=production workflow=.github/workflows/release.yml');
+  expect(await json('trust', 'remove', rule.id)).toEqual({ removed: rule.id });
+  expect((await json('trust', 'list')).rules).toHaveLength(1);
+  const { entries } = await json('audit', '--action=trust.removed');
+  const { id, created_at: _, ...said } = rule;
+  expect(entries).toMatchObject([{ actor: expect.stringMatching(/^operator:/), detail: { rule: id, ...said } }]);
+  expect((await json('audit', '--action=trust.added')).entries).toHaveLength(2);
+});
+
+test('a rule that is there already is refused with its id, and changes nothing', async () => {
+  const args = add('--owner=twice', ...main);
+  const { rule } = await json(...args);
+  const before = await json('audit');
+  expect(await run(...args)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining(`There is such a rule already: ${rule.id}.`),
+  });
+  expect(await json('audit')).toEqual(before);
+});
+
+describe('trust add', () => {
+  const warned = async (...args: readonly string[]): Promise<string> => {
+    const { warnings, rule } = await json(...add(...args));
+    await run('trust', 'remove', rule.id);
+    return warnings.join(' ');
+  };
+  const other = ['--repository-id=9', '--repository-owner-id=45', '--owner=warned'];
+
+  test.each<readonly [says: string, args: readonly string[]]>([
+    ['Every workflow on every branch of the repository can use this rule.', other],
+    ['with a .github/workflows/a.yml of its own.', [...other, '--workflow=.github/workflows/a.yml']],
+    ['Every workflow on every branch', [...other, '--event=push']],
+    ['Every job there can use this rule', ['--owner=warned', '--issuer=https://gitlab.com', '--claim=project_id=9']],
+    ['can come from a pull request of a fork', [...other, '--event=pull_request_target', '--ref=refs/heads/main']],
+    ['There is no workspace "sampel" yet.', [...other, '--ref=refs/heads/main', '--workspaces=sample,sampel']],
+  ])('warns: %s', async (says, args) => {
+    expect(await warned(...args)).toContain(says);
+    const { stdout } = await run(...add(...args));
+    expect(stdout).toContain('\nWarning: ');
+  });
+
+  test.each<readonly [args: readonly string[]]>([
+    [['--ref=refs/heads/main']],
+    [['--environment=production']],
+    [['--claim=job_workflow_ref=octo/shared/.github/workflows/a.yml@refs/heads/main']],
+  ])('does not warn of what is narrow: %j', async (narrow) => {
+    expect(await warned('--repository-id=8', '--repository-owner-id=45', '--owner=narrow', ...narrow)).toBe('');
+  });
+
+  test('warns of rules that the same job can match, and that are of no use together', async () => {
+    const ids = ['--repository-id=7', '--repository-owner-id=45', '--owner=one'];
+    const onMain = [...ids, '--ref=refs/heads/main'];
+    const { rule } = await json('trust', 'add', ...onMain, '--scopes=sync', '--workspaces=sample');
+    const warning = (...args: readonly string[]) =>
+      json('trust', 'add', ...args).then(({ warnings }) => warnings.join());
+    const production = [...ids, '--environment=production'];
+    expect(await warning(...production, '--scopes=locks:write', '--workspaces=sample')).toBe('');
+    expect(await warning(...ids, '--ref=refs/heads/dev', '--scopes=hooks:write')).not.toContain(rule.id);
+    expect(await warning(...ids, '--event=pull_request', '--scopes=hooks:write')).not.toContain(rule.id);
+    expect(await warning(...production, '--scopes=hooks:write')).toContain(
+      `A job that ${rule.id} matches as well is refused unless it asks for fewer scopes`,
+    );
+    const ofTwo = production.map((arg) => arg.replace('--owner=one', '--owner=two'));
+    expect(await warning(...ofTwo, '--scopes=sync', '--workspaces=sample')).toContain(
+      `A job that ${rule.id} matches as well is refused: that rule gives its locks to "one".`,
+    );
+  });
+
+  test('says which tokens can release the locks of such jobs', async () => {
+    const { token } = await json('token', 'create', '--name=shared-bot', '--scopes=locks:write');
+    const { stdout } = await run(...add('--owner=shared-bot', '--repository-id=6', '--repository-owner-id=45'));
+    expect(stdout).toContain(`The owner "shared-bot" already has another active token: "shared-bot" (${token.id}).`);
+  });
+});

@@ -1,0 +1,385 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Scope } from '../../../src/interface/scopes.ts';
+import { judgeIdentity } from '../../../src/service/trust/match.ts';
+import type { TrustRule } from '../../../src/service/trust/rules.ts';
+import { anyJob, mainJob } from './samples.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+const github = anyJob.issuer;
+const enterprise = 'https://git.example.com/_services/token';
+
+/** All that a rule for GitHub can name. */
+const release: TrustRule = {
+  ...anyJob,
+  id: 'trust_release',
+  claims: { ...anyJob.claims, ref: 'refs/heads/main', environment: 'production' },
+  workflow: '.github/workflows/release.yml',
+};
+const pullRequests: TrustRule = {
+  ...anyJob,
+  id: 'trust_pulls',
+  claims: { ...anyJob.claims, event_name: 'pull_request' },
+};
+const onEnterprise: TrustRule = { ...anyJob, id: 'trust_enterprise', issuer: enterprise };
+const onGitLab: TrustRule = {
+  ...anyJob,
+  id: 'trust_gitlab',
+  issuer: 'https://gitlab.com',
+  claims: { project_id: '22', namespace_id: '72', ref: 'main', ref_type: 'branch' },
+};
+const onBuildkite: TrustRule = {
+  ...anyJob,
+  id: 'trust_buildkite',
+  issuer: 'https://agent.buildkite.com',
+  claims: { pipeline_id: '018f', organization_id: '0184', build_branch: 'main' },
+};
+
+const gitlabJob = { project_id: '22', namespace_id: '72', ref: 'main', ref_type: 'branch', ref_protected: 'true' };
+const buildkiteJob = { pipeline_id: '018f', organization_id: '0184', build_branch: 'main', build_number: 7 };
+const pullRequest = { ...mainJob, event_name: 'pull_request', ref: 'refs/pull/7/merge' };
+
+function without(claims: Claims, name: string): Claims {
+  const { [name]: _, ...others } = claims;
+  return others;
+}
+
+describe('a job is trusted', () => {
+  test.each<readonly [why: string, rule: TrustRule, claims: Claims]>([
+    ['that a rule means in every part', release, mainJob],
+    ['of any branch where no rule says which', anyJob, { ...mainJob, ref: 'refs/heads/dev' }],
+    ['without an environment where no rule names one', anyJob, without(mainJob, 'environment')],
+    [
+      'of a repository that was renamed: its id is the same',
+      release,
+      {
+        ...mainJob,
+        repository: 'octo/game-2',
+        workflow_ref: 'octo/game-2/.github/workflows/release.yml@refs/heads/main',
+        sub: 'repo:octo@45/game-2@123:environment:production',
+      },
+    ],
+    [
+      'of a workflow that calls one of another repository',
+      release,
+      { ...mainJob, job_workflow_ref: 'octo/shared/.github/workflows/lock.yml@refs/heads/main' },
+    ],
+    ['of a pull request where the rule names the event', pullRequests, pullRequest],
+    ['of Enterprise Server', onEnterprise, mainJob],
+    ['of GitLab', onGitLab, gitlabJob],
+    ['of Buildkite', onBuildkite, buildkiteJob],
+  ])('%s', (_, rule, claims) => {
+    expect(judgeIdentity([rule], rule.issuer, claims)).toEqual({
+      kind: 'trusted',
+      rules: [rule],
+      owner: 'release-bot',
+      scopes: ['sync', 'locks:write'],
+      workspaces: ['game'],
+    });
+  });
+});
+
+/** What the log says of a job that no rule trusts. */
+function whyRefused(rules: readonly TrustRule[], claims: Claims, issuer = rules[0]?.issuer ?? github): string {
+  const judgement = judgeIdentity(rules, issuer, claims);
+  if (judgement.kind === 'trusted') throw new Error('It is trusted.');
+  return judgement.why;
+}
+
+const constructorRule = { ...release, claims: { ...anyJob.claims, constructor: 'x' } };
+const otherRepository = 'other/game/.github/workflows/release.yml@refs/heads/main';
+
+describe('a job is refused', () => {
+  test.each<readonly [why: string, rule: TrustRule, change: Claims, says: string]>([
+    [
+      'with another id and the same name',
+      release,
+      { repository_id: '124' },
+      'repository_id has to be "123" and is "124"',
+    ],
+    ['of another owner', release, { repository_owner_id: '46' }, 'repository_owner_id has to be "45" and is "46"'],
+    [
+      'of another branch',
+      release,
+      { ref: 'refs/heads/dev' },
+      'ref has to be "refs/heads/main" and is "refs/heads/dev"',
+    ],
+    ['of a tag with the name of the branch', release, { ref: 'refs/tags/main' }, 'and is "refs/tags/main"'],
+    ['of a longer branch', release, { ref: 'refs/heads/main2' }, 'and is "refs/heads/main2"'],
+    ['of a shorter branch', release, { ref: 'refs/heads/mai' }, 'and is "refs/heads/mai"'],
+    ['of a branch below it', release, { ref: 'refs/heads/main/x' }, 'and is "refs/heads/main/x"'],
+    ['of the short name', release, { ref: 'main' }, 'and is "main"'],
+    ['of a branch with other case', release, { ref: 'refs/heads/Main' }, 'and is "refs/heads/Main"'],
+    ['of a branch with a space', release, { ref: 'refs/heads/main ' }, 'and is "refs/heads/main "'],
+    ['of a branch with a letter that looks the same', release, { ref: 'refs/heads/mаin' }, 'and is "refs/heads/mаin"'],
+    ['of a branch with an invisible letter', release, { ref: 'refs/heads/main\u200b' }, String.raw`main\u{200b}"`],
+    [
+      'of another environment',
+      release,
+      { environment: 'staging' },
+      'environment has to be "production" and is "staging"',
+    ],
+    ['of an environment of other case', release, { environment: 'Production' }, 'and is "Production"'],
+    ['of an empty environment', release, { environment: '' }, 'environment has to be "production" and is ""'],
+    ['of an id with a zero in front', release, { repository_id: '0123' }, 'and is "0123"'],
+    ['with a number', release, { repository_id: 123 }, 'repository_id has to be "123" and is not a text'],
+    ['with a list', release, { repository_id: ['123'] }, 'and is not a text'],
+    ['with an object', release, { ref: { toString: () => 'refs/heads/main' } }, 'and is not a text'],
+    ['with a boolean', release, { environment: true }, 'and is not a text'],
+    ['with nothing', release, { environment: null }, 'and is not a text'],
+    ['that lacks what every object inherits', constructorRule, {}, 'constructor has to be "x" and is missing'],
+    ['of another file', release, { workflow_ref: mainJob.workflow_ref.replace('release', 'lint') }, 'lint.yml@refs'],
+    [
+      'of a file whose name goes on',
+      release,
+      { workflow_ref: 'octo/game/.github/workflows/release.yml@x.yml@refs/heads/main' },
+      'workflow_ref has to name ".github/workflows/release.yml" in the repository of the job',
+    ],
+    [
+      'of a reusable workflow with the path, called by another file',
+      release,
+      {
+        workflow_ref: 'octo/game/.github/workflows/lint.yml@refs/heads/main',
+        job_workflow_ref: otherRepository,
+      },
+      'and is "octo/game/.github/workflows/lint.yml@refs/heads/main"',
+    ],
+    ['of a file with the path elsewhere', release, { workflow_ref: otherRepository }, `and is "${otherRepository}"`],
+    [
+      'of a file with the path in a repository whose name ends the same',
+      release,
+      { workflow_ref: 'x/octo/game/.github/workflows/release.yml@refs/heads/main' },
+      'and is "x/octo/game/',
+    ],
+    ['that does not say its file', release, { workflow_ref: undefined }, 'workflow_ref has to name ".github'],
+    [
+      'that does not say its repository by name',
+      release,
+      { repository: undefined },
+      'workflow_ref has to name ".github',
+    ],
+    [
+      'of a pull request',
+      anyJob,
+      pullRequest,
+      'event_name is "pull_request", and pull requests are trusted only by a rule',
+    ],
+    [
+      'of pull_request_target',
+      anyJob,
+      { event_name: 'pull_request_target' },
+      'event_name is "pull_request_target", and',
+    ],
+    ['of a review', release, { event_name: 'pull_request_review' }, 'event_name is "pull_request_review", and'],
+    [
+      'of a comment on a review',
+      release,
+      { event_name: 'pull_request_review_comment' },
+      '_comment", and pull requests',
+    ],
+    ['of a pull request on Enterprise Server', onEnterprise, pullRequest, 'event_name is "pull_request", and'],
+    ['that does not say its event', anyJob, { event_name: undefined }, 'event_name is missing, and pull requests'],
+    ['whose event is a list', anyJob, { event_name: ['push'] }, 'event_name is not a text, and'],
+    ['of another event than the rule names', pullRequests, {}, 'event_name has to be "pull_request" and is "push"'],
+    [
+      'of pull_request_target where the rule names pull_request',
+      pullRequests,
+      { ...pullRequest, event_name: 'pull_request_target' },
+      'event_name has to be "pull_request" and is "pull_request_target"',
+    ],
+  ])('%s', (_, rule, change, says) => {
+    const why = whyRefused([rule], { ...mainJob, ...change });
+    expect(why).toContain(`The nearest is ${rule.id} ("octo/game"): `);
+    expect(why).toContain(says);
+  });
+
+  test.each<readonly [rule: TrustRule, claims: Claims, says: string]>([
+    [onGitLab, { ...gitlabJob, project_id: '23' }, 'project_id has to be "22" and is "23"'],
+    [onGitLab, { ...gitlabJob, project_id: 22 }, 'project_id has to be "22" and is not a text'],
+    [onGitLab, { ...gitlabJob, ref_type: 'tag' }, 'ref_type has to be "branch" and is "tag"'],
+    [onGitLab, without(gitlabJob, 'namespace_id'), 'namespace_id has to be "72" and is missing'],
+    [onBuildkite, { ...buildkiteJob, pipeline_id: '018e' }, 'pipeline_id has to be "018f" and is "018e"'],
+    [onBuildkite, { ...buildkiteJob, build_branch: 'fork:main' }, 'build_branch has to be "main" and is "fork:main"'],
+    [onEnterprise, { ...mainJob, repository_id: '9' }, 'repository_id has to be "123" and is "9"'],
+  ])('of %s', (rule, claims, says) => {
+    expect(whyRefused([rule], claims)).toContain(says);
+  });
+
+  test.each(Object.keys(release.claims))('that lacks the claim %s', (name) => {
+    expect(whyRefused([release], without(mainJob, name))).toContain(`${name} has to be`);
+  });
+
+  test('by rules of another issuer, however alike its name', () => {
+    for (const issuer of [`${github}/`, github.toUpperCase(), 'http://token.actions.githubusercontent.com', enterprise])
+      expect(whyRefused([release], mainJob, issuer)).toBe(`No trust rule names the issuer "${issuer}".`);
+  });
+
+  test('where there is no rule, or one that somebody emptied by hand', () => {
+    expect(whyRefused([], mainJob)).toContain('No trust rule names the issuer');
+    expect(whyRefused([{ ...anyJob, claims: {} }], mainJob)).toContain('it names no claim');
+  });
+
+  test('with a claim of a name that objects have for themselves', () => {
+    const claims: Claims = JSON.parse(
+      '{"__proto__":{"repository_id":"123","repository_owner_id":"45"},"event_name":"push"}',
+    );
+    expect(whyRefused([anyJob], claims)).toContain('repository_id has to be "123" and is missing');
+  });
+});
+
+describe('the log of a refusal', () => {
+  test('names the rule for the repository, not one for another that differs in less', () => {
+    const elsewhere = { ...release, id: 'trust_elsewhere', claims: { ...release.claims, repository_id: '9' } };
+    const why = whyRefused([elsewhere, release], { ...mainJob, ref: 'refs/heads/x', environment: 'y' });
+    expect(why).toContain('trust_release');
+    expect(why).toContain('ref has to be "refs/heads/main" and is "refs/heads/x"; environment has to be');
+  });
+
+  test('is one line of bounded length, whatever the claims are', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 3_000 }),
+      fc.constant('\r\n\u2028\u202e"\u001b[31m'.repeat(99)),
+    );
+    const names = Object.keys(mainJob);
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), fc.oneof(text, fc.jsonValue())), text, (claims, issuer) => {
+        for (const why of [
+          whyRefused([release], { ...mainJob, ref: 'x', ...claims }),
+          whyRefused([release], claims, issuer),
+        ]) {
+          expect(why).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+          expect(why.length).toBeLessThan(5_000);
+        }
+      }),
+    );
+  });
+});
+
+describe('several rules that match', () => {
+  const rule = (id: string, scopes: readonly Scope[], workspaces: readonly string[] | null): TrustRule => ({
+    ...anyJob,
+    id: `trust_${id}`,
+    scopes,
+    workspaces,
+  });
+  const judged = (rules: readonly TrustRule[], requested: readonly Scope[] = []) => {
+    const judgement = judgeIdentity(rules, github, mainJob, requested);
+    return judgement.kind === 'trusted' ? [judgement.scopes, judgement.workspaces] : judgement.kind;
+  };
+
+  const syncGame = rule('a', ['sync'], ['game']);
+  const locksGame = rule('b', ['locks:write'], ['game']);
+  const locksFilm = rule('c', ['locks:write'], ['film']);
+  const locksAll = rule('d', ['locks:write'], null);
+  const allAll = rule('e', ['sync', 'locks:write'], null);
+
+  test.each<readonly [rules: readonly TrustRule[], requested: readonly Scope[], allowed: unknown]>([
+    [[syncGame, locksGame], [], [['sync', 'locks:write'], ['game']]],
+    [[locksGame, locksFilm], [], [['locks:write'], ['game', 'film']]],
+    [[locksGame, locksAll], [], [['locks:write'], null]],
+    [[allAll, locksFilm, syncGame], [], [['sync', 'locks:write'], null]],
+    [[rule('x', ['locks:admin'], ['game']), locksGame], [], [['locks:write', 'locks:admin'], ['game']]],
+    // What one token cannot have without having more.
+    [[syncGame, locksFilm], [], 'refused-scopes'],
+    [[syncGame, locksAll], [], 'refused-scopes'],
+    [[syncGame, locksGame, locksFilm], [], 'refused-scopes'],
+    [[rule('x', ['locks:admin'], ['game']), locksFilm], [], 'refused-scopes'],
+    // Fewer scopes, which it can.
+    [[syncGame, locksFilm], ['sync'], [['sync'], ['game']]],
+    [[syncGame, locksFilm], ['locks:read'], [['locks:read'], ['film']]],
+    [[syncGame, locksAll], ['locks:write'], [['locks:write'], null]],
+    [
+      [syncGame, locksAll],
+      ['locks:write', 'sync'],
+      [['sync', 'locks:write'], ['game']],
+    ],
+    [[syncGame, locksFilm], ['sync', 'locks:write'], 'refused-scopes'],
+    // More than any of them allows.
+    [[locksGame], ['locks:admin'], 'refused-scopes'],
+    [[locksAll, syncGame], ['hooks:write'], 'refused-scopes'],
+  ])('%#: allow together what each means', (rules, requested, allowed) => {
+    expect(judged(rules, requested)).toEqual(allowed);
+    expect(judged(rules.toReversed(), requested)).toEqual(
+      Array.isArray(allowed) && Array.isArray(allowed[1]) ? [allowed[0], expect.arrayContaining(allowed[1])] : allowed,
+    );
+  });
+
+  test('never allow a scope in a workspace in which none of them does', () => {
+    const scope = fc.constantFrom<Scope>('sync', 'locks:read', 'locks:write', 'hooks:write');
+    const workspaces = fc.option(fc.uniqueArray(fc.constantFrom('game', 'film', 'cad'), { minLength: 1 }));
+    const rules = fc.array(fc.tuple(fc.uniqueArray(scope, { minLength: 1 }), workspaces), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    const covers = (one: readonly string[] | null, workspace: string) => one === null || one.includes(workspace);
+    fc.assert(
+      fc.property(rules, fc.uniqueArray(scope), (some, requested) => {
+        const given = some.map(([scopes, limited], index) => rule(`${index}`, scopes, limited));
+        const judgement = judgeIdentity(given, github, mainJob, requested);
+        if (judgement.kind !== 'trusted') return;
+        for (const workspace of ['game', 'film', 'cad', 'made-later'].filter((each) =>
+          covers(judgement.workspaces, each),
+        )) {
+          const allowed = given.filter((each) => covers(each.workspaces, workspace)).flatMap(({ scopes }) => scopes);
+          // locks:write implies locks:read.
+          const implied = allowed.includes('locks:write') ? [...allowed, 'locks:read'] : allowed;
+          expect(implied).toEqual(expect.arrayContaining([...judgement.scopes]));
+        }
+        if (requested.length > 0) expect(requested).toEqual(expect.arrayContaining([...judgement.scopes]));
+      }),
+    );
+  });
+
+  test('are refused where they name different owners, and the log names them', () => {
+    const other = { ...syncGame, id: 'trust_other', owner: 'art-bot' };
+    const judgement = judgeIdentity([syncGame, other], github, mainJob);
+    expect(judgement).toMatchObject({ kind: 'refused' });
+    expect(judgement).toHaveProperty(
+      'why',
+      expect.stringContaining('trust_a (owner "release-bot"), trust_other (owner "art-bot")'),
+    );
+  });
+
+  test('count only if they match: the owner of one that does not is no matter', () => {
+    const other = { ...release, owner: 'art-bot', claims: { ...release.claims, ref: 'refs/heads/art' } };
+    expect(judgeIdentity([syncGame, other], github, mainJob)).toMatchObject({ kind: 'trusted', rules: [syncGame] });
+  });
+});
+
+describe('properties', () => {
+  const rules = [release, pullRequests];
+  const jobs = [mainJob, pullRequest];
+
+  test('whatever changes in a value that a rule names, the job is not trusted', () => {
+    const cases = rules.flatMap((rule, index) =>
+      Object.keys(rule.claims).map((name) => ({ rule, job: jobs[index], name })),
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...cases),
+        fc.oneof(fc.string({ unit: 'binary' }), fc.anything()),
+        ({ rule, job, name }, value) => {
+          fc.pre(value !== rule.claims[name]);
+          expect(judgeIdentity([rule], github, { ...job, [name]: value }).kind).toBe('refused');
+        },
+      ),
+    );
+  });
+
+  test('claims that no rule names change nothing', () => {
+    const matched = new Set([...Object.keys(release.claims), 'event_name', 'workflow_ref', 'repository']);
+    const others = fc.dictionary(
+      fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'sub', 'actor', 'job_workflow_ref')),
+      fc.anything(),
+    );
+    fc.assert(
+      fc.property(others, fc.constantFrom(mainJob, without(mainJob, 'ref')), (added, job) => {
+        const unmatched = Object.fromEntries(Object.entries(added).filter(([name]) => !matched.has(name)));
+        expect(judgeIdentity([release, anyJob], github, { ...job, ...unmatched })).toEqual(
+          judgeIdentity([release, anyJob], github, job),
+        );
+      }),
+    );
+  });
+});

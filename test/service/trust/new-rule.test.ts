@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest';
+import type { Parsed } from '../../../src/interface/parsed.ts';
+import { githubIssuer } from '../../../src/service/trust/issuers.ts';
+import {
+  maxClaims,
+  parseClaim,
+  parseClaimValue,
+  parseEvent,
+  parseGitHubId,
+  parseIssuer,
+  parseRef,
+  parseRepository,
+  parseWorkflow,
+  readRule,
+  type TypedRule,
+} from '../../../src/service/trust/new-rule.ts';
+
+const enterprise = 'https://git.example.com/_services/token';
+
+describe('a field of a rule', () => {
+  const parsers: Readonly<
+    Record<string, readonly [parse: (text: string) => Parsed<unknown>, good: readonly string[], bad: readonly string[]]>
+  > = {
+    issuer: [
+      parseIssuer,
+      [
+        githubIssuer,
+        enterprise,
+        'https://gitlab.com',
+        'https://id.example.com/',
+        'http://127.0.0.1:8080',
+        'https://[::1]/a',
+      ],
+      [
+        '',
+        'gitlab.com',
+        'ftp://gitlab.com',
+        'https://',
+        'https://GitLab.com',
+        'https://gitlab.com:443',
+        ' https://gitlab.com',
+        'https://a:b@gitlab.com',
+        'https://gitlab.com?x',
+        'https://gitlab.com/?',
+        'https://gitlab.com/#',
+        'https://gitlab.com/a/../b',
+        `https://gitlab.com/${'a'.repeat(300)}`,
+      ],
+    ],
+    id: [parseGitHubId, ['1', '1658821493'], ['', '0', '01', '-1', '1.5', '1e3', ' 1', 'octo', '١', '9'.repeat(20)]],
+    ref: [
+      parseRef,
+      ['refs/heads/main', 'refs/heads/release/1.2', 'refs/tags/v1.0', 'refs/pull/7/merge'],
+      ['', 'main', 'heads/main', 'refs/heads/', 'refs/heads/*', 'refs/tags/v?', 'refs/heads/a\nb', 'refs/heads/main '],
+    ],
+    workflow: [
+      parseWorkflow,
+      ['.github/workflows/release.yml', '.github/workflows/Lock it.yaml'],
+      [
+        'release.yml',
+        '.github/workflows/',
+        '.github/workflows/a/b.yml',
+        '.github/workflows/a.yml@refs/heads/main',
+        'octo/game/.github/workflows/a.yml',
+      ],
+    ],
+    event: [parseEvent, ['push', 'pull_request_target'], ['', 'Push', 'push release', '*']],
+    repository: [
+      parseRepository,
+      ['octo/game', 'group/sub/game.art'],
+      ['game', 'octo/', '/game', 'octo/ga me', 'https://github.com/octo/game', `octo/${'a'.repeat(200)}`],
+    ],
+    environment: [
+      parseClaimValue,
+      ['production', 'Production (EU)', 'größe'],
+      ['', ' a', 'a ', 'a\u0000', 'a\u200bb', '\ud800', 'a'.repeat(501)],
+    ],
+    claim: [
+      parseClaim,
+      [
+        'project_id=22',
+        'oidc.circleci.com/project-id=a-b',
+        'query=a=b',
+        'sub=system:serviceaccount:a:b',
+        'constructor=x',
+      ],
+      [
+        '',
+        'project_id',
+        'project_id=',
+        '=22',
+        '__proto__=x',
+        'a b=c',
+        `${'a'.repeat(101)}=b`,
+        'aud=x',
+        'iss=x',
+        'exp=1',
+        'jti=x',
+      ],
+    ],
+  };
+
+  test.each(Object.entries(parsers))('%s takes what it can be, and nothing else', (_, [parse, good, bad]) => {
+    for (const text of good) expect(parse(text), text).toMatchObject({ ok: true });
+    for (const text of bad)
+      expect(parse(text), text).toMatchObject({ ok: false, why: expect.stringMatching(/^[A-Z].*[^ ]$/) });
+  });
+
+  test('claim is a name and a value, which may have = itself', () => {
+    expect(parseClaim('query=a=b')).toEqual({ ok: true, value: ['query', 'a=b'] });
+  });
+});
+
+const github: TypedRule = {
+  issuer: githubIssuer,
+  repositoryId: '123',
+  repositoryOwnerId: '45',
+  claims: [],
+  owner: 'release-bot',
+  scopes: ['sync'],
+  workspaces: [],
+};
+const gitlab: TypedRule = {
+  issuer: 'https://gitlab.com',
+  claims: [['project_id', '22']],
+  owner: 'release-bot',
+  scopes: ['sync'],
+  workspaces: [],
+};
+
+describe('a rule', () => {
+  test('has the claims of its fields, and null for what is not named', () => {
+    const full = {
+      ...github,
+      ref: 'refs/heads/main',
+      environment: 'production',
+      event: 'push',
+      workspaces: ['a', 'a'],
+    };
+    expect(readRule({ ...full, claims: [['actor_id', '7']], scopes: ['sync', 'sync'] })).toEqual({
+      ok: true,
+      rule: {
+        issuer: githubIssuer,
+        owner: 'release-bot',
+        claims: {
+          repository_id: '123',
+          repository_owner_id: '45',
+          ref: 'refs/heads/main',
+          environment: 'production',
+          event_name: 'push',
+          actor_id: '7',
+        },
+        workflow: null,
+        repository: null,
+        scopes: ['sync'],
+        workspaces: ['a'],
+      },
+    });
+    expect(readRule(gitlab)).toMatchObject({ ok: true, rule: { claims: { project_id: '22' }, workspaces: null } });
+  });
+
+  test.each<readonly [change: Partial<TypedRule>, claims: readonly (readonly [string, string])[]]>([
+    [{ issuer: enterprise }, []],
+    [{ issuer: `${githubIssuer}/octo-enterprise` }, []],
+    [{ issuer: 'https://token.actions.octo.ghe.com' }, []],
+    [
+      { issuer: enterprise, repositoryId: undefined, repositoryOwnerId: undefined },
+      [
+        ['repository_id', '1'],
+        ['repository_owner_id', '2'],
+      ],
+    ],
+  ])('for GitHub in each of its forms has the fields of GitHub: %j', (change, claims) => {
+    expect(readRule({ ...github, ...change, claims })).toMatchObject({ ok: true });
+  });
+
+  test.each<readonly [typed: TypedRule, field: keyof TypedRule, why: string]>([
+    [{ ...github, repositoryId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
+    [{ ...github, repositoryOwnerId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
+    [{ ...github, issuer: enterprise, repositoryId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
+    [{ ...github, claims: [['repository_id', '7']] }, 'claims', 'repository_id is named twice'],
+    [
+      { ...github, repositoryId: undefined, claims: [['repository_id', 'octo']] },
+      'claims',
+      'The value of repository_id cannot be used.',
+    ],
+    [{ ...github, claims: [['ref', 'main']] }, 'claims', 'The value of ref cannot be used. Write refs/heads/main'],
+    [
+      { ...github, claims: [['sub', 'repo:octo/game:ref:refs/heads/main']] },
+      'claims',
+      'The claim sub of GitHub is not matched',
+    ],
+    [{ ...github, claims: [['repository', 'octo/game']] }, 'claims', 'names change hands'],
+    [
+      { ...github, claims: Array.from({ length: maxClaims }, (_, index) => [`c${index}`, 'x'] as const) },
+      'claims',
+      'at most 20 claims',
+    ],
+    [{ ...github, scopes: ['sync', 'admin'] }, 'scopes', 'A job cannot have the scope admin'],
+    [
+      { ...github, workspaces: Array.from({ length: 101 }, (_, index) => `w${index}`) },
+      'workspaces',
+      'at most 100 workspaces',
+    ],
+    [{ ...gitlab, claims: [] }, 'claims', 'a rule without claims would trust every job'],
+    [{ ...gitlab, claims: [['ref', 'main']] }, 'claims', 'has to name the claim project_id or namespace_id'],
+    [
+      { ...gitlab, issuer: 'https://agent.buildkite.com' },
+      'claims',
+      'has to name the claim pipeline_id or organization_id',
+    ],
+    [{ ...gitlab, ref: 'refs/heads/main' }, 'ref', 'https://gitlab.com is not GitHub'],
+    [{ ...gitlab, repositoryId: '7' }, 'repositoryId', 'https://gitlab.com is not GitHub'],
+    [{ ...gitlab, workflow: '.github/workflows/a.yml' }, 'workflow', 'https://gitlab.com is not GitHub'],
+  ])('is refused beside the field that is wrong: %j', (typed, field, why) => {
+    const read = readRule(typed);
+    if (read.ok) throw new Error('It was accepted.');
+    expect(read.problems[field]).toContain(why);
+  });
+
+  test('of an issuer of its own may name any claim, sub as well', () => {
+    expect(readRule({ ...gitlab, issuer: 'https://k8s.example.com', claims: [['sub', 'a']] })).toMatchObject({
+      ok: true,
+    });
+  });
+});

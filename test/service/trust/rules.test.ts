@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { addTrustRule, listTrustRules, type NewTrustRule, removeTrustRule } from '../../../src/service/trust/rules.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { anyJob } from './samples.ts';
+
+const actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
+const { id: _id, created_at: _at, ...onMain } = { ...anyJob, claims: { ...anyJob.claims, ref: 'refs/heads/main' } };
+
+describe.each(databaseKinds)('trust rules on $name', (kind) => {
+  const storage = sharedStorage(kind);
+  const add = (rule: NewTrustRule) => storage.commit('global', (db) => addTrustRule(db, storage.now, actor, rule));
+  const remove = (id: string) => storage.commit('global', (db) => removeTrustRule(db, storage.now, actor, id));
+
+  test('are stored and removed with all that they say, and recorded', async () => {
+    const added = await add(onMain);
+    if (added.kind !== 'added') throw new Error(`It was ${added.kind}.`);
+    const everywhere = { ...onMain, workflow: '.github/workflows/release.yml', repository: null, workspaces: null };
+    await add(everywhere);
+    expect(added.rule).toMatchObject({ ...onMain, id: expect.stringMatching(/^trust_[0-9a-f-]{36}$/) });
+    const listed = await listTrustRules(storage);
+    expect(listed).toHaveLength(2);
+    expect(listed).toEqual(expect.arrayContaining([added.rule, expect.objectContaining(everywhere)]));
+    expect(await remove(added.rule.id)).toEqual(added.rule);
+    expect(await remove(added.rule.id)).toBeUndefined();
+    expect(await listTrustRules(storage)).toEqual([expect.objectContaining(everywhere)]);
+    const { entries } = await readAudit(storage, { limit: 10 });
+    expect(entries.map(({ action }) => action)).toEqual(['trust.removed', 'trust.added', 'trust.added']);
+    expect(entries[0]).toMatchObject({ actor: 'ada', detail: { rule: added.rule.id, ...onMain } });
+  });
+
+  test('are not stored twice, in whichever order they say the same', async () => {
+    const rule = { ...onMain, owner: 'twice', scopes: ['sync', 'hooks:write'], workspaces: ['a', 'b'] } as const;
+    const { ref, ...ids } = rule.claims;
+    const again = {
+      ...rule,
+      scopes: ['hooks:write', 'sync'],
+      workspaces: ['b', 'a'],
+      claims: { ref, ...ids },
+    } as const;
+    const [one, other] = await Promise.all([add(rule), add({ ...again, repository: 'octo/renamed' })]);
+    expect([one.kind, other.kind]).toEqual(['added', 'there-already']);
+    expect(other).toEqual({ ...one, kind: 'there-already' });
+    for (const more of [{ workspaces: null }, { scopes: ['sync'] }, { workflow: 'x' }, { claims: ids }] as const)
+      expect(await add({ ...rule, ...more })).toMatchObject({ kind: 'added' });
+  });
+});

@@ -1,0 +1,81 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll } from 'vitest';
+import { addTrustRule, type NewTrustRule, type TrustRule } from '../../../src/service/trust/rules.ts';
+import type { DatabaseKind } from '../../support/databases.ts';
+import { type Claims, type Header, type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
+import type { Ask, Reply, RunningServiceOptions } from '../../support/running-service.ts';
+import { type SharedService, sharedService } from '../http/shared-service.ts';
+
+export const audience = 'https://assets.example.com';
+
+/** It trusts issuers of this machine, and believes a request from where it comes. */
+export const trusting = {
+  publicUrl: () => audience,
+  allowedNetworks: ['127.0.0.0/8'],
+  trustedProxies: ['127.0.0.0/8'],
+} satisfies RunningServiceOptions;
+
+const operator = { name: 'operator:test', tokenId: null, address: null };
+
+/** An address that no other test has: refusals are limited by it. */
+export const newAddress = (): string => `198.18.${randomInt(256)}.${randomInt(256)}`;
+
+export interface Shown {
+  readonly form?: Readonly<Record<string, string>>;
+  readonly address?: string;
+  readonly headers?: Ask['headers'];
+}
+
+export interface TrustingService extends SharedService {
+  /** In the form of GitHub. */
+  readonly issuer: OidcIssuer;
+  /** A rule for the jobs of a repository of its own, and what signs for them. */
+  trust(rule?: Partial<NewTrustRule>): Promise<TrustRule & { sign(claims?: Claims, header?: Header): string }>;
+  /** Shows an identity for a token. */
+  exchange(jwt: string, shown?: Shown): Promise<Reply>;
+}
+
+/** One service and one issuer for the tests of a file. */
+export function trustingService(kind?: DatabaseKind, options: RunningServiceOptions = {}): TrustingService {
+  const service = sharedService(kind, { ...trusting, ...options });
+  // Nobody looks at it before it is started.
+  const shared = {} as TrustingService;
+  beforeAll(async () => {
+    const issuer = await startOidcIssuer({ path: '/_services/token' });
+    Object.assign(shared, service, {
+      issuer,
+      async trust({ claims = {}, ...more }: Partial<NewTrustRule> = {}) {
+        const repository_id = String(randomInt(2 ** 40));
+        const rule = {
+          issuer: issuer.url,
+          owner: `release-bot-${randomUUID()}`,
+          claims: { repository_id, repository_owner_id: '45', ...claims },
+          workflow: null,
+          repository: 'octo/game',
+          scopes: ['locks:write'],
+          workspaces: null,
+          ...more,
+        } satisfies NewTrustRule;
+        const { storage } = service;
+        const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, operator, rule));
+        if (added.kind !== 'added') throw new Error(`The rule was not added: ${added.kind}.`);
+        const sign = (claims: Claims = {}, header?: Header) =>
+          issuer.sign(audience, { repository_id, ...claims }, header);
+        return { ...added.rule, sign };
+      },
+      exchange(jwt: string, { form = {}, address = newAddress(), headers }: Shown = {}) {
+        const fields = {
+          grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+          subject_token: jwt,
+          subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+          ...form,
+        };
+        const type = { 'content-type': 'application/x-www-form-urlencoded' };
+        const raw = new URLSearchParams(fields).toString();
+        return service.ask('POST', '/v1/token', { raw, headers: { ...type, 'x-forwarded-for': address, ...headers } });
+      },
+    });
+  });
+  afterAll(() => shared.issuer.stop());
+  return shared;
+}

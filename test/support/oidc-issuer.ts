@@ -1,0 +1,218 @@
+import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { listenHere } from './listen.ts';
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** Answers a request in its own way, or leaves it to the issuer by giving false. */
+export type Behaviour = (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
+
+/** How the issuer differs from a good one; a test may change it at any time. */
+export interface IssuerBehaviour {
+  discovery?: Behaviour | undefined;
+  keys?: Behaviour | undefined;
+  /** Of the address at which the runner lets a job ask for its identity. */
+  runner?: Behaviour | undefined;
+}
+
+export interface Header {
+  readonly alg?: 'RS256' | 'ES256' | 'HS256' | 'none';
+  /** Null leaves it out. */
+  readonly kid?: string | null;
+  readonly [name: string]: unknown;
+}
+
+export interface OidcIssuer {
+  readonly url: string;
+  readonly behaviour: IssuerBehaviour;
+  /** The paths that were asked for, in their order. */
+  readonly requests: readonly string[];
+  /** A JWT for this audience; claims that are undefined are left out. */
+  sign(audience: string, claims?: Claims, header?: Header): string;
+  /** Signs with new keys, and serves those alone. */
+  rotate(): void;
+  /** What the runner gives to the steps of a job that has `id-token: write`. */
+  readonly runnerEnvironment: {
+    readonly ACTIONS_ID_TOKEN_REQUEST_URL: string;
+    readonly ACTIONS_ID_TOKEN_REQUEST_TOKEN: string;
+  };
+  /** Changes what the runner's JWTs say of the job. */
+  jobClaims: Claims;
+  /** The JWTs that the runner has handed out, in their order. */
+  readonly handedOut: readonly string[];
+  stop(): void;
+}
+
+/** It never answers. The request ends with the client's patience, or with the issuer. */
+export const hang: Behaviour = () => true;
+
+export const slow =
+  (ms: number): Behaviour =>
+  async () => {
+    await setTimeout(ms);
+    return false;
+  };
+
+export const redirectTo =
+  (location: string): Behaviour =>
+  (_request, response) => {
+    response.writeHead(302, { location }).end();
+    return true;
+  };
+
+export const answerWith =
+  (status: number, body: unknown): Behaviour =>
+  (_request, response) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+    return true;
+  };
+
+/** Valid JSON, and more of it than anybody should read. */
+export const answerTooMuch: Behaviour = answerWith(200, { padding: 'a'.repeat(2 * 1024 * 1024) });
+
+/** What GitHub says of a job: https://docs.github.com/en/actions/reference/security/oidc */
+export const githubClaims: Claims = {
+  sub: 'repo:octo/game:ref:refs/heads/main',
+  ref: 'refs/heads/main',
+  ref_type: 'branch',
+  ref_protected: 'true',
+  sha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
+  repository: 'octo/game',
+  repository_id: '123',
+  repository_owner: 'octo',
+  repository_owner_id: '45',
+  repository_visibility: 'private',
+  actor: 'ada',
+  actor_id: '7',
+  workflow: 'Release',
+  workflow_ref: 'octo/game/.github/workflows/release.yml@refs/heads/main',
+  workflow_sha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
+  job_workflow_ref: 'octo/game/.github/workflows/release.yml@refs/heads/main',
+  job_workflow_sha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
+  run_id: '4711',
+  run_number: '12',
+  run_attempt: '1',
+  event_name: 'push',
+  head_ref: '',
+  base_ref: '',
+  runner_environment: 'github-hosted',
+};
+
+interface KeyPair {
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+type Keys = Readonly<Record<'RS256' | 'ES256', KeyPair>>;
+
+const newKeys = (): Keys => ({
+  RS256: { kid: randomUUID(), ...generateKeyPairSync('rsa', { modulusLength: 2_048 }) },
+  ES256: { kid: randomUUID(), ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
+});
+
+const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** RFC 7518 section 3. The secret of HS256 is the public key, as somebody would try who has nothing else. */
+function signatureOf(text: string, alg: NonNullable<Header['alg']>, keys: Keys): Buffer {
+  switch (alg) {
+    case 'RS256':
+      return sign('sha256', Buffer.from(text), keys.RS256.privateKey);
+    case 'ES256':
+      return sign('sha256', Buffer.from(text), { key: keys.ES256.privateKey, dsaEncoding: 'ieee-p1363' });
+    case 'HS256': {
+      const secret = keys.RS256.publicKey.export({ type: 'spki', format: 'pem' });
+      return createHmac('sha256', secret).update(text).digest();
+    }
+    case 'none':
+      return Buffer.alloc(0);
+  }
+}
+
+export interface IssuerOptions {
+  /** What follows the host of its address, such as that of GitHub Enterprise Server has. */
+  readonly path?: string;
+  /** Milliseconds since 1970, for JWTs. */
+  readonly clock?: () => number;
+}
+
+/** An issuer of OpenID Connect on this machine, and the runner's endpoint that hands its JWTs to jobs. */
+export async function startOidcIssuer({ path = '', clock = Date.now }: IssuerOptions = {}): Promise<OidcIssuer> {
+  const requests: string[] = [];
+  const handedOut: string[] = [];
+  const behaviour: IssuerBehaviour = {};
+  const runnerToken = `runner-${randomUUID()}`;
+  let keys = newKeys();
+  let url = '';
+
+  const discovery = () => ({ issuer: url, jwks_uri: `${url}/jwks`, id_token_signing_alg_values_supported: ['RS256'] });
+
+  const publicKeys = () => ({
+    keys: Object.entries(keys).map(([alg, { kid, publicKey }]) => ({
+      ...publicKey.export({ format: 'jwk' }),
+      alg,
+      kid,
+      use: 'sig',
+    })),
+  });
+
+  function signJwt(audience: string, claims: Claims = {}, { alg = 'RS256', kid, ...header }: Header = {}): string {
+    const now = Math.floor(clock() / 1_000);
+    const ofKey = kid === undefined ? keys[alg === 'ES256' ? 'ES256' : 'RS256'].kid : kid;
+    const head = { typ: 'JWT', alg, ...(ofKey !== null && { kid: ofKey }), ...header };
+    const times = { iat: now, nbf: now, exp: now + 300 };
+    const body = { ...githubClaims, jti: randomUUID(), iss: url, aud: audience, ...times, ...claims };
+    const text = `${encoded(head)}.${encoded(body)}`;
+    return `${text}.${signatureOf(text, alg, keys).toString('base64url')}`;
+  }
+
+  const issuer = {
+    behaviour,
+    requests,
+    handedOut,
+    jobClaims: {} as Claims,
+    sign: signJwt,
+    rotate() {
+      keys = newKeys();
+    },
+  };
+
+  async function answerRunner(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { searchParams } = new URL(request.url ?? '', url);
+    const audience = searchParams.get('audience') ?? 'https://github.com/octo';
+    if (await behaviour.runner?.(request, response)) return;
+    if (request.headers.authorization !== `Bearer ${runnerToken}`) {
+      answerWith(401, { message: 'Bad credentials' })(request, response);
+      return;
+    }
+    const jwt = signJwt(audience, issuer.jobClaims);
+    handedOut.push(jwt);
+    answerWith(200, { count: jwt.length, value: jwt })(request, response);
+  }
+
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://issuer.invalid');
+    requests.push(pathname);
+    if (pathname === '/runner/idtoken') return answerRunner(request, response);
+    if (pathname === `${path}/.well-known/openid-configuration`) {
+      if (!(await behaviour.discovery?.(request, response))) answerWith(200, discovery())(request, response);
+    } else if (pathname === `${path}/jwks`) {
+      if (!(await behaviour.keys?.(request, response))) answerWith(200, publicKeys())(request, response);
+    } else answerWith(404, {})(request, response);
+  });
+  const origin = `http://127.0.0.1:${await listenHere(server)}`;
+  url = origin + path;
+  return Object.assign(issuer, {
+    url,
+    runnerEnvironment: {
+      ACTIONS_ID_TOKEN_REQUEST_URL: `${origin}/runner/idtoken?api-version=2.0`,
+      ACTIONS_ID_TOKEN_REQUEST_TOKEN: runnerToken,
+    },
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  });
+}
