@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addTrustRule, removeTrustRule, type TrustRule } from '../../../src/service/trust/rules.ts';
+import { removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { sqlite } from '../../support/databases.ts';
 import { type FaultProxy, isReleasing, isRenewing, once, type Passed } from '../../support/fault-proxy.ts';
-import { answerWith, type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
+import { answerWith, type OidcIssuer } from '../../support/oidc-issuer.ts';
 import { json, nothing, page } from '../../support/other-servers/answers.ts';
 import { type Answer, startOtherServer } from '../../support/other-servers/other-server.ts';
 import { fasterCalendar, fasterTime } from '../../support/preload.ts';
@@ -12,37 +12,21 @@ import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 import { everyForm } from '../../support/runs.ts';
+import { jobIds, operator, startJobIssuer, trustJobs } from '../../support/trusted-jobs.ts';
 import { errorsOf, everythingLeft, jobAt } from '../scene.ts';
 import { locking, type PlacedJobOptions } from './place.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const audience = 'https://workspaces.example.com';
-const operator = { name: 'operator:test', tokenId: null, address: null };
 const hero = 'Content/Hero.uasset';
 
 let service: RunningService;
 let issuer: OidcIssuer;
 
-/** The jobs of the harness, as the issuer knows them. */
-const claims = { repository_id: '2', repository_owner_id: '3' };
-
-const trust = async (): Promise<TrustRule> => {
-  const { storage } = service;
-  const added = await storage.commit('global', (db) =>
-    addTrustRule(db, storage.now, operator, {
-      ...{ issuer: issuer.url, owner: 'build-bot', claims, workflow: null, repository: 'octo-games/dragon' },
-      ...{ scopes: ['locks:write'], workspaces: null },
-    }),
-  );
-  if (added.kind !== 'added') throw new Error(`The rule was not added: ${added.kind}.`);
-  return added.rule;
-};
-
 beforeAll(async () => {
-  issuer = await startOidcIssuer({ path: '/_services/token' });
-  issuer.jobClaims = { ...claims, repository: 'octo-games/dragon', run_id: '1001' };
+  issuer = await startJobIssuer();
   service = await startTestService(sqlite, { publicUrl: () => audience, allowedNetworks: ['127.0.0.0/8'] });
-  await trust();
+  await trustJobs(service, issuer);
 });
 afterAll(async () => {
   await service.stop();
@@ -221,7 +205,7 @@ describe('a token that ends in the middle of a step', () => {
       ]);
       expect(await stage.locks()).toHaveLength(1);
     } finally {
-      await trust();
+      await trustJobs(service, issuer);
     }
   });
 });
@@ -272,7 +256,7 @@ describe('a job that gets no token', () => {
       ]);
       await expectNoSecretLeft(job, proxy, [result]);
     } finally {
-      issuer.jobClaims = { ...issuer.jobClaims, ...claims };
+      issuer.jobClaims = { ...issuer.jobClaims, ...jobIds };
     }
   });
 
