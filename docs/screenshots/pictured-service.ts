@@ -61,6 +61,7 @@ export async function withPicturedService(
     ...defaultHookQuotas,
     ...shippedQuotas,
     trustedProxies: [],
+    publicUrl: () => 'https://assets.example.com',
     version: '0.0.0',
   });
   const { secret } = await storage.commit('global', (db) =>

@@ -208,6 +208,20 @@ const makers: Readonly<Record<string, Make>> = {
     return writeRequest({ method: 'POST', target: locks(aim), token: aim.token, headers, body: '{"path":"never"}' });
   }),
   'a body that is too large': refused((_random, aim) => post(aim, '', [`Content-Length: ${10 ** 9}`])),
+  'an identity that is none': refused((random) => {
+    const odd = pick(random, [
+      'a.b.c',
+      `${'eyJ'.repeat(50_000)}.e.e`,
+      '.'.repeat(9_000),
+      '%ff',
+      '',
+      'a&subject_token=b',
+    ]);
+    const type = 'urn:ietf:params:oauth:';
+    const body = `grant_type=${type}grant-type:token-exchange&subject_token_type=${type}token-type:jwt&subject_token=${odd}`;
+    const headers = ['Content-Type: application/x-www-form-urlencoded', closing];
+    return writeRequest({ method: 'POST', target: '/v1/token', headers, body });
+  }),
   'a body that never comes': unharmed(
     (_random, aim) => post(aim, '{"path":', ['Content-Length: 1000']),
     ['reset', 'at once'],

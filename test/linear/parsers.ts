@@ -48,6 +48,7 @@ import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
 import { untouched as emptyHook, readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
 import { readNewLock } from '../../src/service/dashboard/pages/new-lock-form.ts';
 import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/pages/new-token-form.ts';
+import { untouched as emptyTrust, readNewTrust } from '../../src/service/dashboard/pages/new-trust-form.ts';
 import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
 import { intoLines, wordsOfGit } from '../../src/service/git/git-output.ts';
@@ -72,6 +73,18 @@ import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
 import { parseLifetime, parseTokenName, parseTokenOwner } from '../../src/service/tokens/new-token.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
+import {
+  parseClaim,
+  parseClaimValue,
+  parseEvent,
+  parseGitHubId,
+  parseIssuer,
+  parseRef,
+  parseRepository,
+  parseRuleOwner,
+  parseWorkflow,
+  readRule,
+} from '../../src/service/trust/new-rule.ts';
 import { requestSecrets } from '../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { wholeAnswer } from '../../src/service/webhooks/receiver-answer.ts';
@@ -287,6 +300,19 @@ export const parsers: readonly Parser[] = [
     const given = { name: text, scopes: [text], lifetime: text, workspaces: [text] };
     return readNewToken({ ...emptyToken, ...given, expires: 'other', reach: 'some' });
   }),
+  row(
+    'service/dashboard/pages/new-trust-form.ts readNewTrust, service/dashboard/pages/permissions.ts readScopes readWorkspaces',
+    (text) =>
+      readNewTrust({
+        ...emptyTrust,
+        claims: text,
+        repository: text,
+        scopes: [text],
+        reach: 'some',
+        workspaces: [text],
+      }),
+    'a=b\n',
+  ),
   row('service/dashboard/assets/lock-list.js parseListQuery parseSort', (text) => {
     const given = { search: text, sort: text, group: text, path: text, page: text };
     const query = parseListQuery(new URLSearchParams(given));
@@ -339,7 +365,7 @@ export const parsers: readonly Parser[] = [
     ['authorization:', ' ', ''],
   ),
   row(
-    'service/http/urlencoded.ts readQuery',
+    'service/http/urlencoded.ts readQuery readParameters',
     orRefusal((text) => readQuery(`/a?${text}`, ['a', 'b'])),
     'c&',
     ['a=', '=', ''],
@@ -427,6 +453,31 @@ export const parsers: readonly Parser[] = [
   row('service/tokens/new-token.ts parseLifetime', parseLifetime),
   row('service/tokens/new-token.ts parseTokenName', parseTokenName),
   row('service/tokens/new-token.ts parseTokenOwner', parseTokenOwner),
+  row(
+    `service/trust/new-rule.ts parseIssuer parseRuleOwner parseGitHubId parseClaimValue parseRef parseWorkflow parseEvent`,
+    (text) =>
+      [parseIssuer, parseRuleOwner, parseGitHubId, parseClaimValue, parseRef, parseWorkflow, parseEvent].map((parse) =>
+        parse(text),
+      ),
+    ['.github/workflows/', '.yml', ''],
+    ['refs/heads/', 'a/', ''],
+    ['https://a/', '../', ''],
+  ),
+  row(
+    'service/trust/new-rule.ts parseRepository parseClaim',
+    (text) => [parseRepository(text), parseClaim(text)],
+    'a/',
+    ['a', '.', '='],
+  ),
+  row('service/trust/new-rule.ts readRule', (text) =>
+    readRule({
+      issuer: 'https://gitlab.com',
+      owner: text,
+      claims: Array.from(text, (name) => [name, 'a'] as const),
+      scopes: ['sync'],
+      workspaces: [],
+    }),
+  ),
   row('service/tokens/secret.ts looksLikeTokenSecret', looksLikeTokenSecret, ['wsa_', 'a', '']),
   row('service/platform/ip-address.ts parseCidr', parseCidr),
   row('service/platform/ip-address.ts parseIpAddress', parseIpAddress),

@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import https from 'node:https';
 import { setTimeout } from 'node:timers/promises';
 import { listenHere } from './listen.ts';
 
@@ -134,12 +135,14 @@ function signatureOf(text: string, alg: NonNullable<Header['alg']>, keys: Keys):
 export interface IssuerOptions {
   /** What follows the host of its address, such as that of GitHub Enterprise Server has. */
   readonly path?: string;
+  /** Then it speaks https, and is reached by a name. */
+  readonly tls?: { readonly name: string; readonly key: string; readonly cert: string };
   /** Milliseconds since 1970, for JWTs. */
   readonly clock?: () => number;
 }
 
 /** An issuer of OpenID Connect on this machine, and the runner's endpoint that hands its JWTs to jobs. */
-export async function startOidcIssuer({ path = '', clock = Date.now }: IssuerOptions = {}): Promise<OidcIssuer> {
+export async function startOidcIssuer({ path = '', tls, clock = Date.now }: IssuerOptions = {}): Promise<OidcIssuer> {
   const requests: string[] = [];
   const handedOut: string[] = [];
   const behaviour: IssuerBehaviour = {};
@@ -192,7 +195,7 @@ export async function startOidcIssuer({ path = '', clock = Date.now }: IssuerOpt
     answerWith(200, { count: jwt.length, value: jwt })(request, response);
   }
 
-  const server = createServer(async (request, response) => {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? '', 'http://issuer.invalid');
     requests.push(pathname);
     if (pathname === '/runner/idtoken') return answerRunner(request, response);
@@ -201,8 +204,11 @@ export async function startOidcIssuer({ path = '', clock = Date.now }: IssuerOpt
     } else if (pathname === `${path}/jwks`) {
       if (!(await behaviour.keys?.(request, response))) answerWith(200, publicKeys())(request, response);
     } else answerWith(404, {})(request, response);
-  });
-  const origin = `http://127.0.0.1:${await listenHere(server)}`;
+  }
+
+  const server = tls === undefined ? http.createServer(answer) : https.createServer(tls, answer);
+  const port = await listenHere(server);
+  const origin = tls === undefined ? `http://127.0.0.1:${port}` : `https://${tls.name}:${port}`;
   url = origin + path;
   return Object.assign(issuer, {
     url,

@@ -79,7 +79,7 @@ export interface RunningServiceOptions {
   readonly allowedNetworks?: readonly string[];
   readonly resolve?: Resolve;
   /** The origin at which others reach it, by its port. */
-  readonly publicUrl?: (port: number) => string;
+  readonly publicUrl?: ((port: number) => string) | undefined;
   readonly environment?: NodeJS.ProcessEnv;
   /** Where it writes instead of to `log()`. */
   readonly log?: Logger;

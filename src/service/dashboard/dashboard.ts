@@ -25,6 +25,7 @@ import { addSignInPages } from './pages/sign-in.ts';
 import { addOneSyncPage } from './pages/sync.ts';
 import { addSyncHistoryPage } from './pages/syncs.ts';
 import { addTokenPages } from './pages/tokens.ts';
+import { addTrustPages } from './pages/trust.ts';
 import { addWorkspaceListPage } from './pages/workspaces.ts';
 
 /** The pages for people: an app of its own, which answers whoever looks with a browser. It goes through the rules of the API. */
@@ -40,6 +41,7 @@ export function createDashboard(parts: DashboardParts): App {
   addTokenPages(app, parts);
   addNewTokenPages(app, parts);
   addRotationPages(app, parts);
+  addTrustPages(app, parts);
   addAuditPage(app, parts);
   addBranchPages(app, parts);
   addSyncHistoryPage(app, parts);

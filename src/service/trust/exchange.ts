@@ -49,7 +49,7 @@ const perMinute = (max: number) => ({ max, everyMs: 60_000 });
 /** For each rule. */
 const exchangesOfRule = perMinute(300);
 
-/** For each address. To find out that an identity is none takes time of the processor, and strangers can ask for it. */
+/** For each address, also where nobody can tell. To judge an identity takes time, and strangers can ask for it. */
 const refusalsOfAddress = perMinute(60);
 
 /** Far below what may be refused: many jobs behind one address begin at the same time, and none of them is refused. */
@@ -104,14 +104,9 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     const exchanged = await inTurn(source, async (): Promise<Exchange> => {
       const attempt = ofAddress(source);
       if (attempt.kind === 'refused') return { kind: 'limited', retryAfterSeconds: attempt.retryAfterSeconds };
-      let isRefused = false;
-      try {
-        const result = await exchange(request);
-        isRefused = result.kind === 'refused' || result.kind === 'invalid-scope';
-        return result;
-      } finally {
-        if (!isRefused) attempt.succeeded();
-      }
+      const result = await exchange(request);
+      if (result.kind === 'exchanged' || result.kind === 'limited') attempt.succeeded();
+      return result;
     });
     metrics.tokenExchanges.inc({ outcome: exchanged.kind });
     if ('why' in exchanged) {

@@ -1,5 +1,6 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../../interface/scopes.ts';
+import { parseTokenOwner } from '../tokens/new-token.ts';
 import { isGitHub, whyAnybodys } from './issuers.ts';
 import type { NewTrustRule } from './rules.ts';
 
@@ -39,6 +40,10 @@ export function parseIssuer(text: string): Parsed<string> {
   const spelled = text.endsWith('/') ? url.href : url.href.replace(/\/$/, '');
   return text === spelled ? accepted(text) : refused(`It is compared letter by letter. Write it as ${spelled}`);
 }
+
+/** It has to be named: unlike a token, a rule has no name that could stand for it. */
+export const parseRuleOwner = (text: string): Parsed<string> =>
+  text.trim() === '' ? refused('Say whose the locks of such jobs are.') : parseTokenOwner(text);
 
 export const parseGitHubId = (text: string): Parsed<string> =>
   /^[1-9]\d{0,18}$/.test(text)

@@ -19,6 +19,10 @@ type Run = Omit<ProvenRun, 'id'>;
 
 const maxLength = 500;
 
+/** Buildkite counts its builds in numbers. */
+const textOf = (claim: unknown): string =>
+  typeof claim === 'string' || typeof claim === 'number' ? String(claim) : '';
+
 /** It becomes part of an address, and must mean nothing else there. */
 const isPlain = (text: string): boolean =>
   text.length <= maxLength && text.split('/').every((part) => /^[\w.-]+$/.test(part) && !/^\.\.?$/.test(part));
@@ -28,7 +32,7 @@ function plainClaims<Name extends string>(
   claims: Claims,
   ...names: readonly Name[]
 ): Readonly<Record<Name, string>> | undefined {
-  const values = names.map((name) => String(claims[name] ?? ''));
+  const values = names.map((name) => textOf(claims[name]));
   // It has each of the names.
   return values.every(isPlain)
     ? (Object.fromEntries(names.map((name, index) => [name, values[index]])) as Record<Name, string>)
@@ -79,7 +83,7 @@ function runOfBuildkite(_issuer: string, claims: Claims): Run | undefined {
 
 /** Of whom nothing else is known, all that the subject does is one run. */
 function runOfSubject(claims: Claims): Run {
-  const sub = String(claims['sub'] ?? '').slice(0, maxLength);
+  const sub = textOf(claims['sub']).slice(0, maxLength);
   return { claims: { sub }, name: sub.replaceAll(/\p{C}/gu, ' ') || 'a job', origin: null };
 }
 

@@ -33,7 +33,7 @@ test.each<[args: readonly string[], sentence: string]>([
   [[...tokenCreate, '--scopes=root'], scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`).join(', ')],
   [[...tokenCreate, '--scopes=admin', '--workspaces=a'], 'A token with the scope admin cannot be limited to some'],
   [['token', 'revoke', secretOfToken], 'workspace-service token list'],
-  [['trust', 'add'], '--owner is missing: the owner of the locks of such jobs'],
+  [['trust', 'add'], '--owner is missing: the owner of its locks'],
   [
     trustAdd,
     '--repository-id: A rule for GitHub needs the ids of the repository and of its owner, which never change hands',

@@ -61,6 +61,7 @@ describe('a sentence', () => {
     ['workspace.added', mirror, 'added the workspace game, a mirror of https://git.example.com/game.git'],
     ['workspace.updated', { workspace: 'game' }, 'changed how people work on game with Git LFS'],
     ['workspace.removed', mirror, 'removed the workspace game, a mirror of https://git.example.com/game.git'],
+    ['token.exchanged', { owner: 'bot' }, 'proved who it is, and acts for bot'],
     ['trust.added', { repository: 'octo/game', owner: 'bot' }, 'trusts workflows of octo/game to act for bot'],
     [
       'trust.removed',

@@ -14,6 +14,7 @@ test('no page has markup, an order or a gap that a name, an error or an answer m
   }
   for (const path of [
     '/tokens',
+    '/trust',
     '/audit',
     ...['', '/locks', '/syncs', '/hooks'].map((tab) => `/workspaces/${workspace}${tab}`),
   ]) {

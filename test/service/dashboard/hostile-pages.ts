@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { recordAudit } from '../../../src/service/audit/audit.ts';
+import { addTrustRule } from '../../../src/service/trust/rules.ts';
 import { wholeAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
@@ -56,8 +57,20 @@ export async function hostilePages(service: RunningService) {
     events: ['sync.failed', 'lock.acquired'],
   };
   const { body: hook } = await ask('POST', `/v1/workspaces/${workspace}/hooks`, { token: admin.secret, json });
+  const actor = { name: hostileName, tokenId: null, address: null };
   for (const [index, text] of hostileTexts.entries()) {
     await token({ name: text });
+    await storage.commit('global', (db) =>
+      addTrustRule(db, storage.now, actor, {
+        issuer: text,
+        owner: text,
+        claims: { [text]: text },
+        workflow: text,
+        repository: text,
+        scopes: ['sync'],
+        workspaces: [text],
+      }),
+    );
     const headers = { 'content-type': text, location: text, server: text };
     const answer = wholeAnswer({ status: 500, headers, body: Buffer.from(`${text}\n\t${text}`), isCut: true }, []);
     const last = { last_attempt_at: 1, last_duration_ms: 7, last_answer: JSON.stringify(answer) };

@@ -30,7 +30,7 @@ interface Field {
 interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly Omit<Field, 'operationId'>[];
-  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: { $ref: string } } } };
+  readonly requestBody?: { readonly content: { readonly 'application/json'?: { readonly schema: { $ref: string } } } };
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
@@ -52,7 +52,7 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
 
 /** Every part of a request that the document has a schema for. */
 const fields = operations.flatMap(({ operationId, parameters, requestBody }): Field[] => {
-  const name = requestBody?.content['application/json'].schema.$ref.split('/').at(-1) ?? '';
+  const name = requestBody?.content['application/json']?.schema.$ref.split('/').at(-1) ?? '';
   const { properties = {}, required = [] } = components.schemas[name] ?? {};
   const inBody = Object.entries(properties).map(([name, schema]) => {
     return { in: 'body' as const, name, required: required.includes(name), schema };

@@ -20,6 +20,7 @@ const rows: readonly Row[] = [
   ['listWorkspaces', 'GET', '/v1/workspaces', 'any-token', 200],
   ['listBranches', 'GET', '/v1/workspaces/{id}/branches', 'any-token', 503],
   ['getToken', 'GET', '/v1/token', 'any-token', 200],
+  ['exchangeToken', 'POST', '/v1/token', 'anyone', 400],
   ['startSync', 'POST', '/v1/workspaces/{id}/sync', 'sync', 415, { branch: 'main' }],
   ['getSync', 'GET', '/v1/workspaces/{id}/syncs/{sync_id}', 'sync', 404],
   ['listLocks', 'GET', '/v1/workspaces/{id}/locks', 'locks:read', 200],

@@ -4,6 +4,7 @@ import { addTrustRule, type NewTrustRule, type TrustRule } from '../../../src/se
 import type { DatabaseKind } from '../../support/databases.ts';
 import { type Claims, type Header, type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
 import type { Ask, Reply, RunningServiceOptions } from '../../support/running-service.ts';
+import { expectDescribed } from '../http/described-operations.ts';
 import { type SharedService, sharedService } from '../http/shared-service.ts';
 
 export const audience = 'https://assets.example.com';
@@ -22,6 +23,8 @@ export const newAddress = (): string => `198.18.${randomInt(256)}.${randomInt(25
 
 export interface Shown {
   readonly form?: Readonly<Record<string, string>>;
+  /** Instead of the form. */
+  readonly raw?: string;
   readonly address?: string;
   readonly headers?: Ask['headers'];
 }
@@ -33,6 +36,8 @@ export interface TrustingService extends SharedService {
   trust(rule?: Partial<NewTrustRule>): Promise<TrustRule & { sign(claims?: Claims, header?: Header): string }>;
   /** Shows an identity for a token. */
   exchange(jwt: string, shown?: Shown): Promise<Reply>;
+  /** What the operator is told of the request that was answered so. */
+  told(answer: Reply): string;
 }
 
 /** One service and one issuer for the tests of a file. */
@@ -63,7 +68,17 @@ export function trustingService(kind?: DatabaseKind, options: RunningServiceOpti
           issuer.sign(audience, { repository_id, ...claims }, header);
         return { ...added.rule, sign };
       },
-      exchange(jwt: string, { form = {}, address = newAddress(), headers }: Shown = {}) {
+      told({ headers }: Reply) {
+        const lines = service
+          .log()
+          .split('\n')
+          .filter((line) => line.includes(headers.get('x-request-id') ?? 'none'));
+        return lines
+          .map((line) => JSON.parse(line).msg)
+          .filter((message) => message !== 'request')
+          .join('\n');
+      },
+      async exchange(jwt: string, { form = {}, raw, address = newAddress(), headers }: Shown = {}) {
         const fields = {
           grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
           subject_token: jwt,
@@ -71,8 +86,11 @@ export function trustingService(kind?: DatabaseKind, options: RunningServiceOpti
           ...form,
         };
         const type = { 'content-type': 'application/x-www-form-urlencoded' };
-        const raw = new URLSearchParams(fields).toString();
-        return service.ask('POST', '/v1/token', { raw, headers: { ...type, 'x-forwarded-for': address, ...headers } });
+        const text = raw ?? new URLSearchParams(fields).toString();
+        const asked = { raw: text, headers: { ...type, 'x-forwarded-for': address, ...headers } };
+        const answer = await service.ask('POST', '/v1/token', asked);
+        expectDescribed('POST', '/v1/token', answer);
+        return answer;
       },
     });
   });

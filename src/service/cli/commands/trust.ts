@@ -1,4 +1,3 @@
-import { parseTokenOwner } from '../../tokens/new-token.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
 import { githubIssuer } from '../../trust/issuers.ts';
 import {
@@ -9,6 +8,7 @@ import {
   parseIssuer,
   parseRef,
   parseRepository,
+  parseRuleOwner,
   parseWorkflow,
   readRule,
   type TypedRule,
@@ -27,7 +27,7 @@ import { sharedOwnerLines } from './token.ts';
 const narrows = 'default any';
 
 const flags = {
-  owner: required('OWNER', 'the owner of the locks of such jobs; case counts', parseTokenOwner),
+  owner: required('OWNER', 'the owner of its locks; case counts', parseRuleOwner),
   repositoryId: optional('ID', 'the id of the repository on GitHub', 'required for GitHub', parseGitHubId),
   repositoryOwnerId: optional('ID', 'the id of its owner on GitHub', 'required for GitHub', parseGitHubId),
   repository: optional(
@@ -52,10 +52,10 @@ const flags = {
     parseClaim,
   ),
   issuer: withDefault('URL', 'whoever signs the identities of the jobs', githubIssuer, parseIssuer),
-  scopes: requiredList('LIST', 'what such a job may do, separated by commas', parseScope),
+  scopes: requiredList('LIST', 'what the token may do, separated by commas', parseScope),
   workspaces: list(
     'LIST',
-    'the workspaces that it is limited to, separated by commas',
+    'the workspaces that the token is limited to, separated by commas',
     'default all',
     parseWorkspaceId,
   ),
@@ -147,9 +147,7 @@ export const trustList = defineStorageCommand({
 export const trustRemove = defineStorageCommand({
   name: 'trust remove',
   summary: 'no longer trust the jobs that a rule means',
-  details: [
-    'A token that a job already has stays valid for up to 15 minutes. Its locks stay until they are released or expire.',
-  ],
+  details: ['The tokens that jobs have by it end at once. Their locks stay until they are released or expire.'],
   arguments: { id: required('ID', 'the id of the rule', idOf('trust', 'workspace-service trust list')) },
   example: 'trust_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
   async run({ arguments: { id } }, storage) {
@@ -161,7 +159,9 @@ export const trustRemove = defineStorageCommand({
     }
     return {
       document: { removed: id },
-      lines: [`Removed ${id}. Jobs of ${removed.repository ?? removed.issuer} get no more tokens by it.`],
+      lines: [
+        `Removed ${id}. Jobs of ${removed.repository ?? removed.issuer} get no more tokens by it, and those that they have end now.`,
+      ],
     };
   },
 });

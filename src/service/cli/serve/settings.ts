@@ -36,7 +36,7 @@ export const serveFlags = {
   ),
   allowHookNetwork: list(
     'CIDR',
-    'a private network that webhooks, and what LFS stores say of addresses, may lead to; can be repeated',
+    'a private network that webhooks, issuers, and what LFS stores say of addresses, may lead to; can be repeated',
     'default none',
     parseCidr,
   ),

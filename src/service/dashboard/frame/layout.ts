@@ -19,7 +19,7 @@ import type { PageCall } from './page.ts';
 export type PageLocation =
   | { readonly section: 'workspaces' }
   | { readonly section: 'workspaces'; readonly workspace: string; readonly tab: Tab }
-  | { readonly section: 'my-locks' | 'tokens' | 'audit' | 'none' };
+  | { readonly section: 'my-locks' | 'tokens' | 'trust' | 'audit' | 'none' };
 
 type Tab = 'branches' | 'locks' | 'syncs' | 'hooks';
 
@@ -56,11 +56,12 @@ function mainNavigation({ section }: PageLocation, { scopes }: Bearer): Markup {
   const workspaces = { href: '/', text: 'Workspaces', current: section === 'workspaces' };
   const myLocks = { href: ownLocksAddress, text: 'My locks', current: section === 'my-locks' };
   const tokens = { href: '/tokens', text: 'Tokens', current: section === 'tokens' };
+  const trust = { href: '/trust', text: 'Trust', current: section === 'trust' };
   const audit = { href: '/audit', text: 'Audit', current: section === 'audit' };
   const links = [
     workspaces,
     ...(grants(scopes, 'locks:read') ? [myLocks] : []),
-    ...(grants(scopes, 'admin') ? [tokens, audit] : []),
+    ...(grants(scopes, 'admin') ? [tokens, trust, audit] : []),
   ];
   return html`<nav aria-label="Main">${navigationLinks(links)}</nav>`;
 }

@@ -9,7 +9,8 @@ import { plural } from '../assets/text.js';
 import { copyable, type Markup, userText } from '../elements/text.ts';
 import type { View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
-import { shownEnd, shownScopes, shownWorkspaces } from './tokens.ts';
+import { shownScopes, shownWorkspaces } from './permissions.ts';
+import { shownEnd } from './tokens.ts';
 
 /** A form carries the id of its future token, so that sending it twice creates one token. */
 export function sealedTokenId({ c }: PageCall, sealedId: string): string | undefined {

@@ -1,16 +1,23 @@
 import { html } from 'hono/html';
 import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import { sealed } from '../../sessions/secret.ts';
 import { parseLifetime, parseTokenName, parseTokenOwner, whyNotLimited } from '../../tokens/new-token.ts';
 import type { NewToken } from '../../tokens/tokens.ts';
-import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { choices, field, group, marked, problemSummary } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
+import {
+  noPermissions,
+  type Permissions,
+  permissionsIn,
+  readScopes,
+  readWorkspaces,
+  scopeChoices,
+  workspaceChoices,
+} from './permissions.ts';
 
 const titles = {
   name: 'Name',
@@ -31,27 +38,6 @@ const presets: ReadonlyMap<string, string> = new Map([
 const groupOf = (field: Field, problems: Problems, content: Markup): Markup =>
   group({ id: field, title: titles[field], problem: problems[field], content });
 
-const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}.`;
-
-function hintOf(scope: Scope): Markup | string {
-  const meaning = sentence(scopeMeanings[scope]);
-  if (scope === 'admin') {
-    return html`${meaning} <strong>Whoever has it can do everything here and create tokens for others.</strong> It is for
-      people who run the service, not for workflows.`;
-  }
-  const implied = scopes.filter((other) => other !== scope && grants([scope], other));
-  return implied.length === 0 ? meaning : html`${meaning} Includes ${implied.join(' and ')}.`;
-}
-
-const scopeChoices = (typed: Typed, wrong: boolean): Markup =>
-  choices({
-    type: 'checkbox',
-    name: 'scope',
-    chosen: typed.scopes,
-    wrong,
-    options: scopes.map((scope) => [scope, html`<code>${scope}</code>`, hintOf(scope)]),
-  });
-
 const forEver = 'Anyone who finds it years from now can still use it. Revoke it when it is no longer needed.';
 
 function endChoices({ expires, lifetime }: Typed, wrong: boolean): Markup {
@@ -65,18 +51,7 @@ function endChoices({ expires, lifetime }: Typed, wrong: boolean): Markup {
     ${choices({ ...end, options: [['never', 'never', forEver]] })}`;
 }
 
-function workspaceChoices({ reach, workspaces }: Typed, ids: readonly string[], wrong: boolean): Markup {
-  const all = ['all', 'all, including those added later'] as const;
-  const some = ['some', 'only these', 'The token sees no others. Not possible with the scope admin.'] as const;
-  const options = ids.length === 0 ? [all] : [all, some];
-  const each = { type: 'checkbox', name: 'workspace', chosen: workspaces, wrong } as const;
-  return html`${choices({ type: 'radio', name: 'reach', chosen: [reach], options })}
-    ${
-      ids.length === 0
-        ? html`<p class="hint">There are no workspaces yet.</p>`
-        : html`<div class="under">${choices({ ...each, options: ids.map((id) => [id, id]) })}</div>`
-    }`;
-}
+const onlyThese = 'The token sees no others. Not possible with the scope admin.';
 
 export interface NewTokenForm {
   /** The form carries the id of its future token, so that sending it twice creates one token. */
@@ -111,46 +86,37 @@ export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }
       })}
       ${groupOf('scopes', problems, scopeChoices(typed, problems.scopes !== undefined))}
       ${groupOf('expires', problems, endChoices(typed, problems.expires !== undefined))}
-      ${groupOf('workspaces', problems, workspaceChoices(typed, workspaces, problems.workspaces !== undefined))}
+      ${groupOf('workspaces', problems, workspaceChoices(typed, problems.workspaces !== undefined, workspaces, onlyThese))}
       <div class="actions"><button class="primary">Create token</button> <a class="button" href="/tokens">Cancel</a></div>
     </form>`;
   return { title: 'New token', location: { section: 'tokens' }, main };
 }
 
 /** The form as typed and chosen. */
-export interface Typed {
+export interface Typed extends Permissions {
   readonly name: string;
   /** Empty: the name. */
   readonly owner: string;
-  readonly scopes: readonly string[];
   /** One of the presets, `other` or `never`. */
   readonly expires: string;
   /** Counts where `expires` is `other`. */
   readonly lifetime: string;
-  /** `all` or `some`. */
-  readonly reach: string;
-  /** Count where `reach` is `some`. */
-  readonly workspaces: readonly string[];
 }
 
 export const untouched: Typed = {
+  ...noPermissions,
   name: '',
   owner: '',
-  scopes: [],
   expires: '90d',
   lifetime: '',
-  reach: 'all',
-  workspaces: [],
 };
 
 export const typedIn = (form: Form): Typed => ({
+  ...permissionsIn(form),
   name: form.text('name'),
   owner: form.text('owner'),
-  scopes: form.all('scope'),
   expires: form.text('expires'),
   lifetime: form.text('lifetime'),
-  reach: form.text('reach'),
-  workspaces: form.all('workspace'),
 });
 
 /** A sentence for each wrong field. */
@@ -160,24 +126,10 @@ export type Reading =
   | { readonly kind: 'new-token'; readonly newToken: NewToken }
   | { readonly kind: 'wrong'; readonly problems: Problems };
 
-function readScopes(texts: readonly string[]): Parsed<readonly Scope[]> {
-  const scopes = [...new Set(texts.filter(isScope))];
-  if (texts.some((text) => !isScope(text))) return refused('One of these scopes is unknown. Choose again.');
-  return scopes.length === 0 ? refused('Choose at least one scope.') : accepted(scopes);
-}
-
 function readLifetime({ expires, lifetime }: Typed): Parsed<Duration | null> {
   if (expires === 'never') return accepted(null);
   if (expires === 'other') return parseLifetime(lifetime.trim());
   return presets.has(expires) ? parseLifetime(expires) : refused('Choose when the token expires.');
-}
-
-function readWorkspaces({ reach, workspaces }: Typed): Parsed<readonly string[] | null> {
-  if (reach === 'all') return accepted(null);
-  if (reach !== 'some') return refused('Choose which workspaces the token sees.');
-  if (workspaces.length === 0) return refused('Choose at least one workspace, or all.');
-  const unfit = workspaces.map(parseWorkspaceId).find((id) => !id.ok);
-  return unfit === undefined || unfit.ok ? accepted([...new Set(workspaces)]) : unfit;
 }
 
 const problemOf = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.why);
@@ -186,7 +138,7 @@ const problemOf = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? 
 export function readNewToken(typed: Typed): Reading {
   const name = parseTokenName(typed.name);
   const owner = typed.owner.trim() === '' ? accepted(undefined) : parseTokenOwner(typed.owner);
-  const scopes = readScopes(typed.scopes);
+  const scopes = readScopes(typed);
   const lifetime = readLifetime(typed);
   const workspaces = readWorkspaces(typed);
   const limited = scopes.ok && workspaces.ok ? whyNotLimited(scopes.value, workspaces.value) : undefined;

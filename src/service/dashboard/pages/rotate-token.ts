@@ -14,7 +14,8 @@ import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { madeTokenView, originOf, sealedTokenId, unknownForm } from './made-token.ts';
-import { noSuchToken, shownEnd, shownScopes, shownWorkspaces, tokenIdOf } from './tokens.ts';
+import { shownScopes, shownWorkspaces } from './permissions.ts';
+import { noSuchToken, shownEnd, tokenIdOf } from './tokens.ts';
 
 const route = { path: '/tokens/:token/rotate', access: 'admin' } as const;
 

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { Scope } from '../../../interface/scopes.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -9,13 +8,14 @@ import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { plural } from '../assets/text.js';
 import { addressWith, groupedTable, navigationLinks, unseen } from '../elements/list.ts';
-import { empty, faint, literal, literals, type Markup, notice, time, userText } from '../elements/text.ts';
+import { empty, faint, literal, type Markup, notice, time, userText } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { endedCookie } from '../frame/session.ts';
+import { shownScopes, shownWorkspaces } from './permissions.ts';
 
 /** In the order of the list: active tokens come first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
@@ -74,12 +74,6 @@ const headings = [
   'Last used',
   unseen('Rotate or revoke'),
 ];
-
-export const shownScopes = (scopes: readonly Scope[]): Markup =>
-  scopes.length === 0 ? faint('none') : literals(scopes);
-
-export const shownWorkspaces = (workspaces: readonly string[] | null): Markup =>
-  workspaces === null ? html`all` : literals(workspaces);
 
 export const shownEnd = ({ expires_at }: Pick<Token, 'expires_at'>, now: number): Markup =>
   expires_at === null ? html`never` : time(expires_at, now);

@@ -1,0 +1,89 @@
+import { html } from 'hono/html';
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
+import { choices } from '../elements/fields.ts';
+import { faint, literals, type Markup } from '../elements/text.ts';
+import type { Form } from '../frame/form.ts';
+
+/** What somebody chose in a form that a token or a job may do. */
+export interface Permissions {
+  readonly scopes: readonly string[];
+  /** `all` or `some`. */
+  readonly reach: string;
+  /** Count where `reach` is `some`. */
+  readonly workspaces: readonly string[];
+}
+
+export const noPermissions: Permissions = { scopes: [], reach: 'all', workspaces: [] };
+
+export const permissionsIn = (form: Form): Permissions => ({
+  scopes: form.all('scope'),
+  reach: form.text('reach'),
+  workspaces: form.all('workspace'),
+});
+
+const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}.`;
+
+function hintOf(scope: Scope): Markup | string {
+  const meaning = sentence(scopeMeanings[scope]);
+  if (scope === 'admin') {
+    return html`${meaning} <strong>Whoever has it can do everything here and create tokens for others.</strong> It is for
+      people who run the service, not for workflows.`;
+  }
+  const implied = scopes.filter((other) => other !== scope && grants([scope], other));
+  return implied.length === 0 ? meaning : html`${meaning} Includes ${implied.join(' and ')}.`;
+}
+
+export const scopeChoices = (
+  { scopes: chosen }: Permissions,
+  wrong: boolean,
+  offered: readonly Scope[] = scopes,
+): Markup =>
+  choices({
+    type: 'checkbox',
+    name: 'scope',
+    chosen,
+    wrong,
+    options: offered.map((scope) => [scope, html`<code>${scope}</code>`, hintOf(scope)]),
+  });
+
+/** `ids` are those to choose from, `onlyThese` is what it means to choose some. */
+export function workspaceChoices(
+  { reach, workspaces }: Permissions,
+  wrong: boolean,
+  ids: readonly string[],
+  onlyThese: string,
+): Markup {
+  const all = ['all', 'all, including those added later'] as const;
+  const some = ['some', 'only these', onlyThese] as const;
+  const options = ids.length === 0 ? [all] : [all, some];
+  const each = { type: 'checkbox', name: 'workspace', chosen: workspaces, wrong } as const;
+  return html`${choices({ type: 'radio', name: 'reach', chosen: [reach], options })}
+    ${
+      ids.length === 0
+        ? html`<p class="hint">There are no workspaces yet.</p>`
+        : html`<div class="under">${choices({ ...each, options: ids.map((id) => [id, id]) })}</div>`
+    }`;
+}
+
+export function readScopes({ scopes: texts }: Permissions): Parsed<readonly Scope[]> {
+  const scopes = [...new Set(texts.filter(isScope))];
+  if (texts.some((text) => !isScope(text))) return refused('One of these scopes is unknown. Choose again.');
+  return scopes.length === 0 ? refused('Choose at least one scope.') : accepted(scopes);
+}
+
+/** Null: all. */
+export function readWorkspaces({ reach, workspaces }: Permissions): Parsed<readonly string[] | null> {
+  if (reach === 'all') return accepted(null);
+  if (reach !== 'some') return refused('Choose which workspaces it is for.');
+  if (workspaces.length === 0) return refused('Choose at least one workspace, or all.');
+  const unfit = workspaces.map(parseWorkspaceId).find((id) => !id.ok);
+  return unfit === undefined || unfit.ok ? accepted([...new Set(workspaces)]) : unfit;
+}
+
+export const shownScopes = (scopes: readonly Scope[]): Markup =>
+  scopes.length === 0 ? faint('none') : literals(scopes);
+
+export const shownWorkspaces = (workspaces: readonly string[] | null): Markup =>
+  workspaces === null ? html`all` : literals(workspaces);

@@ -1,0 +1,150 @@
+import { html } from 'hono/html';
+import { Refusal } from '../../contract/problem.ts';
+import { type App, actorOf } from '../../http/context.ts';
+import { githubIssuer } from '../../trust/issuers.ts';
+import {
+  addTrustRule,
+  findTrustRule,
+  listTrustRules,
+  maxTrustRules,
+  removeTrustRule,
+  type TrustRule,
+} from '../../trust/rules.ts';
+import { warningsOf } from '../../trust/warnings.ts';
+import { listWorkspaces } from '../../workspaces/workspaces.ts';
+import { plural } from '../assets/text.js';
+import { groupedTable, unseen } from '../elements/list.ts';
+import { empty, literal, type Markup, notice, time, userText } from '../elements/text.ts';
+import { seeOther } from '../frame/answer.ts';
+import { formField } from '../frame/form.ts';
+import { showPage } from '../frame/layout.ts';
+import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { type NewTrustForm, newTrustForm, readNewTrust, typedIn, untouched } from './new-trust-form.ts';
+import { shownScopes, shownWorkspaces } from './permissions.ts';
+
+const location = { section: 'trust' } as const;
+const list = { path: '/trust', access: 'admin' } as const;
+const removal = { path: '/trust/:rule/remove', access: 'admin' } as const;
+
+/** What people call it. */
+const nameOf = ({ repository, issuer }: TrustRule): string => repository ?? issuer;
+
+function shownClaims({ claims, workflow, issuer }: TrustRule): Markup {
+  const named = { ...claims, ...(workflow !== null && { workflow }), ...(issuer !== githubIssuer && { issuer }) };
+  return html`${Object.entries(named).map(([name, value]) => html`<div>${literal(`${name}=${value}`)}</div>`)}`;
+}
+
+function row(rule: TrustRule, now: number): Markup {
+  const { id, scopes, workspaces, created_at } = rule;
+  return html`<tr id="${id}">
+    <th scope="row">${userText(nameOf(rule))}<div class="id">${literal(id)}</div></th>
+    <td data-label="Claims">${shownClaims(rule)}</td>
+    <td data-label="Scopes">${shownScopes(scopes)}</td>
+    <td data-label="Workspaces">${shownWorkspaces(workspaces)}</td>
+    <td data-label="Added">${time(created_at, now)}</td>
+    <td class="nowrap"><a href="/trust/${id}/remove">Remove<span class="visually-hidden"> the rule for ${userText(nameOf(rule))}</span></a></td>
+  </tr>`;
+}
+
+const headings = ['Repository', 'Claims', 'Scopes', 'Workspaces', 'Added', unseen('Remove')];
+
+const ownerTitle = (owner: string, { length }: readonly TrustRule[]): Markup =>
+  html`<span class="faint">Locks belong to</span> ${userText(owner)} <span class="faint">${plural(length, 'rule')}</span>`;
+
+const ruleTable = (rules: readonly TrustRule[], now: number): Markup =>
+  groupedTable(
+    'cards',
+    headings,
+    [...Map.groupBy(rules, ({ owner }) => owner)].map(([owner, ofOwner]) => ({
+      title: ownerTitle(owner, ofOwner),
+      rows: ofOwner.map((rule) => row(rule, now)),
+    })),
+  );
+
+const nobody = empty(
+  'No workflow is trusted yet.',
+  html`A job of a repository that you <a href="/trust/new">trust</a> proves who it is and needs no token in its secrets.`,
+);
+
+/** The identity of a job names the service that it is for. */
+const unreachable = html`<p class="warning">No job gets a token yet: the service has not been told its address. Start it with
+  <code>--public-url</code>.</p>`;
+
+/** An impossible id is not looked up: it may have characters that a database refuses. */
+async function addressedRule({ c }: PageCall, { storage }: DashboardParts): Promise<TrustRule> {
+  const id = c.req.param('rule') ?? '';
+  const rule = /^trust_[0-9a-f-]{36}$/.test(id) ? await findTrustRule(storage.read, id) : undefined;
+  if (rule === undefined) throw new Refusal('not-found', 'There is no such rule. It may have been removed.');
+  return rule;
+}
+
+export function addTrustPages(app: App, parts: DashboardParts): void {
+  const { storage } = parts;
+  const workspaceIds = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
+  const showForm = async (call: PageCall, form: Omit<NewTrustForm, 'workspaces'>, status: number) =>
+    showPage(call, newTrustForm(call, { ...form, workspaces: await workspaceIds() }), status);
+
+  addPage(app, parts, list, async (call) => {
+    const query = queryOf(call, 'added', 'notice');
+    const rules = await listTrustRules(storage);
+    const added = rules.find(({ id }) => id === query.added);
+    const warnings = added === undefined ? [] : warningsOf(added, rules, await workspaceIds());
+    const main = html`
+      ${notice(added && `Jobs of ${nameOf(added)} are trusted now.`)}
+      ${notice(query.notice === 'removed' ? 'The rule is removed. Jobs get no more tokens by it, and those that they had have ended.' : undefined)}
+      ${parts.publicUrl() === undefined ? unreachable : ''}
+      ${warnings.map((warning) => html`<p class="warning">${userText(warning)}</p>`)}
+      <div class="actions"><a class="button primary" href="/trust/new">Trust a workflow</a></div>
+      ${rules.length === 0 ? nobody : ruleTable(rules, call.now)}`;
+    return showPage(call, { title: 'Trusted workflows', location, main });
+  });
+
+  addPage(app, parts, { ...list, path: '/trust/new' }, (call) =>
+    showForm(call, { typed: untouched, problems: {} }, 200),
+  );
+
+  addAction(app, parts, list, async (call) => {
+    const typed = typedIn(call.form);
+    const reading = readNewTrust(typed);
+    if (reading.kind === 'wrong') return showForm(call, { typed, problems: reading.problems }, 422);
+    const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, actorOf(call.c), reading.rule));
+    switch (added.kind) {
+      case 'added':
+        return seeOther(`/trust?added=${added.rule.id}`);
+      case 'there-already': {
+        const refusal = html`There is such a rule already: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`;
+        return showForm(call, { typed, problems: {}, refusal }, 409);
+      }
+      case 'too-many': {
+        const refusal = html`There are ${maxTrustRules} rules already. Remove one that is no longer used.`;
+        return showForm(call, { typed, problems: {}, refusal }, 409);
+      }
+    }
+  });
+
+  addPage(app, parts, removal, async (call) => {
+    const rule = await addressedRule(call, parts);
+    const main = html`
+      <p>Jobs get no more tokens by it, and the tokens that they have end at once: jobs that run now fail, unless they have a token
+        in their secrets. Their locks stay until they are released or expire.</p>
+      <dl class="facts">
+        <dt>Rule</dt><dd>${literal(rule.id)}</dd>
+        <dt>Claims</dt><dd>${shownClaims(rule)}</dd>
+        <dt>Owner of the locks</dt><dd>${userText(rule.owner)}</dd>
+        <dt>Scopes</dt><dd>${shownScopes(rule.scopes)}</dd>
+        <dt>Workspaces</dt><dd>${shownWorkspaces(rule.workspaces)}</dd>
+        <dt>Added</dt><dd>${time(rule.created_at, call.now)}</dd>
+      </dl>
+      <form method="post" action="/trust/${rule.id}/remove" class="actions">
+        ${formField(call)}<button class="danger">Remove rule</button> <a class="button" href="/trust">Cancel</a>
+      </form>`;
+    return showPage(call, { title: `No longer trust jobs of ${nameOf(rule)}?`, location, main });
+  });
+
+  addAction(app, parts, removal, async (call) => {
+    const { id } = await addressedRule(call, parts);
+    await storage.commit('global', (db) => removeTrustRule(db, storage.now, actorOf(call.c), id));
+    return seeOther('/trust?notice=removed');
+  });
+}

@@ -1,0 +1,111 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { trustAdd } from '../../src/service/cli/commands/trust.ts';
+import { judgeIdentity } from '../../src/service/trust/match.ts';
+import type { TrustRule } from '../../src/service/trust/rules.ts';
+import { anyJob, mainJob } from '../service/trust/samples.ts';
+import { temporaryFolder } from '../support/git-folders.ts';
+import { findingsIn } from '../support/language-service.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { listenHere } from '../support/listen.ts';
+import { ourActionFile } from '../support/runner/action-file.ts';
+import {
+  codeIn,
+  identity,
+  ourAction,
+  ourVersion,
+  runSnippet,
+  section,
+  snippets,
+  snippetWith,
+  tableRows,
+} from './pages.ts';
+
+const onMain: TrustRule = {
+  ...anyJob,
+  id: 'trust_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
+  claims: { ...anyJob.claims, ref: 'refs/heads/main' },
+};
+
+/** What the log says of a job by this rule, unless by others. */
+function whyRefused(change: object, rules: readonly TrustRule[] = [onMain]): string {
+  const judgement = judgeIdentity(rules, anyJob.issuer, { ...mainJob, ...change });
+  if (judgement.kind === 'trusted') throw new Error('It is trusted.');
+  return judgement.why;
+}
+
+test('the workflow is one that GitHub accepts, and has no secret', async () => {
+  const [workflow = ''] = snippets(section(identity, 'GitHub, step by step'), 'yaml');
+  const action = await readFile(ourActionFile, 'utf8');
+  const content = workflow.replaceAll('<owner>', 'octo-org');
+  const ours = { [ourAction.replace('<owner>', 'octo-org')]: action };
+  expect(await findingsIn('.github/workflows/release.yml', content, ours)).toEqual([]);
+  expect(workflow).toContain(`uses: ${ourAction}@${ourVersion}\n`);
+  expect(workflow).not.toContain('secrets.');
+});
+
+test('the table of what a rule can name has every flag that narrows it, and no others', () => {
+  const rows = tableRows(section(identity, 'What a rule can name'), 'Flag');
+  const told = rows.map(([flag = '']) => codeIn(flag)[0]?.split(' ')[0]?.slice(2));
+  const others = ['owner', 'repository', 'issuer', 'scopes', 'workspaces', 'data', 'json'];
+  expect(told.toSorted()).toEqual(
+    Object.keys(trustAdd.flags)
+      .filter((flag) => !others.includes(flag))
+      .toSorted(),
+  );
+  // Each claim of the table is one that GitHub sends.
+  const claims = rows.map(([, claim = '']) => codeIn(claim)[0]).filter((claim) => claim !== undefined);
+  for (const claim of claims) expect(mainJob).toHaveProperty(claim);
+});
+
+test('the line of the log is what the service says of such a job, and so are the words of the table', () => {
+  const [line = ''] = snippets(section(identity, 'What is refused'), 'text');
+  expect(line.trim()).toBe(whyRefused({ ref: 'refs/heads/fix' }));
+  const production = { ...onMain, claims: { ...onMain.claims, environment: 'production' } };
+  const elsewhere = { ...onMain, scopes: ['hooks:write'] as const, workspaces: ['film'] };
+  const said = [
+    whyRefused({ environment: undefined }, [production]),
+    whyRefused({ repository_owner_id: '9' }),
+    whyRefused({ event_name: 'pull_request' }),
+    whyRefused({}, [onMain, { ...onMain, owner: 'art-bot' }]),
+    whyRefused({}, [onMain, elsewhere]),
+    whyRefused({}, []),
+  ];
+  const told = tableRows(section(identity, 'What is refused'), 'The log says').map(([words = '']) => codeIn(words)[0]);
+  expect(told).toEqual(said.map((why) => told.find((words = '?') => why.includes(words))));
+});
+
+test('the script exchanges a JWT by the request of RFC 8693, and says why it fails', async (context) => {
+  const tools = await runSnippet('command -v curl jq', {}).catch(() => undefined);
+  if (tools === undefined) leaveOut(context, 'There is no curl or jq on this machine.');
+  const received: string[] = [];
+  const server = createServer(async (request, response) => {
+    const body = (await request.toArray()).join('');
+    received.push(`${request.method} ${request.url} ${request.headers['content-type']} ${body}`);
+    const ok = body.includes('subject_token=a.b%2B.c');
+    response.writeHead(ok ? 200 : 400, { 'content-type': 'application/json' });
+    const refusal = { error: 'invalid_request', error_description: 'The identity is not accepted.' };
+    response.end(JSON.stringify(ok ? { access_token: 'wsa_x', token_type: 'Bearer', expires_in: 900 } : refusal));
+  });
+  const port = await listenHere(server);
+  onTestFinished(() => void server.close());
+  const folder = await temporaryFolder();
+  const script = join(folder, 'workspace-token');
+  await writeFile(script, snippetWith(identity, 'curl --silent'));
+  await chmod(script, 0o755);
+  const run = (jwt: string) =>
+    runSnippet(`printf %s '${jwt}' | ./workspace-token`, {
+      cwd: folder,
+      environment: { WORKSPACE_BASE_URL: `http://127.0.0.1:${port}/v1` },
+    });
+  expect(await run('a.b+.c')).toBe('wsa_x\n');
+  const form = new URLSearchParams({
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    subject_token: 'a.b+.c',
+  });
+  expect(received).toEqual([`POST /v1/token application/x-www-form-urlencoded ${form}`]);
+  await expect(run('wrong')).rejects.toThrow('The identity is not accepted.');
+});

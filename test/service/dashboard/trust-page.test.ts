@@ -1,0 +1,146 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { listTrustRules } from '../../../src/service/trust/rules.ts';
+import { type Fields, formTokenIn, type SignedIn, serviceOfTests, signedIn } from './browser-like.ts';
+import { expectHarmless, hostileTexts } from './hostile.ts';
+
+const service = serviceOfTests();
+let visitor: SignedIn;
+let game: string;
+beforeAll(async () => {
+  visitor = await signedIn(service, { name: 'root', scopes: ['admin'] });
+  game = await service.workspace();
+});
+
+const right: Fields = {
+  repository: 'octo/game',
+  repositoryId: ' 123 ',
+  repositoryOwnerId: '45',
+  ref: 'refs/heads/main',
+  environment: '',
+  workflow: '.github/workflows/release.yml',
+  event: '',
+  owner: 'release-bot',
+  scope: ['sync', 'locks:write'],
+  reach: 'all',
+  issuer: 'https://token.actions.githubusercontent.com',
+  claims: '',
+};
+const gitlab: Fields = {
+  ...right,
+  ...{ repository: '', repositoryId: '', repositoryOwnerId: '', ref: '', workflow: '' },
+  issuer: 'https://gitlab.com',
+  claims: 'project_id=22\n\n ref=a,b \n',
+};
+
+async function send(fields: Fields) {
+  const form_token = formTokenIn((await visitor.get('/trust/new')).text);
+  return visitor.post('/trust', { form_token, ...fields });
+}
+
+test('a rule is added and removed with what was typed, and the audit tells of it', async () => {
+  const answer = await send({ ...right, reach: 'some', workspace: [game] });
+  expect(answer.status, answer.text).toBe(303);
+  const [rule, ...more] = await listTrustRules(service.storage);
+  expect(more).toEqual([]);
+  expect(rule).toMatchObject({
+    claims: { repository_id: '123', repository_owner_id: '45', ref: 'refs/heads/main' },
+    workflow: '.github/workflows/release.yml',
+    repository: 'octo/game',
+    owner: 'release-bot',
+    scopes: ['sync', 'locks:write'],
+    workspaces: [game],
+  });
+  expect(answer.headers.get('location')).toBe(`/trust?added=${rule?.id}`);
+  const shown = (await visitor.get(`/trust?added=${rule?.id}`)).text;
+  expect(shown).toContain('Jobs of octo/game are trusted now.');
+  for (const text of ['repository_id=123', 'workflow=.github/workflows/release.yml', 'locks:write', game])
+    expect(shown).toContain(text);
+  expect(shown).not.toContain('on every branch');
+  // The service of the test has not been told its address.
+  expect(shown).toContain('No job gets a token yet');
+
+  const { text } = await visitor.get(`/trust/${rule?.id}/remove`);
+  expect(text).toContain('the tokens that they have end at once');
+  expect((await visitor.submit('/trust', `/trust/${rule?.id}/remove`)).headers.get('location')).toBe(
+    '/trust?notice=removed',
+  );
+  expect(await listTrustRules(service.storage)).toEqual([]);
+  const { entries } = await readAudit(service.storage, { limit: 2 });
+  const detail = { rule: rule?.id, repository: 'octo/game', owner: 'release-bot' };
+  expect(entries).toMatchObject([
+    { actor: 'root', action: 'trust.removed', detail },
+    { actor: 'root', action: 'trust.added', detail },
+  ]);
+  expect((await visitor.get(`/trust/${rule?.id}/remove`)).status).toBe(404);
+});
+
+test('claims of other issuers are read one a line, and what a rule leaves open is said', async () => {
+  const { headers } = await send(gitlab);
+  const [rule] = await listTrustRules(service.storage);
+  expect(rule).toMatchObject({
+    issuer: 'https://gitlab.com',
+    claims: { project_id: '22', ref: 'a,b' },
+    workspaces: null,
+  });
+  await visitor.submit('/trust', `/trust/${rule?.id}/remove`);
+  expect(headers.get('location')).toBe(`/trust?added=${rule?.id}`);
+  const open = (await send({ ...right, ref: '' })).headers.get('location') ?? '';
+  expect((await visitor.get(open)).text).toContain('Every branch of the repository can use this rule');
+  expect((await visitor.get('/trust')).text).not.toContain('Every branch of the repository');
+});
+
+test('a rule that is there already is not added again: the answer has its id', async () => {
+  await send({ ...right, owner: 'twice' });
+  const before = await listTrustRules(service.storage);
+  const answer = await send({ ...right, owner: 'twice' });
+  expect(answer.status).toBe(409);
+  expect(answer.text).toContain(`There is such a rule already: <a href="/trust#${before.at(-1)?.id}">`);
+  expect(answer.text).toContain('value="twice"');
+  expect(await listTrustRules(service.storage)).toEqual(before);
+});
+
+describe('what cannot be a rule is refused beside its field, with what was typed', () => {
+  test.each<readonly [field: string, change: Fields, why: string]>([
+    ['repositoryId', { repositoryId: '' }, 'A rule for GitHub needs the ids of the repository and of its owner'],
+    ['repositoryId', { repositoryId: 'octo' }, 'It must be a number.'],
+    ['ref', { ref: 'main' }, 'Write refs/heads/main for a branch'],
+    ['workflow', { workflow: 'release.yml' }, 'It must be the file in its repository'],
+    ['repository', { repository: 'game' }, 'It must be the name of a repository'],
+    ['event', { event: 'Push' }, 'It must be the name of an event'],
+    ['owner', { owner: ' ' }, 'Say whose the locks of such jobs are.'],
+    ['scopes', { scope: [] }, 'Choose at least one scope.'],
+    ['scopes', { scope: ['admin'] }, 'A job cannot have the scope admin'],
+    ['workspaces', { reach: 'some' }, 'Choose at least one workspace, or all.'],
+    ['issuer', { issuer: 'gitlab.com' }, 'It must be an address such as https://gitlab.com.'],
+    ['claims', { claims: 'actor_id=7\nactor' }, 'Line 2: It must be a name and a value'],
+    ['claims', { claims: 'sub=repo:octo/game' }, 'The claim sub of GitHub is not matched'],
+    ['ref', { ...gitlab, ref: 'refs/heads/main' }, 'https://gitlab.com is not GitHub'],
+  ])('%s: %o', async (field, change, why) => {
+    const before = await listTrustRules(service.storage);
+    const { status, text } = await send({ ...right, environment: 'kept <b>', ...change });
+    expect(status).toBe(422);
+    const [, said] = new RegExp(`id="${field}-problem" role="alert">(.*?)</p>`, 's').exec(text) ?? [];
+    expect(said).toContain(why);
+    expect(text).toContain(`<a href="#${field}">`);
+    expect(await listTrustRules(service.storage)).toEqual(before);
+  });
+
+  test('all at once, and nothing of it is markup', async () => {
+    for (const hostile of hostileTexts) {
+      const texts = Object.fromEntries(Object.keys(right).map((name) => [name, hostile]));
+      const { status, text } = await send({ ...texts, reach: 'all', scope: ['sync'] });
+      expect(status).toBe(422);
+      expect(text).not.toContain('<script>alert');
+      // It keeps what was typed, as other fields do.
+      expectHarmless(text.replace(/<textarea.*?<\/textarea>/s, ''));
+      expect(text.match(/role="alert"/g)?.length).toBeGreaterThan(5);
+    }
+  });
+});
+
+test('a rule that there is not is not found, however it is spelled', async () => {
+  for (const id of ['trust_x', `trust_${'0'.repeat(36)}`, '%00', encodeURIComponent('<script>')]) {
+    expect((await visitor.get(`/trust/${id}/remove`)).status).toBe(404);
+  }
+});

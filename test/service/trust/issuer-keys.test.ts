@@ -1,0 +1,81 @@
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { cidr } from '../../../src/service/platform/ip-address.ts';
+import { createIssuerKeys, type FindKey } from '../../../src/service/trust/issuer-keys.ts';
+import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
+import { answerWith, hang, type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
+
+const headerOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[0] ?? '', 'base64url').toString());
+
+describe('the keys of an issuer', () => {
+  let issuer: OidcIssuer;
+  let now: number;
+  let findKey: FindKey;
+
+  beforeEach(async () => {
+    issuer = await startOidcIssuer();
+    onTestFinished(issuer.stop);
+    now = 1_000;
+    findKey = createIssuerKeys({
+      targets: createTargetCheck({ allowedNetworks: [cidr('127.0.0.0/8')] }),
+      clock: () => now,
+      onTrouble: () => undefined,
+      timeoutMs: 300,
+    });
+  });
+
+  /** With the key that the issuer signs with now. */
+  const currentHeader = () => headerOf(issuer.sign('anybody'));
+  const find = async (header = currentHeader()) => (await findKey(issuer.url, header)).kind;
+  const asked = (): number => issuer.requests.filter((path) => path === '/jwks').length;
+
+  test('are asked for once for all who want them at the same time, and then no more', async () => {
+    expect(await Promise.all(Array.from({ length: 50 }, () => find()))).toEqual(Array(50).fill('found'));
+    now += 9 * 60_000;
+    expect(await find()).toBe('found');
+    expect(issuer.requests).toEqual(['/.well-known/openid-configuration', '/jwks']);
+  });
+
+  test('are asked for again because of a key that is not among them, at most once a minute', async () => {
+    await find();
+    issuer.rotate();
+    now += 59_000;
+    expect([await find(), asked()]).toEqual(['unknown', 1]);
+    now += 1_000;
+    expect([await find(), asked()]).toEqual(['found', 2]);
+    for (let made = 0; made < 100; made += 1)
+      expect(await find({ alg: 'RS256', kid: `made up ${made}` })).toBe('unknown');
+    expect(asked()).toBe(2);
+  });
+
+  test('that the issuer has withdrawn are not used for longer than ten minutes', async () => {
+    const header = currentHeader();
+    await find(header);
+    issuer.rotate();
+    now += 10 * 60_000;
+    expect(await find(header)).toBe('unknown');
+  });
+
+  test('are kept while the issuer is down, and of a key that is not among them nobody knows', async () => {
+    const header = currentHeader();
+    await find(header);
+    for (const down of [answerWith(503, {}), hang, answerWith(200, { keys: [] })]) {
+      issuer.behaviour.keys = down;
+      now += 11 * 60_000;
+      expect(await find(header)).toBe('found');
+      const unknown = await findKey(issuer.url, { alg: 'RS256', kid: 'new' });
+      expect(unknown).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 60 });
+    }
+  });
+
+  test('that could not be had are asked for again after a minute, however many ask in between', async () => {
+    issuer.behaviour.discovery = answerWith(500, {});
+    expect(await find()).toBe('unavailable');
+    issuer.behaviour.discovery = undefined;
+    now += 40_000;
+    const header = currentHeader();
+    expect(await findKey(issuer.url, header)).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 20 });
+    now += 20_000;
+    expect(await find()).toBe('found');
+    expect(issuer.requests).toHaveLength(3);
+  });
+});

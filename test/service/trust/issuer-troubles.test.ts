@@ -1,0 +1,107 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  answerTooMuch,
+  answerWith,
+  type Behaviour,
+  hang,
+  type IssuerBehaviour,
+  type IssuerOptions,
+  redirectTo,
+  slow,
+  startOidcIssuer,
+} from '../../support/oidc-issuer.ts';
+import { selfSigned } from '../webhooks/self-signed.ts';
+import { audience, trustingService } from './trusting-service.ts';
+
+/** Always something, and never all of it. */
+const drip: Behaviour = async (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  while (!response.destroyed) {
+    response.write(' ');
+    await wait(200);
+  }
+  return true;
+};
+
+const addresses: Readonly<Record<string, string>> = {
+  'public.example.com': '93.184.215.14',
+  'private.example.com': '10.0.0.7',
+  'issuer.example.com': '127.0.0.1',
+};
+
+const resolve = async (hostname: string): Promise<readonly string[]> => [addresses[hostname] ?? ''];
+
+const service = trustingService(undefined, { resolve });
+
+const discovered = (document: object) => ({ discovery: answerWith(200, document) });
+
+/** As shipped: a hanging issuer takes its five seconds, so that all are asked at the same time. */
+const troubles: readonly (readonly [what: string, behaviour: IssuerBehaviour, told: RegExp])[] = [
+  ['hangs', { discovery: hang }, /it does not answer within 5 s/],
+  ['hangs when it is asked for its keys', { keys: hang }, /it does not answer within 5 s/],
+  ['answers bit by bit', { keys: drip }, /it does not answer within 5 s/],
+  ['redirects', { discovery: redirectTo('/jwks') }, /the redirect 302, which is not followed/],
+  ['redirects for its keys', { keys: redirectTo('/.well-known/openid-configuration') }, /the redirect 302/],
+  ['answers too much', { discovery: answerTooMuch }, /more than 1048576 bytes/],
+  ['answers too much for its keys', { keys: answerTooMuch }, /more than 1048576 bytes/],
+  ['answers no JSON', { discovery: answerWith(200, '<html>') }, /something that OpenID Connect does not define/],
+  ['answers no keys', { keys: answerWith(200, { keys: 'none' }) }, /something that OpenID Connect does not define/],
+  ['is down', { discovery: answerWith(503, {}) }, /answers with the status 503/],
+  [
+    'says that it is another',
+    discovered({ issuer: 'https://token.actions.githubusercontent.com', jwks_uri: 'https://public.example.com/jwks' }),
+    /it says that it is the issuer "https:\/\/token.actions.githubusercontent.com"/,
+  ],
+];
+
+/** Where an issuer says that its keys are. */
+const places: readonly (readonly [jwks: string, told: RegExp])[] = [
+  ['https://private.example.com/jwks', /leads to a private address/],
+  ['http://169.254.169.254/latest', /leads to a link-local address/],
+  ['http://public.example.com/jwks', /does not encrypt.*use https/],
+  ['file:///etc/passwd', /must begin with https/],
+];
+
+async function exchangeWith(behaviour: IssuerBehaviour, jwksAt?: string, options?: IssuerOptions) {
+  const issuer = await startOidcIssuer(options);
+  onTestFinished(issuer.stop);
+  Object.assign(
+    issuer.behaviour,
+    jwksAt === undefined ? behaviour : discovered({ issuer: issuer.url, jwks_uri: jwksAt }),
+  );
+  const { claims } = await service.trust({ issuer: issuer.url });
+  return service.exchange(issuer.sign(audience, claims));
+}
+
+test('an issuer whose keys cannot be had is for the client to wait for, and its trouble is in the log', async () => {
+  const all = [
+    ...troubles.map(([, behaviour, told]) => ({ told, answer: exchangeWith(behaviour) })),
+    ...places.map(([jwks, told]) => ({ told, answer: exchangeWith({}, jwks) })),
+  ];
+  for (const { told, answer: asked } of all) {
+    const answer = await asked;
+    expect([answer.status, answer.body.error]).toEqual([503, 'temporarily_unavailable']);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(50);
+    expect(service.told(answer)).toMatch(told);
+  }
+});
+
+test('an issuer that is a little slow is waited for', async () => {
+  expect((await exchangeWith({ discovery: slow(500), keys: slow(500) })).status).toBe(200);
+});
+
+test('an issuer that speaks https has to prove its name', async () => {
+  const name = 'issuer.example.com';
+  const tls = { name, ...selfSigned(name) };
+  const trustedBefore = getCACertificates('default');
+  onTestFinished(() => setDefaultCACertificates(trustedBefore));
+  const unknown = await exchangeWith({}, undefined, { tls });
+  expect(unknown.status).toBe(503);
+  expect(service.told(unknown)).toContain('the connection failed (DEPTH_ZERO_SELF_SIGNED_CERT)');
+  const ofAnother = { name, ...selfSigned('another.example.com') };
+  setDefaultCACertificates([tls.cert, ofAnother.cert]);
+  expect((await exchangeWith({}, undefined, { tls: ofAnother })).status).toBe(503);
+  expect((await exchangeWith({}, undefined, { tls })).status).toBe(200);
+});

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { githubIssuer } from '../../../src/service/trust/issuers.ts';
+import { provenRun } from '../../../src/service/trust/proven-run.ts';
+import { githubClaims } from '../../support/oidc-issuer.ts';
+
+const gitlab = { project_path: 'art/film/shots', project_id: '22', pipeline_id: '1212', sub: 'project_path:art/film' };
+const buildkite = { organization_slug: 'acme', pipeline_slug: 'game', build_number: 86, sub: 'organization:acme' };
+const run = '/octo/game/actions/runs/4711/attempts/1';
+
+test.each([
+  [githubIssuer, githubClaims, 'octo/game run 4711', `https://github.com${run}`],
+  [`${githubIssuer}/octo-inc`, githubClaims, 'octo/game run 4711', `https://github.com${run}`],
+  ['https://token.actions.octo.ghe.com', githubClaims, 'octo/game run 4711', `https://octo.ghe.com${run}`],
+  ['https://git.example.com/_services/token', githubClaims, 'octo/game run 4711', `https://git.example.com${run}`],
+  ['https://gitlab.com', gitlab, 'art/film/shots pipeline 1212', 'https://gitlab.com/art/film/shots/-/pipelines/1212'],
+  ['https://agent.buildkite.com', buildkite, 'acme/game build 86', 'https://buildkite.com/acme/game/builds/86'],
+  ['https://issuer.example.com', { sub: 'job\u202e 7' }, 'job  7', null],
+  ['https://issuer.example.com', {}, 'a job', null],
+  // What is no part of an address does not become one.
+  [githubIssuer, { ...githubClaims, repository: 'octo/..' }, githubClaims['sub'], null],
+  [githubIssuer, { ...githubClaims, repository: 'octo/game?a' }, githubClaims['sub'], null],
+  [githubIssuer, { ...githubClaims, run_id: '../../evil' }, githubClaims['sub'], null],
+  [githubIssuer, { ...githubClaims, run_id: { toString: null } }, githubClaims['sub'], null],
+  ['https://gitlab.com', { ...gitlab, project_path: 'https://evil.example.com' }, gitlab.sub, null],
+  ['https://issuer.example.com', { sub: '😀'.repeat(60) }, '😀'.repeat(50), null],
+])('of %s with %o is %s at %s', (issuer, claims, name, origin) => {
+  expect(provenRun(issuer, claims, 'bot')).toMatchObject({
+    name,
+    origin,
+    id: expect.stringMatching(/^run_[0-9a-f]{32}$/),
+  });
+});
+
+test('is one for each issuer and each owner', () => {
+  const ids = [
+    provenRun(githubIssuer, githubClaims, 'bot'),
+    provenRun(githubIssuer, githubClaims, 'other'),
+    provenRun(`${githubIssuer}/octo-inc`, githubClaims, 'bot'),
+  ].map(({ id }) => id);
+  expect(new Set(ids).size).toBe(3);
+});

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { forgetExchangedTokens } from '../../../src/service/tokens/exchanged.ts';
+import { activeTokensOf, findToken, listTokens } from '../../../src/service/tokens/tokens.ts';
+import { removeTrustRule } from '../../../src/service/trust/rules.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { startOidcIssuer } from '../../support/oidc-issuer.ts';
+import { visit } from '../dashboard/browser-like.ts';
+import { locksOf } from '../http/shared-service.ts';
+import { audience, trustingService } from './trusting-service.ts';
+
+type Sign = (claims?: Readonly<Record<string, unknown>>) => string;
+
+describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
+  const service = trustingService(kind);
+  const operator = { name: 'operator:test', tokenId: null, address: null };
+
+  /** As main, renewer and post-step of a job do, each by itself. */
+  async function tokenOf(sign: Sign, claims: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const { status, body } = await service.exchange(sign(claims));
+    expect(status).toBe(200);
+    return body.access_token;
+  }
+  const statusOf = async (token: string) => (await service.ask('GET', '/v1/token', { token })).status;
+  const idOf = async (token: string) => (await service.ask('GET', '/v1/token', { token })).body.id;
+
+  test('renew and release what another of them took, and get the first answer to its request again', async () => {
+    const { sign } = await service.trust();
+    const [main, renewer, post] = [await tokenOf(sign), await tokenOf(sign), await tokenOf(sign)];
+    const locks = (token: string) => locksOf(service, service.home, token);
+    const [path, key] = [randomUUID(), randomUUID()];
+    const taken = await locks(main).take(path, { 'idempotency-key': key });
+    const again = await locks(renewer).take(path, { 'idempotency-key': key });
+    expect([again.status, again.text]).toEqual([201, taken.text]);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const etag = taken.headers.get('etag') ?? '';
+    expect((await locks(renewer).take(path, { 'if-match': etag })).status).toBe(200);
+    expect((await locks(post).release(path, { 'if-match': etag })).status).toBe(204);
+  });
+
+  test('are those of one attempt, of one repository, and for one owner', async () => {
+    const [one, other] = [await service.trust(), await service.trust()];
+    const id = await idOf(await tokenOf(one.sign));
+    expect(await idOf(await tokenOf(one.sign, { sha: '0', jti: randomUUID() }))).toBe(id);
+    const others = [
+      await tokenOf(one.sign, { run_id: '4712' }),
+      await tokenOf(one.sign, { run_attempt: '2' }),
+      await tokenOf(other.sign),
+    ];
+    const ids = await Promise.all(others.map(idOf));
+    expect(new Set([id, ...ids]).size).toBe(4);
+  });
+
+  test('of a job that acts for another owner do not release the locks of the first', async () => {
+    const [build, release] = [{ environment: 'build' }, { environment: 'release' }];
+    const { sign, claims } = await service.trust({ claims: build });
+    await service.trust({ claims: { ...claims, ...release } });
+    const path = randomUUID();
+    await locksOf(service, service.home, await tokenOf(sign, build)).take(path);
+    const other = locksOf(service, service.home, await tokenOf(sign, release));
+    expect((await other.release(path)).status).toBe(403);
+  });
+
+  test('end after a quarter of an hour, and are forgotten when their JWT is over as well', async () => {
+    const { sign, owner } = await service.trust();
+    const token = await tokenOf(sign);
+    const ofRun = (db = service.storage.read) => db.selectFrom('tokens').where('owner', '=', owner);
+    const [row] = await ofRun().selectAll().execute();
+    expect(Number(row?.expires_at) - Number(row?.created_at)).toBe(15 * 60_000);
+    expect(Number(row?.forget_at)).toBeGreaterThanOrEqual(Number(row?.expires_at));
+
+    const moveBack = (columns: object) =>
+      service.storage.commit('global', (db) =>
+        db.updateTable('tokens').set(columns).where('owner', '=', owner).execute(),
+      );
+    await moveBack({ expires_at: Date.now() - 1_000 });
+    const { status, body } = await service.ask('GET', '/v1/token', { token });
+    expect([status, body.detail]).toEqual([401, 'The API token "octo/game run 4711" has expired.']);
+    await forgetExchangedTokens(service.storage);
+    expect(await ofRun().select('id').execute()).toHaveLength(1);
+    await moveBack({ forget_at: Date.now() - 1_000 });
+    await forgetExchangedTokens(service.storage);
+    expect(await ofRun().select('id').execute()).toEqual([]);
+    expect(await statusOf(service.secret)).toBe(200);
+  });
+
+  test('end with each of the rules that allowed them, and no others do', async () => {
+    const { sign, id, claims, owner } = await service.trust({ scopes: ['sync'] });
+    const second = await service.trust({ claims, owner, scopes: ['locks:write'] });
+    const other = await service.trust();
+    const [ofBoth, ofOther] = [await tokenOf(sign), await tokenOf(other.sign)];
+    await service.storage.commit('global', (db) => removeTrustRule(db, service.storage.now, operator, second.id));
+    expect([await statusOf(ofBoth), await statusOf(ofOther)]).toEqual([401, 200]);
+    const ofFirst = await tokenOf(sign);
+    await service.storage.commit('global', (db) => removeTrustRule(db, service.storage.now, operator, id));
+    expect([await statusOf(ofFirst), await statusOf(ofOther)]).toEqual([401, 200]);
+  });
+
+  test('are not made where the rule is removed while the issuer is asked for its keys', async () => {
+    const issuer = await startOidcIssuer();
+    onTestFinished(issuer.stop);
+    const { id, claims } = await service.trust({ issuer: issuer.url });
+    issuer.behaviour.keys = async () => {
+      await service.storage.commit('global', (db) => removeTrustRule(db, service.storage.now, operator, id));
+      return false;
+    };
+    const answer = await service.exchange(issuer.sign(audience, claims));
+    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
+    expect(service.told(answer)).toContain('was removed at the same moment');
+  });
+
+  test('are not among the tokens that people have made, and sign nobody in to the dashboard', async () => {
+    const { sign, owner } = await service.trust();
+    const token = await tokenOf(sign);
+    const { storage } = service;
+    const { id } = await storage.read
+      .selectFrom('tokens')
+      .select('id')
+      .where('owner', '=', owner)
+      .executeTakeFirstOrThrow();
+    expect((await listTokens(storage)).filter((each) => each.owner === owner)).toEqual([]);
+    expect(await activeTokensOf(storage.read, storage.now, owner)).toEqual([]);
+    expect(await findToken(storage.read, storage.now, id)).toBeUndefined();
+    const answer = await visit(service).post('/sign-in', { token, to: '/' });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
+    expect(answer.text).toContain('This token is that of a run, and ends within a quarter of an hour.');
+  });
+
+  test('are audited by one line for each attempt of the run, with what the token allows and what allowed it', async () => {
+    const { sign, owner, id, claims } = await service.trust({ workspaces: [service.home] });
+    const token = await tokenOf(sign);
+    await tokenOf(sign);
+    await tokenOf(sign, { run_attempt: '2' });
+    const runId = await idOf(token);
+    const { entries } = await readAudit(service.storage, { limit: 100 });
+    const ofRule = entries.filter(({ detail }) => JSON.stringify(detail).includes(id) && 'rules' in detail);
+    expect(ofRule).toHaveLength(2);
+    expect(ofRule.find(({ token_id }) => token_id === runId)).toMatchObject({
+      actor: 'octo/game run 4711',
+      action: 'token.exchanged',
+      address: expect.stringMatching(/^198\.18\./),
+      detail: {
+        issuer: service.issuer.url,
+        repository: 'octo/game',
+        repository_id: claims['repository_id'],
+        run_id: '4711',
+        run_attempt: '1',
+        owner,
+        scopes: ['locks:write'],
+        workspaces: [service.home],
+        rules: [id],
+      },
+    });
+  });
+
+  test('have the scopes that the request names, if the rules allow them', async () => {
+    const { sign } = await service.trust({ scopes: ['sync', 'locks:write'] });
+    const fewer = await service.exchange(sign(), { form: { scope: 'locks:read' } });
+    expect(fewer.body.scope).toBe('locks:read');
+    const known = await service.ask('GET', '/v1/token', { token: fewer.body.access_token });
+    expect(known.body.scopes).toEqual(['locks:read']);
+    const all = await service.exchange(sign(), { form: { scope: '' } });
+    expect(all.body.scope).toBe('sync locks:write');
+    const jwt = sign();
+    for (const scope of ['hooks:write', 'locks:read admin', 'locks:read moon']) {
+      const refused = await service.exchange(jwt, { form: { scope } });
+      expect([refused.status, refused.body.error]).toEqual([400, 'invalid_scope']);
+      expect(service.told(refused)).toMatch(/no token for the identity of a job: The job asks for/);
+    }
+    // Which scopes there are is nothing for a stranger.
+    const stranger = await service.exchange(sign({ repository_id: '1' }), { form: { scope: 'moon' } });
+    expect(stranger.body.error).toBe('invalid_request');
+    expect((await service.exchange(jwt)).status).toBe(200);
+  });
+
+  test('are in no log, and neither is their JWT', async () => {
+    const { sign } = await service.trust();
+    const jwt = sign();
+    const { body } = await service.exchange(jwt);
+    await service.ask('GET', '/v1/workspaces', { token: body.access_token });
+    const { entries } = await readAudit(service.storage, { limit: 100 });
+    const rows = await service.storage.read.selectFrom('tokens').selectAll().execute();
+    const kept = [service.log(), JSON.stringify(entries), JSON.stringify(rows)].join('');
+    for (const secret of [body.access_token, ...jwt.split('.')]) expect(kept).not.toContain(secret);
+  });
+});
+
+describe('the rate limit of a run', () => {
+  const service = trustingService(undefined, { rateLimit: { perSecond: 0.001, burst: 3 } });
+
+  test('is one for all of its tokens, and another for each run', async () => {
+    const { sign } = await service.trust();
+    const ask = async (claims = {}) => {
+      const { body } = await service.exchange(sign(claims));
+      return (await service.ask('GET', '/v1/token', { token: body.access_token })).status;
+    };
+    expect([await ask(), await ask(), await ask(), await ask()]).toEqual([200, 200, 200, 429]);
+    expect(await ask({ run_id: '4712' })).toBe(200);
+  });
+});
