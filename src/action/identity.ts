@@ -3,13 +3,16 @@ import { createCall, expectSuccess, type TokenSource, type Within } from '../cli
 import { createServerClock } from '../client/clock.ts';
 import { openConnection } from '../client/connection.ts';
 import { createTokenSource, type ExchangeContext } from '../client/exchange.ts';
-import { nameIn } from '../client/json.ts';
 import type { JobIdentity } from './inputs/parse.ts';
 import { shellQuoted } from './report/words.ts';
 
 type Mask = (secret: string) => void;
 
-const identityIn = (answer: Answer): string | undefined => nameIn(objectIn(answer)['value']);
+/** A JSON Web Token: RFC 7515, section 7.1. */
+function identityIn(answer: Answer): string | undefined {
+  const { value } = objectIn(answer);
+  return typeof value === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value) ? value : undefined;
+}
 
 /**
  * Asks GitHub who the job is, as the toolkit's `getIDToken` does. That one knows neither deadlines nor cancellation, and

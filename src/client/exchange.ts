@@ -105,9 +105,11 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
       const result = await call({ method: 'POST', target, body, secrets: [proof] }, within);
       if (result.kind === 'given-up') return withoutToken(result.error, 'The service gives this job no token.');
       if (isSuccess(result.answer)) return given(result.answer, askedAt);
-      const { status, message, attempts } = result.refuse(result.answer);
-      if (status === 404 || status === 405) {
-        return failed(`The service knows no identities of jobs. ${message} ${texts.unsupported}`);
+      const { status } = result.answer;
+      const { message, attempts } = result.refuse(result.answer);
+      // 401 is the answer of those that look for a token before anything else.
+      if ([401, 404, 405].includes(status)) {
+        return failed(`The service knows no identities of jobs (POST ${target}: ${status}). ${texts.unsupported}`);
       }
       if (status === 400 && attempts > 1 && proofs < maxProofs) continue;
       return failed(`The service gives this job no token. ${message}${status === 400 ? ` ${texts.untrusted}` : ''}`);

@@ -133,7 +133,7 @@ function fieldsText(fields: readonly RefusedField[], words: string): string {
 }
 
 function adviceOn({ status, missingScope }: Refused): string {
-  if (missingScope !== undefined) return ` Use a token that has the scope ${missingScope}.`;
+  if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
   return status === 401 ? ' The token may have expired or been revoked: create a new one, and update the secret.' : '';
 }
 

@@ -114,7 +114,7 @@ describe('a token', () => {
     [
       'without a scope: the error names the scope',
       problem(403, { detail: 'This is not allowed.' }, { 'www-authenticate': insufficient }),
-      `This is not allowed. Use a token that has the scope locks:read (${request}: 403 Forbidden).`,
+      `This is not allowed. Use a token or a trust rule that has the scope locks:read (${request}: 403 Forbidden).`,
     ],
     [
       'that may not for another reason: no scope is made up',

@@ -201,16 +201,17 @@ describe('an exchange', () => {
       'The service gives this job no token. invalid_request: No trust rule for *** (POST /v1/token: 400 Bad Request). Ask for a rule.',
       1,
     ],
-    [
-      'not known',
-      page(404),
-      'The service knows no identities of jobs. 404 Not Found 404 Not Found nginx/1.27.0 (POST /v1/token: 404 Not Found). Give a token.',
-      1,
-    ],
+    ['not known', page(404), 'The service knows no identities of jobs (POST /v1/token: 404). Give a token.', 1],
     [
       'known as another request',
       problem(405, { title: 'Method Not Allowed' }),
-      'The service knows no identities of jobs. Method Not Allowed (POST /v1/token: 405 Method Not Allowed). Give a token.',
+      'The service knows no identities of jobs (POST /v1/token: 405). Give a token.',
+      1,
+    ],
+    [
+      'refused for want of a token',
+      unauthorized,
+      'The service knows no identities of jobs (POST /v1/token: 401). Give a token.',
       1,
     ],
     [

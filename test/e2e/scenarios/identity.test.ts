@@ -307,11 +307,15 @@ describe('a job that gets no token', () => {
   });
 
   test.each<[string, Answer, RegExp]>([
-    ['knows no such route', page(404), /^The service knows no identities of jobs\. .*404.* It needs the input `token`/],
+    [
+      'knows no such route',
+      page(404),
+      /^The service knows no identities of jobs \(POST \/v1\/token: 404\)\. It needs the input `token`/,
+    ],
     [
       'has only GET there',
       nothing(405, { allow: 'GET' }),
-      /^The service knows no identities of jobs\. .*It needs the input `token`/,
+      /^The service knows no identities of jobs \(POST \/v1\/token: 405\)\. It needs the input `token`/,
     ],
     [
       'takes identities for nothing',
