@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientOptions } from '../../src/client/client.ts';
 import { createTokenSource, type Exchange, type ExchangeContext } from '../../src/client/exchange.ts';
+import { isTransient } from '../../src/client/retry.ts';
 import { inTurn, json, nothing, page, problem, raw, reset, silence } from '../support/other-servers/answers.ts';
 import { type Answer, type SeenRequest, startOtherServer } from '../support/other-servers/other-server.ts';
 import { errorOf, game, hero, ofKind, start, testClient, ttl } from './test-client.ts';
@@ -63,6 +64,19 @@ test('an identity is exchanged as RFC 8693 has it, once for all requests at the 
     subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
     subject_token: 'proof.1',
   });
+});
+
+test('a token that the service gives back is neither in an error nor in what is read', async () => {
+  const bearer = (request: SeenRequest): string => request.headers.authorization ?? '';
+  const { client } = await exchangingClient(
+    json(200, { access_token: 'wsa_geheim-geheim' }),
+    inTurn(
+      (response, request) => problem(422, { detail: `No: ${bearer(request)}` })(response, request),
+      (response, request) => json(200, { workspaces: [{ id: 'game', told: bearer(request) }] })(response, request),
+    ),
+  );
+  expect((await errorOf(client.ask())).message).toMatch(/^No: Bearer \*\*\* \(/);
+  expect(JSON.stringify(await client.ask())).not.toContain('geheim');
 });
 
 test.each<[string, object, readonly (readonly [minutes: number, token: string])[]]>([
@@ -244,6 +258,8 @@ describe('an exchange', () => {
       const { client, exchanges, tokens } = await exchangingClient(answer, list, { prove: async () => jwt });
       const error = await errorOf(client.ask());
       expect(error).toMatchObject({ message: why, status: undefined, attempts: 0 });
+      // Who goes on trying, such as a post-step, does so where another exchange may come to something else.
+      expect(isTransient(error)).toBe(asked > 1);
       await errorOf(client.ask());
       expect(exchanges()).toHaveLength(asked);
       expect(tokens()).toEqual([]);
