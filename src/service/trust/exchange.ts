@@ -5,6 +5,7 @@ import { recordAudit } from '../audit/audit.ts';
 import { limitAttempts, subscriberOf } from '../http/attempts.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { createExchangedToken } from '../tokens/exchanged.ts';
 import type { TargetCheck } from '../webhooks/target-address.ts';
@@ -55,6 +56,16 @@ const refusalsOfAddress = perMinute(60);
 /** Far below what may be refused: many jobs behind one address begin at the same time, and none of them is refused. */
 const parallel = { max: Number.POSITIVE_INFINITY, maxPerKey: 16 };
 
+/** Once for all that come at the same time, as strangers may: there can be many rules. */
+const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[]) => {
+  const [rules, { rows }] = await Promise.all([
+    listTrustRules({ read }),
+    sql<{ now: number }>`select ${clock} as now`.execute(read),
+  ]);
+  const known = { rules, issuers: new Set(rules.map(({ issuer }) => issuer)), now: Number(rows[0]?.now) };
+  return questions.map(() => known);
+});
+
 /** Exchanges the identity of a job for a token. */
 export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   const { storage, targets, metrics, log, publicUrl, clock } = parts;
@@ -72,12 +83,8 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     if (audience === undefined) {
       return { kind: 'refused', why: 'The service does not know its public address: start it with --public-url.' };
     }
-    const [rules, { rows }] = await Promise.all([
-      listTrustRules(storage),
-      sql<{ now: number }>`select ${storage.now} as now`.execute(storage.read),
-    ]);
-    const issuers = new Set(rules.map(({ issuer }) => issuer));
-    const verification = await verify(jwt, { issuers, audience, now: Number(rows[0]?.now) });
+    const { rules, issuers, now } = await readRules(storage, 'all');
+    const verification = await verify(jwt, { issuers, audience, now });
     if (verification.kind !== 'verified') return verification;
     const { identity } = verification;
     const judgement = judgeIdentity(rules, identity.issuer, identity.claims, scopes.filter(isScope));

@@ -64,9 +64,8 @@ export function parseRef(text: string): Parsed<string> {
   return /[*?[]/.test(text) ? refused('It is compared letter by letter: patterns do not work.') : parseClaimValue(text);
 }
 
-/** Ends before the @ of `workflow_ref`. */
 export function parseWorkflow(text: string): Parsed<string> {
-  return /^\.github\/workflows\/[^/@]+\.ya?ml$/.test(text)
+  return /^\.github\/workflows\/[^/]+\.ya?ml$/.test(text)
     ? parseClaimValue(text)
     : refused('It must be the file in its repository, such as .github/workflows/release.yml.');
 }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { createRepository } from '../../support/git-repository.ts';
+import { startOidcIssuer } from '../../support/oidc-issuer.ts';
 import { ask } from '../../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { storeObject } from '../../support/stored-object.ts';
@@ -86,6 +87,43 @@ describe('serve', () => {
     expect(json.sign_in_link).toMatch(/^https:\/\/assets\.example\.com\/sign-in\?link=wsl_/);
     const refused = await runMain(['serve', '--public-url', `${publicUrl}/locks`], commandEnvironment(folder));
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('It must not have a path') });
+  });
+
+  test('warns where it has trust rules, and no address for which jobs could ask', async () => {
+    const rule = ['--owner=ci', '--repository-id=1', '--repository-owner-id=2', '--scopes=sync'];
+    const warned = async (...args: readonly string[]) => {
+      const command = start(args);
+      await command.printed('listens on ');
+      await command.stop();
+      return command.written().stderr.includes('"trust_rules":1,"msg":"trusted jobs get no token without --public-url');
+    };
+    expect(await warned()).toBe(false);
+    await runMain(['trust', 'add', ...rule], commandEnvironment(folder));
+    expect(await warned()).toBe(true);
+    expect(await warned('--public-url=https://assets.example.com')).toBe(false);
+    expect(await warned('--dev')).toBe(false);
+  });
+
+  test('exchanges, for development, the identities that issuers of this machine make out for its own address', async () => {
+    const issuer = await startOidcIssuer();
+    ends.push(async () => issuer.stop());
+    const { baseUrl } = await startDev();
+    const rule = ['--owner=bot', '--scopes=sync', '--claim=project_id=22', `--issuer=${issuer.url}`];
+    expect((await runMain(['trust', 'add', ...rule], commandEnvironment(folder))).code).toBe(0);
+    const form = new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: issuer.sign(new URL(baseUrl).origin, {
+        project_id: '22',
+        project_path: 'octo/game',
+        pipeline_id: '7',
+      }),
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { status, body } = await ask(baseUrl, 'POST', '/token', { raw: String(form), headers });
+    expect(status).toBe(200);
+    const known = await ask(baseUrl, 'GET', '/token', { token: body.access_token });
+    expect(known.body).toMatchObject({ name: 'octo/game pipeline 7', owner: 'bot', scopes: ['sync'] });
   });
 
   test('takes its flags from the environment', async () => {

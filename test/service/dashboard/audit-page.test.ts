@@ -62,11 +62,15 @@ describe('a sentence', () => {
     ['workspace.updated', { workspace: 'game' }, 'changed how people work on game with Git LFS'],
     ['workspace.removed', mirror, 'removed the workspace game, a mirror of https://git.example.com/game.git'],
     ['token.exchanged', { owner: 'bot' }, 'proved who it is, and acts for bot'],
-    ['trust.added', { repository: 'octo/game', owner: 'bot' }, 'trusts workflows of octo/game to act for bot'],
+    [
+      'trust.added',
+      { repository: 'octo/game', owner: 'bot' },
+      'added a trust rule for jobs of octo/game, whose locks belong to bot',
+    ],
     [
       'trust.removed',
       { issuer: 'https://gitlab.com', repository: null, owner: 'bot' },
-      'no longer trusts workflows of https://gitlab.com to act for bot',
+      'removed the trust rule for jobs of https://gitlab.com, whose locks belong to bot',
     ],
   ];
 

@@ -42,6 +42,15 @@ describe('exchanges', () => {
     expect((await show(jwt)).kind).toBe('exchanged');
   });
 
+  test('that come to nothing do not count for the rule', async () => {
+    const { show } = instance();
+    const { sign } = await service.trust();
+    const jwt = sign({}, { alg: 'ES256' });
+    const shown = await Promise.all(Array.from({ length: 301 }, () => show(jwt)));
+    expect(shown.filter(({ kind }) => kind === 'exchanged')).toHaveLength(1);
+    expect((await show(sign())).kind).toBe('exchanged');
+  });
+
   test('that are refused are 60 a minute for an address, and cost the others nothing', async () => {
     const { show, pass } = instance();
     const { sign } = await service.trust();

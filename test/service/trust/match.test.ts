@@ -230,7 +230,7 @@ describe('a job is refused', () => {
 
 describe('the log of a refusal', () => {
   test('names the rule for the repository, not one for another that differs in less', () => {
-    const elsewhere = { ...release, id: 'trust_elsewhere', claims: { ...release.claims, repository_id: '9' } };
+    const elsewhere = { ...anyJob, id: 'trust_elsewhere', claims: { ...anyJob.claims, repository_id: '9' } };
     const why = whyRefused([elsewhere, release], { ...mainJob, ref: 'refs/heads/x', environment: 'y' });
     expect(why).toContain('trust_release');
     expect(why).toContain('ref has to be "refs/heads/main" and is "refs/heads/x"; environment has to be');
@@ -279,6 +279,8 @@ describe('several rules that match', () => {
     [[locksGame, locksFilm], [], [['locks:write'], ['game', 'film']]],
     [[locksGame, locksAll], [], [['locks:write'], null]],
     [[allAll, locksFilm, syncGame], [], [['sync', 'locks:write'], null]],
+    // As another version may have stored it, with scopes that this one does not know.
+    [[rule('x', [], ['game'])], [], [[], ['game']]],
     [[rule('x', ['locks:admin'], ['game']), locksGame], [], [['locks:write', 'locks:admin'], ['game']]],
     // What one token cannot have without having more.
     [[syncGame, locksFilm], [], 'refused-scopes'],

@@ -8,6 +8,7 @@ import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
 import { type Service, startService } from '../../service.ts';
 import { offerSignInLink } from '../../sessions/sign-in-link.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { listTrustRules } from '../../trust/rules.ts';
 import { createTargetCheck } from '../../webhooks/target-address.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { Failure } from '../command.ts';
@@ -123,6 +124,13 @@ function announce(
   }
 }
 
+/** The identity of a job names the service that it is for, which has to know its own name. */
+async function warnOfMissingAddress({ settings, storage, log }: Parts, { port }: Service): Promise<void> {
+  if (publicUrlOf(settings, port) !== undefined) return;
+  const { length: trust_rules } = await listTrustRules(storage);
+  if (trust_rules > 0) log.warn({ trust_rules }, 'trusted jobs get no token without --public-url, for which they ask');
+}
+
 async function serveOn(parts: Parts): Promise<void> {
   const { settings, storage, git, log, io } = parts;
   await tidyUp(parts);
@@ -132,6 +140,7 @@ async function serveOn(parts: Parts): Promise<void> {
     try {
       const link = await offerSignInLink(storage);
       announce(parts, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
+      await warnOfMissingAddress(parts, service);
       const signal = await stop.received;
       log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
     } finally {

@@ -137,7 +137,7 @@ const mirror = (detail: Detail): Markup =>
   html`the workspace ${named(detail, 'workspace')}, a mirror of ${named(detail, 'remote')}`;
 
 const trusted = (detail: Detail): Markup =>
-  html`workflows of ${named(detail, textIn(detail, 'repository') === undefined ? 'issuer' : 'repository')} to act for ${named(detail, 'owner')}`;
+  html`jobs of ${named(detail, textIn(detail, 'repository') === undefined ? 'issuer' : 'repository')}, whose locks belong to ${named(detail, 'owner')}`;
 
 /** What happened, as the rest of a sentence that begins with the actor. */
 const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
@@ -158,8 +158,8 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'workspace.added': (detail) => html`added ${mirror(detail)}`,
   'workspace.updated': (detail) => html`changed how people work on ${named(detail, 'workspace')} with Git LFS`,
   'workspace.removed': (detail) => html`removed ${mirror(detail)}`,
-  'trust.added': (detail) => html`trusts ${trusted(detail)}`,
-  'trust.removed': (detail) => html`no longer trusts ${trusted(detail)}`,
+  'trust.added': (detail) => html`added a trust rule for ${trusted(detail)}`,
+  'trust.removed': (detail) => html`removed the trust rule for ${trusted(detail)}`,
 };
 
 /** Actions of other versions are shown as they are. */
