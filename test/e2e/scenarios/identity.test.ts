@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { sqlite } from '../../support/databases.ts';
-import { type FaultProxy, isReleasing, isRenewing, once, type Passed } from '../../support/fault-proxy.ts';
+import { type FaultProxy, isLocking, isReleasing, isRenewing, once, type Passed } from '../../support/fault-proxy.ts';
 import { answerWith, type OidcIssuer } from '../../support/oidc-issuer.ts';
 import { json, nothing, page } from '../../support/other-servers/answers.ts';
 import { type Answer, startOtherServer } from '../../support/other-servers/other-server.ts';
@@ -155,11 +155,9 @@ describe('a token that ends in the middle of a step', () => {
     expect(proxy.passed.filter(isExchange)).toHaveLength(2);
     expect(proxy.passed.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(2);
 
-    const isOfHero = (passing: Pick<Passed, 'method' | 'path'>): boolean =>
-      isReleasing(passing as Passed) && passing.path === hero;
     let ended: Promise<unknown> | undefined;
     proxy.meet((passing) => {
-      if (!isOfHero(passing) || ended !== undefined) return undefined;
+      if (!isReleasing(passing) || passing.path !== hero || ended !== undefined) return undefined;
       ended = endTokens();
       return { kind: 'held-back', until: ended };
     });
@@ -172,14 +170,14 @@ describe('a token that ends in the middle of a step', () => {
     const { stage, proxy, job } = await openJobWithIdentity();
     proxy.meet(
       once(
-        ({ method, path }) => method === 'POST' && path === hero,
+        (passing) => isLocking(passing) && passing.path === hero,
         { kind: 'done-then-cut' },
         { kind: 'answer', status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
       ),
     );
     const main = await job.run(identified(hero));
     expect(main, main.log).toMatchObject({ conclusion: 'success', annotations: [] });
-    const asked = proxy.passed.filter(({ method, path }) => method === 'POST' && path === hero);
+    const asked = proxy.passed.filter((passing) => isLocking(passing) && passing.path === hero);
     expect(tokensOf(asked)).toHaveLength(2);
     expect(new Set(asked.map(({ headers }) => headers['idempotency-key']))).toHaveLength(1);
     const [lock, ...others] = await stage.locks();
