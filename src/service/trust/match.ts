@@ -111,14 +111,10 @@ export interface Allowed {
   readonly workspaces: readonly string[] | null;
 }
 
-const coverAll = (rules: readonly TrustRule[], wanted: readonly Scope[]): boolean =>
-  rules.length > 0 &&
-  wanted.every((scope) =>
-    grants(
-      rules.flatMap(({ scopes }) => scopes),
-      scope,
-    ),
-  );
+function coverAll(rules: readonly TrustRule[], wanted: readonly Scope[]): boolean {
+  const held = rules.flatMap(({ scopes }) => scopes);
+  return rules.length > 0 && wanted.every((scope) => grants(held, scope));
+}
 
 /**
  * What rules allow together. A token has each of its scopes in each of its workspaces: one rule for `sync` in `game` and one
@@ -126,19 +122,14 @@ const coverAll = (rules: readonly TrustRule[], wanted: readonly Scope[]): boolea
  * one token can have.
  */
 export function allowedTogether(rules: readonly TrustRule[], requested: readonly Scope[] = []): Allowed | undefined {
-  const all = rules.flatMap(({ scopes }) => scopes);
-  const wanted = requested.length > 0 ? requested : all;
+  const wanted = requested.length > 0 ? requested : rules.flatMap(({ scopes }) => scopes);
   const scopes = allScopes.filter((scope) => wanted.includes(scope));
   const everywhere = rules.filter(({ workspaces }) => workspaces === null);
   if (coverAll(everywhere, wanted)) return { scopes, workspaces: null };
-  const named = [...new Set(rules.flatMap(({ workspaces }) => workspaces ?? []))];
-  const covered = named.filter((workspace) =>
-    coverAll(
-      rules.filter(({ workspaces }) => workspaces === null || workspaces.includes(workspace)),
-      wanted,
-    ),
-  );
-  const losesSome = everywhere.length > 0 || covered.length < named.length;
+  const ids = [...new Set(rules.flatMap(({ workspaces }) => workspaces ?? []))];
+  const rulesFor = (id: string) => rules.filter(({ workspaces }) => workspaces === null || workspaces.includes(id));
+  const covered = ids.filter((id) => coverAll(rulesFor(id), wanted));
+  const losesSome = everywhere.length > 0 || covered.length < ids.length;
   return covered.length === 0 || (requested.length === 0 && losesSome) ? undefined : { scopes, workspaces: covered };
 }
 

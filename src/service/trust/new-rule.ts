@@ -30,7 +30,7 @@ export interface TypedRule {
   readonly workspaces: readonly string[];
 }
 
-/** Whether http may be spoken to it is decided where it is. */
+/** Plain http is for networks that the operator allows, which are looked at when its keys are asked for. */
 export function parseIssuer(text: string): Parsed<string> {
   if (text.length > maxIssuerLength) return refused(`An issuer has at most ${maxIssuerLength} characters.`);
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
@@ -50,7 +50,7 @@ export const parseGitHubId = (text: string): Parsed<string> =>
     ? accepted(text)
     : refused("It must be a number. Find it with: gh api repos/OWNER/NAME --jq '.id, .owner.id'");
 
-/** It is compared letter by letter, so that what cannot be seen would never match. */
+/** Values are compared letter by letter: one that nobody sees was not meant. */
 export function parseClaimValue(text: string): Parsed<string> {
   if (text === '') return refused('It must not be empty.');
   if (text.length > maxClaimValueLength) return refused(`It has at most ${maxClaimValueLength} characters.`);
