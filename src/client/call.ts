@@ -122,12 +122,8 @@ export function expectSuccess(result: CallResult): AnsweredCall {
   return result;
 }
 
-const typeOf = (body: Request['body']): Readonly<Record<string, string>> => {
-  if (body === undefined) return {};
-  return {
-    'content-type': body instanceof URLSearchParams ? 'application/x-www-form-urlencoded' : 'application/json',
-  };
-};
+const typeOf = (body: Request['body']) =>
+  body && { 'content-type': `application/${body instanceof URLSearchParams ? 'x-www-form-urlencoded' : 'json'}` };
 
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
