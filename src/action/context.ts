@@ -124,15 +124,23 @@ function logPauses(log: Log): (delayMs: number) => void {
 }
 
 /** The client of a step: it logs what it retries, and tells the service which run its requests are from. */
-export const connect = (
-  { baseUrl, token, requestTimeout, retries }: Connection,
+export function connect(
+  connection: Connection,
   origin: string | undefined,
-  log: Log,
+  { log, mask }: Pick<Reporter, 'log' | 'mask'>,
   serverAheadMs?: number,
-): Client =>
-  createClient({
+): Client {
+  const { baseUrl, credentials, requestTimeout, retries } = connection;
+  return createClient({
     baseUrl,
-    token,
+    credentials:
+      credentials.kind === 'given'
+        ? credentials
+        : {
+            kind: 'exchanged',
+            // Not read where there is a token.
+            open: async (exchange) => (await import('./identity.ts')).openTokens(credentials, exchange, mask),
+          },
     retries,
     requestTimeoutMs: milliseconds(requestTimeout),
     userAgent: `workspace-automation/${version}`,
@@ -142,10 +150,11 @@ export const connect = (
     onRetry: logRetries(log),
     onThrottled: logPauses(log),
   });
+}
 
 export function createContext(
   connection: Connection,
-  { log, setOutputs }: Reporter,
+  { log, mask, setOutputs }: Reporter,
   { saveState, redact }: Pick<Context, 'saveState' | 'redact'>,
 ): Context {
   const runner = readRunner(process.env);
@@ -154,7 +163,7 @@ export function createContext(
   return {
     connection,
     runner,
-    client: connect(connection, runner.origin, log),
+    client: connect(connection, runner.origin, { log, mask }),
     ledger,
     record: createRecorder(ledger, log),
     log,

@@ -1,9 +1,9 @@
 import * as core from '@actions/core';
-import { createRedactor } from '../interface/redact.ts';
 import type { Context } from './context.ts';
 import { loadInputs, type Task } from './inputs/load.ts';
 import { readRawInputs, secretsIn } from './inputs/table.ts';
 import { failed, InputError, type Outcome } from './outcome.ts';
+import { openRedactor } from './report/redact.ts';
 import { createReporter } from './report/reporter.ts';
 
 /** Each operation is loaded on demand, and the network with it: reporting a wrong input needs neither. */
@@ -30,8 +30,8 @@ async function run(context: Context, task: Task): Promise<Outcome> {
 
 async function main(): Promise<void> {
   const secrets = secretsIn(readRawInputs(core.getInput, process.env));
-  const redact = createRedactor(secrets);
-  const reporter = createReporter(secrets, redact);
+  const redactor = openRedactor(secrets);
+  const reporter = createReporter(secrets, redactor);
   const loaded = loadInputs(core.getInput, process.env);
   if (!loaded.ok) {
     reporter.refuse(loaded.problems);
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   let context: Context | undefined;
   try {
     const { createContext } = await import('./context.ts');
-    context = createContext(connection, reporter, { redact, saveState: core.saveState });
+    context = createContext(connection, reporter, { redact: redactor.redact, saveState: core.saveState });
     await reporter.finish(title, await run(context, task), summary);
   } catch (error) {
     if (error instanceof InputError) {

@@ -1,6 +1,6 @@
 import * as core from '@actions/core';
-import { createRedactor } from '../interface/redact.ts';
 import { readRawInputs, secretsIn } from './inputs/table.ts';
+import { openRedactor } from './report/redact.ts';
 import { createReporter } from './report/reporter.ts';
 
 /**
@@ -13,11 +13,11 @@ async function post(): Promise<void> {
   if (step === '') return;
   const raw = readRawInputs(core.getInput, process.env);
   const secrets = secretsIn(raw);
-  const redact = createRedactor(secrets);
-  const reporter = createReporter(secrets, redact);
+  const redactor = openRedactor(secrets);
+  const reporter = createReporter(secrets, redactor);
   try {
     const { releaseStep } = await import('./post-step/release.ts');
-    await releaseStep({ step, state: core.getState, raw, redact, reporter });
+    await releaseStep({ step, state: core.getState, raw, redact: redactor.redact, reporter });
   } catch (error) {
     reporter.log.warn(
       `The locks of this step could not be released, and stay until their ttl ends: ${error instanceof Error ? error.message : String(error)}`,

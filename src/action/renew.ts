@@ -2,13 +2,13 @@ import { watch as watchFiles } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { sleep, steadyClock } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
-import { createRedactor } from '../interface/redact.ts';
 import { parseTtl } from '../interface/ttl.ts';
 import { connect } from './context.ts';
 import { createRecorder, followLedger, openLedger } from './ledger/ledger.ts';
 import { parseRenewalOrder, type RenewalOrder } from './renewal/order.ts';
 import { isGone } from './renewal/processes.ts';
 import { attemptMs, renewLocks } from './renewal/renew-locks.ts';
+import { openRedactor } from './report/redact.ts';
 
 /** A worker that is gone tells nobody, and some file systems do not tell of changes either. */
 const lookEveryMs = 1_000;
@@ -54,11 +54,13 @@ async function renew({
   const ttl = parseTtl(order.ttl);
   if (!ttl.ok) return;
   Object.assign(process.env, order.proxies);
-  const redact = createRedactor([connection.token]);
+  const { credentials } = connection;
+  const { redact, add } = openRedactor(credentials.kind === 'given' ? [credentials.token] : []);
   const ledger = openLedger(ledgerFile, redact);
   const longest = attemptMs(milliseconds(ttl.value));
   const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, longest / 1_000) };
-  const client = connect({ ...connection, retries, requestTimeout }, origin, nowhere, order.serverAheadMs);
+  const reporter = { log: nowhere, mask: add };
+  const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, order.serverAheadMs);
   const context = {
     client,
     serverNow: client.serverNow,

@@ -7,7 +7,7 @@ import type { JsonObject } from './json.ts';
 import { rateLimitIn } from './rate-limit.ts';
 import { type RefusalContext, refusalOf, retryAfterOf } from './refusal.ts';
 import { type Attempt, backoff, judgeAnswer, type RetryReason } from './retry.ts';
-import { type Failure, type Refused, ServiceError } from './service-error.ts';
+import { type Failure, type NoToken, type Refused, ServiceError } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
 import { createAdmission, createThrottle } from './throttle.ts';
 import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
@@ -24,7 +24,7 @@ export interface Request {
   /** Path and query on the origin of the service, encoded. */
   readonly target: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: JsonObject;
+  readonly body?: JsonObject | URLSearchParams;
   /** The same key may have been sent before this call. */
   readonly keySentBefore?: boolean;
   /** Do not send it again after an attempt that may have done what was asked. */
@@ -65,6 +65,21 @@ export interface Retry {
 /** Sends a request once and reads its answer; rejects when the connection breaks or the signal is aborted. */
 export type Send = (request: SentRequest, signal: AbortSignal, texts: ServiceText) => Promise<Answer>;
 
+/** A bearer token for one request. */
+export type TokenResult =
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'failed'; readonly failure: NoToken }
+  /** The limits of the request were over first. */
+  | { readonly kind: 'interrupted' };
+
+/** Gives each request the token that it is sent with, and another one before that ends. */
+export interface TokenSource {
+  /** The signal is aborted when the limits of the request are over. */
+  get(within: Within, signal: AbortSignal): Promise<TokenResult>;
+  /** The service has refused the token with 401. Says whether another one may be had. */
+  refused(token: string): boolean;
+}
+
 export interface CallOptions {
   readonly baseUrl: URL;
   readonly send: Send;
@@ -76,6 +91,8 @@ export interface CallOptions {
   readonly maxConnections: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
+  /** Gives each request a token; without it, they are sent with the headers alone. */
+  readonly tokens?: (() => Promise<TokenSource>) | undefined;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -105,6 +122,9 @@ export function expectSuccess(result: CallResult): AnsweredCall {
   return result;
 }
 
+const typeOf = (body: Request['body']) =>
+  body && { 'content-type': `application/${body instanceof URLSearchParams ? 'x-www-form-urlencoded' : 'json'}` };
+
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** RFC 9110 section 5.5. */
@@ -117,7 +137,8 @@ export function createCall(options: CallOptions): Call {
   const throttle = createThrottle(random);
   const admit = createAdmission({ ...options, throttle });
   // All spellings of a secret take a while to make, and most requests have none of their own.
-  const defaultTexts = createServiceText(options.secrets);
+  let defaultTexts = createServiceText(options.secrets);
+  let defaultToken: string | undefined;
   /** The last answer that refused a request for the rate limit. */
   let limitedBy: Refused | undefined;
 
@@ -132,15 +153,26 @@ export function createCall(options: CallOptions): Call {
     else throttle.served();
   }
 
-  async function send(request: Request, { deadline }: Within, limit: TimeLimit): Promise<CallResult> {
+  function textsFor(secrets: readonly string[], token: string | undefined): ServiceText {
+    const all = [...options.secrets, ...secrets, ...(token === undefined ? [] : [token])];
+    if (secrets.length > 0) return createServiceText(all);
+    if (token !== undefined && token !== defaultToken) {
+      defaultTexts = createServiceText(all);
+      defaultToken = token;
+    }
+    return defaultTexts;
+  }
+
+  async function send(request: Request, within: Within, limit: TimeLimit): Promise<CallResult> {
+    const { deadline } = within;
     const { method, target, headers, body, secrets = [], answerDelayMs = 0 } = request;
-    const sent: SentRequest = {
+    let sent: SentRequest = {
       method,
       target,
-      headers: { ...options.headers, ...(body && { 'content-type': 'application/json' }), ...headers },
-      body: body === undefined ? null : JSON.stringify(body),
+      headers: { ...options.headers, ...typeOf(body), ...headers },
+      body: body instanceof URLSearchParams ? body.toString() : body === undefined ? null : JSON.stringify(body),
     };
-    const texts = secrets.length === 0 ? defaultTexts : createServiceText([...options.secrets, ...secrets]);
+    let texts = textsFor(secrets, undefined);
     const timeoutMs = options.timeoutMs + answerDelayMs;
     const once = request.attempts === 'once';
     const retries = once ? 0 : options.retries;
@@ -152,9 +184,10 @@ export function createCall(options: CallOptions): Call {
     let countedFailures = 0;
     let mayBeDone = request.keySentBefore === true;
     let last: Failure | undefined;
+    let replacedToken = false;
 
-    const fail = (failure: Failure): ServiceError =>
-      new ServiceError({ method, path: target.replace(/\?.*$/s, ''), attempts }, failure);
+    const path = target.replace(/\?.*$/s, '');
+    const fail = (failure: Failure): ServiceError => new ServiceError({ method, path, attempts }, failure);
     const refusalContext = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
     const refuse = (answer: Answer): ServiceError => fail(refusalOf(answer, refusalContext()));
     const context = (): CallContext => ({ texts, sentAt: firstSentAt ?? clock(), mayBeDone, fail, refuse });
@@ -197,6 +230,15 @@ export function createCall(options: CallOptions): Call {
     for (;;) {
       if (limit.signal.aborted || clock() >= deadline) return giveUpInterrupted();
 
+      const tokens = await options.tokens?.();
+      const given = await tokens?.get(within, limit.signal);
+      if (given?.kind === 'failed') return giveUp(given.failure);
+      if (given?.kind === 'interrupted') return giveUpInterrupted();
+      if (given !== undefined) {
+        sent = { ...sent, headers: { ...sent.headers, authorization: `Bearer ${given.token}` } };
+        texts = textsFor(secrets, given.token);
+      }
+
       const admission = await admit({ throttled, deadline, signal: limit.signal });
       if (admission.kind === 'too-late') {
         const retryAfterMs = limitedBy?.retryAfterMs === undefined ? undefined : admission.delayMs;
@@ -210,7 +252,16 @@ export function createCall(options: CallOptions): Call {
       firstSentAt ??= clock();
       attempts += 1;
       const ended = await attempt().finally(admission.release);
-      if (ended?.kind === 'answered') return { ...ended, ...context() };
+      if (ended?.kind === 'answered') {
+        if (ended.answer.status !== 401 || given === undefined) return { ...ended, ...context() };
+        // It was revoked, or has ended by the clock of the service; nothing was done.
+        if (!replacedToken && tokens?.refused(given.token) === true) {
+          replacedToken = true;
+          continue;
+        }
+        const why = `The service refuses the token that it has just given this job (${method} ${path}: 401).`;
+        return giveUp({ kind: 'no-token', why, transient: false });
+      }
       mayBeDone ||= ended?.mayBeDone ?? true;
       if (ended === undefined) return giveUpInterrupted();
 

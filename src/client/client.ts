@@ -1,15 +1,17 @@
 import { createAcquireLock } from './acquire-lock.ts';
 import { addressesBelow } from './addresses.ts';
 import { readAnswer } from './answer.ts';
-import { createCall, type Retry } from './call.ts';
+import { type Call, createCall, type Retry, type TokenSource } from './call.ts';
 import { type Clock, createServerClock, steadyClock } from './clock.ts';
-import { maxConnections, openConnection } from './connection.ts';
+import { maxConnections, openConnection, type SentRequest } from './connection.ts';
 import { warnOfDeprecation } from './deprecation.ts';
+import type { ExchangeContext } from './exchange.ts';
 import { createLists } from './lists.ts';
 import { createGetOwner } from './owner.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { createRenewLock } from './renew-lock.ts';
+import type { ServiceText } from './service-text.ts';
 import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
 import { createWaitForRelease } from './wait-for-release.ts';
@@ -27,10 +29,16 @@ export type { StartedSync, SyncAddress, SyncReport } from './sync.ts';
 export { sleep } from './time-limit.ts';
 export { parseWorkspaceId, type WorkspaceId } from './workspace-id.ts';
 
+/** What requests are let in with. */
+export type Credentials =
+  | { readonly kind: 'given'; readonly token: string }
+  /** Tokens that the service gives for a while to who proves who they are; opened by the first request. */
+  | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
+
 export interface ClientOptions {
   /** Ends in the version of the interface: `/v1`. */
   readonly baseUrl: string;
-  readonly token: string;
+  readonly credentials: Credentials;
   readonly userAgent: string;
   /** Sent as Referer: where the requests come from. */
   readonly origin?: string | undefined;
@@ -61,17 +69,18 @@ export function createClient(options: ClientOptions) {
   const connection = openConnection(baseUrl);
   const closing = new AbortController();
 
-  const call = createCall({
+  const addresses = addressesBelow(baseUrl);
+  const shared = {
     baseUrl,
     clock,
     serverClock,
-    send: async (request, signal, texts) => readAnswer(await connection.send(request, signal), texts),
+    send: async (request: SentRequest, signal: AbortSignal, texts: ServiceText) =>
+      readAnswer(await connection.send(request, signal), texts),
     timeoutMs: requestTimeoutMs,
     maxConnections,
     retries: options.retries ?? 4,
-    secrets: [options.token],
+    secrets: [],
     headers: {
-      authorization: `Bearer ${options.token}`,
       accept: 'application/json, application/problem+json',
       'accept-encoding': 'identity',
       'user-agent': options.userAgent,
@@ -83,8 +92,28 @@ export function createClient(options: ClientOptions) {
     onAnswer: warnOfDeprecation(onWarning),
     onRetry: options.onRetry ?? (() => undefined),
     onThrottled: options.onThrottled ?? (() => undefined),
-  });
-  const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock, serverNow: serverClock.now };
+  };
+
+  function createCallWith(credentials: Credentials): Call {
+    switch (credentials.kind) {
+      case 'given': {
+        const { token } = credentials;
+        const headers = { authorization: `Bearer ${token}`, ...shared.headers };
+        return createCall({ ...shared, headers, secrets: [token] });
+      }
+      case 'exchanged': {
+        let opened: Promise<TokenSource> | undefined;
+        const tokens = (): Promise<TokenSource> => {
+          opened ??= credentials.open({ ...shared, call: createCall(shared), target: addresses.token });
+          return opened;
+        };
+        return createCall({ ...shared, tokens });
+      }
+    }
+  }
+
+  const call = createCallWith(options.credentials);
+  const context = { call, addresses, baseUrl, clock, serverNow: serverClock.now };
 
   return {
     ...createLists(context),

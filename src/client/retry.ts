@@ -80,6 +80,7 @@ export function backoff(failed: number, retryAfterMs: number | undefined, random
 /** Whether the trouble may be over at the next attempt. */
 export function isTransient({ failure, status }: ServiceError): boolean {
   if (failure.kind === 'aborted') return false;
+  if (failure.kind === 'no-token') return failure.transient;
   if (status !== undefined) return isTransientStatus(status);
   return (
     failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted)

@@ -61,12 +61,22 @@ interface OutOfTime {
   readonly limited?: boolean | undefined;
 }
 
+/** Nothing was sent, because there is no token to send it with. */
+export interface NoToken {
+  readonly kind: 'no-token';
+  /** Whole sentences. */
+  readonly why: string;
+  /** There may be one at another attempt. */
+  readonly transient: boolean;
+}
+
 export type Failure =
   | Refused
   | Redirected
   | Unusable
   | ConnectionFailed
   | OutOfTime
+  | NoToken
   /** No answer to one attempt within the limit for each. */
   | { readonly kind: 'timeout'; readonly limitMs: number }
   | { readonly kind: 'aborted' }
@@ -123,7 +133,7 @@ function fieldsText(fields: readonly RefusedField[], words: string): string {
 }
 
 function adviceOn({ status, missingScope }: Refused): string {
-  if (missingScope !== undefined) return ` Use a token that has the scope ${missingScope}.`;
+  if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
   return status === 401 ? ' The token may have expired or been revoked: create a new one, and update the secret.' : '';
 }
 
@@ -174,6 +184,8 @@ function failureText(failure: Failure): string {
       return connectionText(failure);
     case 'deadline':
       return outOfTimeText(failure);
+    case 'no-token':
+      return failure.why;
     case 'aborted':
       return 'The request was cancelled.';
     case 'unsendable':
@@ -183,6 +195,8 @@ function failureText(failure: Failure): string {
 
 /** The cause, what to do, and then which request it was, in one line. */
 function sentenceOf({ method, path, attempts }: FailedCall, failure: Failure): string {
+  // It is about other requests.
+  if (failure.kind === 'no-token') return failure.why;
   const answer = answerIn(failure);
   const status = answer && `: ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`.trimEnd();
   const id = answer?.requestId === undefined ? '' : `, request id ${answer.requestId}`;

@@ -19,8 +19,13 @@ function stepOn(baseUrl: string, { retries = 0, outside = false } = {}) {
     debug: (text: string) => void debug.push(text),
     group: () => undefined,
   };
-  const connection = { baseUrl, token: 'wsa_x', retries, requestTimeout: { seconds: 10 } };
-  const client = connect(connection, outside ? undefined : origin, log);
+  const connection = {
+    baseUrl,
+    credentials: { kind: 'given', token: 'wsa_x' } as const,
+    retries,
+    requestTimeout: { seconds: 10 },
+  };
+  const client = connect(connection, outside ? undefined : origin, { log, mask: () => undefined });
   onTestFinished(() => client.dispose());
   const list = () => client.listWorkspaces({ deadline: steadyClock() + 60_000 });
   return { list, lines, warnings, debug };

@@ -52,7 +52,7 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, wh
     'is "https://w.example/v1?***".',
   ],
   ['sync', 'allow-http', 'yes', boolean],
-  ['sync', 'token', '', apiToken, missing],
+  ['sync', 'audience', 'a\nb', 'It has to be what the service calls itself, such as its origin.'],
   ['sync', 'token', 'two words', apiToken, hidden],
   ['sync', 'request-timeout', '30', duration],
   ['sync', 'request-timeout', '0s', 'It has to be from 1s to 1h.'],

@@ -20,6 +20,7 @@ const rows: readonly Row[] = [
   { input: 'base-url', usedBy: operations, value: 'https://other.example.com/v1' },
   { input: 'allow-http', usedBy: operations, value: 'true', beside: { 'base-url': 'http://10.0.0.1/v1' } },
   { input: 'token', usedBy: operations, value: 'wsa_another' },
+  { input: 'audience', usedBy: operations, value: 'workspaces', beside: { token: '' } },
   { input: 'workspace', usedBy: withWorkspace, value: 'film' },
   { input: 'branch', usedBy: ['sync'], value: 'release/1.0' },
   { input: 'path', usedBy: withPath, value: 'Content/Villain.uasset' },
@@ -52,18 +53,23 @@ test('the table of this test has every input but the operation and the token tha
   );
 });
 
+const someIdentity = {
+  ACTIONS_ID_TOKEN_REQUEST_URL: 'https://run.actions.example/7/idtoken?api-version=2.0',
+  ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'runner-token',
+};
+
 const pairs = rows.flatMap((row) => operations.map((operation) => ({ ...row, operation })));
 
 test.each(pairs.filter(({ usedBy, operation }) => usedBy.includes(operation)))(
   'input $input changes what $operation does',
   ({ input, value, beside, operation }) => {
     const step = rightStep(operation, beside);
-    const { unused, ...inputs } = inputsOf({ ...step, [input]: value });
+    const { unused, ...inputs } = inputsOf({ ...step, [input]: value }, someIdentity);
     expect(unused).toEqual([]);
     // Without it, the step is another one, or is no step at all.
     const { [input]: _, ...rest } = step;
-    if (problemsOf(rest).length === 0) {
-      const { unused: __, ...without } = inputsOf(rest);
+    if (problemsOf(rest, someIdentity).length === 0) {
+      const { unused: __, ...without } = inputsOf(rest, someIdentity);
       expect(inputs).not.toEqual(without);
     }
   },
@@ -92,7 +98,10 @@ describe('what stands in for an input', () => {
 
   test('is the environment, where nothing is given, and then it is not called unused', () => {
     expect(inputsOf({ operation: 'list-branches', token: '', workspace: '  ' }, environment)).toMatchObject({
-      connection: { baseUrl: environment.WORKSPACE_BASE_URL, token: environment.WORKSPACE_TOKEN },
+      connection: {
+        baseUrl: environment.WORKSPACE_BASE_URL,
+        credentials: { kind: 'given', token: environment.WORKSPACE_TOKEN },
+      },
       task: { workspace: environment.WORKSPACE_ID },
       unused: [],
     });
@@ -163,6 +172,60 @@ describe('how values are written', () => {
     for (const written of [baseUrl, `${baseUrl}//`]) {
       expect(inputsOf(rightStep('list-workspaces', { 'base-url': written })).connection).toMatchObject({ baseUrl });
     }
+  });
+});
+
+describe('the credentials of a step', () => {
+  const credentialsOf = (given: Given, environment: NodeJS.ProcessEnv) =>
+    inputsOf(rightStep('list-workspaces', given), environment).connection.credentials;
+  const github = {
+    ...someIdentity,
+    GITHUB_REPOSITORY: 'octo/game',
+    GITHUB_REPOSITORY_ID: '123',
+    GITHUB_REPOSITORY_OWNER_ID: '45',
+    GITHUB_REF: 'refs/heads/main',
+    GITHUB_EVENT_NAME: 'push',
+    GITHUB_WORKFLOW_REF: 'octo/game/.github/workflows/release.yml@refs/heads/main',
+  };
+  const repository = ['--repository', 'octo/game', '--repository-id', '123', '--repository-owner-id', '45'];
+  const workflow = ['--workflow', '.github/workflows/release.yml'];
+  const identity = {
+    kind: 'identity',
+    audience: 'https://workspaces.example.com',
+    requestUrl: someIdentity.ACTIONS_ID_TOKEN_REQUEST_URL,
+    requestToken: 'runner-token',
+    ruleOptions: [...repository, '--ref', 'refs/heads/main', ...workflow],
+  };
+  const pullRequest = { ...github, GITHUB_REF: 'refs/pull/7/merge', GITHUB_EVENT_NAME: 'pull_request' };
+
+  test.each<[string, Given, NodeJS.ProcessEnv, object]>([
+    [
+      'the token that is given, also where the job could prove who it is',
+      { token: 'wsa_1' },
+      github,
+      { token: 'wsa_1' },
+    ],
+    ['the token of the environment', { token: '' }, { ...github, WORKSPACE_TOKEN: 'wsa_2' }, { token: 'wsa_2' }],
+    ['without a token, the identity, for the origin of the service', { token: '' }, github, identity],
+    ['an identity for another audience', { token: '', audience: 'films' }, github, { ...identity, audience: 'films' }],
+    [
+      'of a pull request, with a rule for all of them',
+      { token: '' },
+      pullRequest,
+      { ...identity, ruleOptions: [...repository, '--event', 'pull_request', ...workflow] },
+    ],
+  ])('are %s', (_, given, environment, credentials) => {
+    expect(credentialsOf(given, environment)).toEqual({ kind: 'given', ...credentials });
+  });
+
+  test.each<[string, NodeJS.ProcessEnv]>([
+    ['neither', {}],
+    ['only an address to ask at', { ...someIdentity, ACTIONS_ID_TOKEN_REQUEST_TOKEN: '' }],
+    ['no address to ask at', { ...someIdentity, ACTIONS_ID_TOKEN_REQUEST_URL: 'x' }],
+  ])('are missing where there is %s, which is one problem that names both ways', (_, environment) => {
+    expect(problemsOf(rightStep('list-workspaces', { token: '' }), environment)).toEqual([
+      expect.stringMatching(/^Input `token` is missing\..*`permissions: id-token: write`.*trust rule\.$/),
+    ]);
   });
 });
 

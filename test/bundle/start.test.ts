@@ -1,5 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { json } from '../support/other-servers/answers.ts';
@@ -76,6 +76,26 @@ test('what reads changed files is loaded for these alone', async () => {
   const changed = { ...inputs, 'changed-files': 'true' };
   expect((await job.run({ main, with: changed })).log).toMatch(/Cannot find module .*index\.js/);
   expect(await job.run({ with: changed })).toMatchObject({ conclusion: 'success', outputs: { status: 'free' } });
+});
+
+test('what proves who the job is is loaded without a token alone, by a step, its post-step and what renews', async () => {
+  const folder = await copyOfDist();
+  const chunks = (await filesOfDist()).filter(isChunk);
+  const code = await Promise.all(chunks.map(readDist));
+  const proving = chunks.filter((_, index) => code[index]?.includes('oauth:grant-type:token-exchange'));
+  expect(proving.map((file) => dirname(file))).toEqual(['.', 'post', 'renew']);
+  for (const chunk of proving) await rm(join(folder, chunk));
+
+  const server = await startOtherServer(json(200, { workspaces: [] }));
+  const job = await startJob({
+    env: { ACTIONS_ID_TOKEN_REQUEST_URL: server.origin, ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'runner-token' },
+  });
+  const inputs = { operation: 'list-workspaces', 'base-url': server.baseUrl };
+  const main = join(folder, 'index.js');
+  expect(await job.run({ main, with: { ...inputs, token: 'wsa_0123456789' } })).toMatchObject({
+    conclusion: 'success',
+  });
+  expect((await job.run({ main, with: inputs })).log).toMatch(/Cannot find module .*index\.js/);
 });
 
 /** Each takes Node milliseconds to load: together as long as all of its own start. */

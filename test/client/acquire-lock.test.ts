@@ -176,7 +176,7 @@ describe('a lost answer', () => {
     const stopped = await client.acquireLock(request, client.within(60_000, stop.signal));
     expect(ofKind(stopped, 'unclear').error.failure.kind).toBe('aborted');
     ofKind(await client.acquireLock(request, client.within(60_000, stop.signal)), 'failed');
-    const { result } = await acquire(nothing(201), { token: 'a\nb' });
+    const { result } = await acquire(nothing(201), { credentials: { kind: 'given', token: 'a\nb' } });
     expect(ofKind(result, 'failed').error.failure.kind).toBe('unsendable');
   });
 });

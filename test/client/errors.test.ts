@@ -114,7 +114,7 @@ describe('a token', () => {
     [
       'without a scope: the error names the scope',
       problem(403, { detail: 'This is not allowed.' }, { 'www-authenticate': insufficient }),
-      `This is not allowed. Use a token that has the scope locks:read (${request}: 403 Forbidden).`,
+      `This is not allowed. Use a token or a trust rule that has the scope locks:read (${request}: 403 Forbidden).`,
     ],
     [
       'that may not for another reason: no scope is made up',
@@ -157,13 +157,17 @@ describe('a token', () => {
   });
 
   test('that is a short word does not change what was read, but is in no error', async () => {
-    const { client } = await clientOf(inTurn(json(200, ['develop']), json(400, { detail: 'dev!' })), { token: 'dev' });
+    const { client } = await clientOf(inTurn(json(200, ['develop']), json(400, { detail: 'dev!' })), {
+      credentials: { kind: 'given', token: 'dev' },
+    });
     expect((await client.ask()).items[0]?.name).toBe('develop');
     expect((await errorOf(client.ask())).message).toMatch(/^\*\*\*! /);
   });
 
   test('with a line break is not sent, and the error does not show it', async () => {
-    const { server, client } = await clientOf(json(200, []), { token: 'secret\r\nX-Other: 1' });
+    const { server, client } = await clientOf(json(200, []), {
+      credentials: { kind: 'given', token: 'secret\r\nX-Other: 1' },
+    });
     expect((await errorOf(client.ask())).message).toBe(
       'The request cannot be sent: the header authorization has characters that no header can have (GET /v1/workspaces).',
     );

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const clientOf = (token: string, baseUrl = `${service.baseUrl}/v1`, options: Partial<ClientOptions> = {}) =>
-  testClient(baseUrl, { token, ...options });
+  testClient(baseUrl, { credentials: { kind: 'given', token }, ...options });
 
 const newWorkspace = async (): Promise<WorkspaceId> => workspaceId(await service.workspace());
 

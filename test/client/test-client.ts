@@ -38,7 +38,7 @@ export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}
   const clock = options.clock ?? (() => now);
   const client = createClient({
     baseUrl,
-    token,
+    credentials: { kind: 'given', token },
     userAgent: 'client-test',
     clock,
     sleep: async (ms) => {

@@ -1,12 +1,13 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { openScene } from '../e2e/scene.ts';
 import { temporaryDataFolder } from '../support/databases.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
 import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support/other-servers/github-api.ts';
 import { type JobEvent, pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
+import { startJobIssuer, trustJobs } from '../support/trusted-jobs.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 import {
   runWorkflowJob,
@@ -96,6 +97,16 @@ describe('"Lock an asset while a job runs"', () => {
     expect(result.log).toContain('Released 1 lock at the end of the job.');
     expect(await locked()).toEqual([]);
   });
+});
+
+test('"Without a secret" holds the lock while the script runs, as the job that the service trusts', async () => {
+  const issuer = await startJobIssuer();
+  onTestFinished(() => issuer.stop());
+  await trustJobs(scene.service, issuer, { owner: 'release-bot' });
+  const result = await run('Without a secret', { secrets: {}, env: issuer.runnerEnvironment });
+  expect(result).toMatchObject(withoutTrouble);
+  expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
+  expect(await locked()).toEqual([]);
 });
 
 /** A script that takes a lock away from the job. */

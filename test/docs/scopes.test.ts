@@ -78,7 +78,9 @@ test.each(rows.filter(({ needs }) => isScope(needs)))(
     const others = scopes.filter((scope) => !grants([scope], needs));
     const { conclusion, annotations } = await tryWith(others, trials[what]);
     expect(conclusion).toBe('failure');
-    expect(annotations.map(({ message }) => message).join()).toContain(`Use a token that has the scope ${needs} (`);
+    expect(annotations.map(({ message }) => message).join()).toContain(
+      `Use a token or a trust rule that has the scope ${needs} (`,
+    );
   },
 );
 

@@ -7,6 +7,7 @@ import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import { inputsOf, secretsOf } from '../support/workflow/given-values.ts';
 import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
+import { neededPermissions } from '../workflows/our-workflows.ts';
 import {
   codeIn,
   ourAction,
@@ -49,6 +50,7 @@ const ourSteps = (content: string): readonly Step[] =>
 test('every promised recipe exists', () => {
   expect(workflows.map(({ name }) => name)).toEqual([
     'Lock an asset while a job runs',
+    'Without a secret',
     'Lock during a release',
     'Wait for a busy asset',
     'Take one of several seats',
@@ -113,12 +115,6 @@ describe('the reusable workflows', () => {
   const prefix = `${ourAction}/.github/workflows/`;
   const fileOf = (uses = ''): string => uses.replace(prefix, '').replace(`@${ourVersion}`, '');
 
-  /** For permissions of the form `name: access`. */
-  const permissionsIn = (of: { readonly permissions?: unknown }): readonly string[] =>
-    Object.entries(of.permissions ?? {}).map(([what, access]) => `${what}: ${access}`);
-  const neededBy = async (file: string): Promise<readonly string[]> =>
-    Object.values((await readWorkflow(file)).jobs).flatMap(permissionsIn);
-
   test('are all in the table, which names only inputs and outputs that they have', async () => {
     const callable: string[] = [];
     for (const file of await readdir(dirname(workflowFile('ci.yml')))) {
@@ -142,10 +138,9 @@ describe('the reusable workflows', () => {
     expect(() => inputsOf(called, job?.with ?? {}, { contexts: { github: {}, vars: {} } })).not.toThrow();
     const secrets = Object.fromEntries(Object.keys(job?.secrets ?? {}).map((name) => [name, 'a secret']));
     expect(() => secretsOf(called, secrets, 'ghs_x')).not.toThrow();
-    expect(permissionsIn(caller)).toEqual(expect.arrayContaining([...(await neededBy(fileOf(job?.uses)))]));
+    expect(caller.permissions).toEqual(neededPermissions(fileOf(job?.uses)));
     // The guard needs one more, as the text says.
-    const more = (await neededBy('lock-guard.yml')).filter((each) => !permissionsIn(caller).includes(each));
-    expect(more).toEqual(['pull-requests: read']);
-    expect(reusable.text).toContain('`pull-requests: read`');
+    expect(neededPermissions('lock-guard.yml')).toEqual({ ...(caller.permissions ?? {}), 'pull-requests': 'read' });
+    for (const more of ['pull-requests: read', 'id-token: write']) expect(reusable.text).toContain(`\`${more}\``);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { Scope } from '../../src/interface/scopes.ts';
@@ -111,6 +111,17 @@ export async function checkOut({ folders }: Pick<Job, 'folders'>, ...files: read
     await mkdir(dirname(join(folders.workspace, file)), { recursive: true });
     await writeFile(join(folders.workspace, file), '');
   }
+}
+
+/** What is left of a step, without the lines that tell the runner what to mask. */
+export async function everythingLeft({ folders }: Pick<Job, 'folders'>, result: StepResult): Promise<string> {
+  const files = await readdir(folders.temp, { recursive: true, withFileTypes: true });
+  const contents = await Promise.all(
+    files.filter((file) => file.isFile()).map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')),
+  );
+  const { outputs, state, env, rawSummary, annotations, debug } = result;
+  const log = result.written.map(({ text }) => text).filter((line) => !line.startsWith('::add-mask::'));
+  return [...contents, JSON.stringify({ outputs, state, env, annotations, debug }), rawSummary, ...log].join('\n');
 }
 
 export const errorsOf = ({ annotations }: StepResult): readonly string[] =>

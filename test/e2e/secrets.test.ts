@@ -1,5 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { json, nothing, problem, raw } from '../support/other-servers/answers.ts';
 import { startGitHubApi } from '../support/other-servers/github-api.ts';
@@ -8,7 +6,7 @@ import { pullRequestEvent } from '../support/runner/github-context.ts';
 import type { Job } from '../support/runner/job.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { forms } from '../support/runs.ts';
-import { jobAt } from './scene.ts';
+import { everythingLeft, jobAt } from './scene.ts';
 
 /** A step of each operation, against whatever service the environment names. */
 const everyOperation: readonly Readonly<Record<string, string>>[] = [
@@ -98,17 +96,6 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 /** What of a secret stands in Base64, wherever in a group of three bytes it begins. */
 const coresOf = (secret: string): readonly string[] =>
   ['', '.', '..'].map((before) => base64(`${before}${secret}...`).slice(4, -8));
-
-/** What is left of a step, without the lines that tell the runner what to mask. */
-async function everythingLeft({ folders }: Job, result: StepResult): Promise<string> {
-  const files = await readdir(folders.temp, { recursive: true, withFileTypes: true });
-  const contents = await Promise.all(
-    files.filter((file) => file.isFile()).map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')),
-  );
-  const { outputs, state, env, rawSummary, annotations, debug } = result;
-  const log = result.written.map(({ text }) => text).filter((line) => !line.startsWith('::add-mask::'));
-  return [...contents, JSON.stringify({ outputs, state, env, annotations, debug }), rawSummary, ...log].join('\n');
-}
 
 function expectNoSecretIn(text: string): void {
   expect(text).not.toMatch(/geheim/i);

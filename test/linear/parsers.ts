@@ -163,7 +163,7 @@ const inputsOfAll = ['base-url', 'token', 'workspace'];
 
 /** Each of them reads an input of some operation. */
 const parsersOfInputs =
-  'parseOneOf parseText parseWorkspace parseHookUrl parsePathLine parsePathCount parseLossReaction';
+  'parseOneOf parseText parseAudience parseWorkspace parseHookUrl parsePathLine parsePathCount parseLossReaction';
 
 /** Every parser of text from outside. One that is written anew has its row here: see parsers.test.ts. */
 export const parsers: readonly Parser[] = [

@@ -183,14 +183,15 @@ export async function startOidcIssuer({ path = '', tls, clock = Date.now }: Issu
   };
 
   async function answerRunner(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { searchParams } = new URL(request.url ?? '', url);
-    const audience = searchParams.get('audience') ?? 'https://github.com/octo';
+    const parameters = Object.fromEntries(new URL(request.url ?? '', url).searchParams);
+    // What else a test puts into the address of a job are claims of that job.
+    const { audience = 'https://github.com/octo', 'api-version': _, ...claims } = parameters;
     if (await behaviour.runner?.(request, response)) return;
     if (request.headers.authorization !== `Bearer ${runnerToken}`) {
       answerWith(401, { message: 'Bad credentials' })(request, response);
       return;
     }
-    const jwt = signJwt(audience, issuer.jobClaims);
+    const jwt = signJwt(audience, { ...issuer.jobClaims, ...claims });
     handedOut.push(jwt);
     answerWith(200, { count: jwt.length, value: jwt })(request, response);
   }

@@ -15,7 +15,11 @@ export type VirtualClientOptions = Pick<
 
 const never = new AbortController().signal;
 const nothing = (): void => undefined;
-const silent = createClient({ baseUrl: 'http://127.0.0.1:8080/v1', token: 'wsa_virtual', userAgent: 'test' });
+const silent = createClient({
+  baseUrl: 'http://127.0.0.1:8080/v1',
+  credentials: { kind: 'given', token: 'wsa_virtual' },
+  userAgent: 'test',
+});
 
 /** A client for a time and a service that are simulated. What is not about single locks is that of one that asks nobody. */
 export function createVirtualClient(options: VirtualClientOptions) {

@@ -6,6 +6,14 @@ import { workflowFile } from '../support/workflow/workflow-file.ts';
 /** Those that other repositories call. */
 export const reusableWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;
 
+export const isReusable = (name: string): boolean => reusableWorkflows.some((each) => each === name);
+
+/** What a called job of ours needs of the one that calls it, beside `id-token: write` where that has no token. */
+export const neededPermissions = (name: string) => ({
+  contents: 'read',
+  ...(name === 'lock-guard.yml' && { 'pull-requests': 'read' }),
+});
+
 export const templatesFolder = fileURLToPath(new URL('../../workflow-templates/', import.meta.url));
 
 export interface TextFile {

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
-import { reusableWorkflows, workflows } from './our-workflows.ts';
+import { isReusable, neededPermissions, workflows } from './our-workflows.ts';
 
 const action = await readFile(ourActionFile, 'utf8');
-const ours = workflows.filter(({ name }) => reusableWorkflows.some((each) => each === name));
+const ours = workflows.filter(({ name }) => isReusable(name));
 
 describe.each(ours)('$name', ({ name, text }) => {
   const { on, jobs } = parseWorkflow(text);
@@ -49,9 +49,12 @@ describe.each(ours)('$name', ({ name, text }) => {
     expect(misspelt.map(({ at }) => at)).toEqual(['wrkspace']);
   });
 
-  test('asks for read permissions only', () => {
-    const wanted = Object.values(jobs).map(({ permissions }) => permissions);
-    const reads = { contents: 'read', ...(name === 'lock-guard.yml' && { 'pull-requests': 'read' }) };
-    expect(wanted).toEqual([reads]);
+  // GitHub does not start a called job that names more than its caller gives, and who has a secret gives no `id-token`.
+  test('asks for no permission by itself, and says in its first lines which it needs', () => {
+    expect(Object.values(jobs).map(({ permissions }) => permissions)).toEqual([undefined]);
+    const [, comment = ''] = /^((?:#.*\n)+)/.exec(text) ?? [];
+    for (const [scope, access] of Object.entries({ ...neededPermissions(name), 'id-token': 'write' })) {
+      expect(comment).toContain(`\`${scope}: ${access}\``);
+    }
   });
 });

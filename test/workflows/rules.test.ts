@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
-import { templates, workflows } from './our-workflows.ts';
+import { isReusable, templates, workflows } from './our-workflows.ts';
 
 /** Each `uses:` with the rest of its line. */
 const usesLines = (text: string) =>
@@ -9,9 +9,10 @@ const usesLines = (text: string) =>
 const usesIn = (text: string): readonly (string | undefined)[] =>
   Object.values(parseWorkflow(text).jobs).flatMap(({ uses, steps }) => [uses, ...steps.map((step) => step.uses)]);
 
-describe.each([...workflows, ...templates])('$name', ({ text }) => {
-  test('gives permissions only to jobs that ask for them', () => {
-    expect(parseWorkflow(text).permissions).toEqual({});
+describe.each([...workflows, ...templates])('$name', ({ name, text }) => {
+  test('gives permissions only to jobs that ask for them, and those of its caller if it can only be called', () => {
+    const isCalled = isReusable(name) && workflows.some((workflow) => workflow.text === text);
+    expect(parseWorkflow(text).permissions).toEqual(isCalled ? undefined : {});
   });
 
   test('has no expression in the text of a script', () => {
@@ -21,7 +22,7 @@ describe.each([...workflows, ...templates])('$name', ({ text }) => {
   });
 });
 
-describe.each(workflows)('$name', ({ text }) => {
+describe.each(workflows)('$name', ({ name: file, text }) => {
   test('names each action by its commit, and its version beside it', () => {
     const lines = usesLines(text);
     expect(lines.map(({ action }) => action)).toEqual(usesIn(text).filter((uses) => uses !== undefined));
@@ -34,7 +35,7 @@ describe.each(workflows)('$name', ({ text }) => {
 
   test('sets the permissions and the time limit of each job, and leaves no token in a checkout', () => {
     for (const [name, job] of Object.entries(parseWorkflow(text).jobs)) {
-      expect(job.permissions, name).toBeDefined();
+      if (!isReusable(file)) expect(job.permissions, name).toBeDefined();
       if (job.uses === undefined) expect(job['timeout-minutes'], name).toBeDefined();
       for (const step of job.steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'))) {
         expect(step.with, name).toMatchObject({ 'persist-credentials': false });

@@ -1,15 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { parseBaseUrl, parseToken } from '../../client/access.ts';
 import type { JsonObject } from '../../client/json.ts';
 import type { WorkspaceId } from '../../client/workspace-id.ts';
 import type { Duration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
-import { InputError } from '../outcome.ts';
 import {
-  type HandoffLock,
+  type HandoffSelection,
+  identityOf,
+  type JobIdentity,
   lines,
   type PathLine,
+  parseAudience,
   parseBoolean,
   parseDurationBetween,
   parseHandoff,
@@ -30,17 +31,12 @@ import { type GetInput, type InputName, type OperationName, operations, readRawI
 /** How to reach the service. */
 export interface Connection {
   readonly baseUrl: string;
-  readonly token: string;
+  readonly credentials: { readonly kind: 'given'; readonly token: string } | JobIdentity;
   /** Of one attempt. */
   readonly requestTimeout: Duration;
   /** Attempts after the first. */
   readonly retries: number;
 }
-
-/** Exactly the locks that a lock step gave out. */
-export type HandoffSelection =
-  | { readonly kind: 'locks'; readonly locks: readonly HandoffLock[] }
-  | { readonly kind: 'locks-file'; readonly file: string };
 
 /** What `unlock` is to release. */
 type UnlockSelection = { readonly kind: 'paths'; readonly paths: readonly PathLine[] } | HandoffSelection;
@@ -201,12 +197,36 @@ const readRegisterHook = (reader: Reader) =>
     options: reader.read('hook-options', optionalJsonObject),
   });
 
-export function readConnection({ read }: Reader): Read<Connection> {
+const parseServiceToken = parseToken('It has to be an API token of the service, in one piece: pass it from a secret.');
+
+const neitherWay =
+  'Pass a token of the service from a secret, or let the job prove who it is: give it `permissions: id-token: write`, and have the operator of the service add a trust rule.';
+
+/** A token that is given always wins. */
+function readCredentials(
+  { read, raw, complain }: Reader,
+  baseUrl: Read<string>,
+  environment: NodeJS.ProcessEnv,
+): Read<Connection['credentials']> {
+  const audience = read('audience', parseAudience);
+  if (raw.token !== '') {
+    const token = read('token', parseServiceToken);
+    return token === undefined ? undefined : { kind: 'given', token };
+  }
+  const identity = identityOf(environment);
+  if (identity === undefined) complain('token', neitherWay);
+  if (identity === undefined || baseUrl === undefined || audience === undefined) return undefined;
+  return { kind: 'identity', ...identity, audience: audience || new URL(baseUrl).origin };
+}
+
+export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv): Read<Connection> {
+  const { read } = reader;
   const allowHttp = read('allow-http', parseBoolean);
+  // A wrong allow-http is reported by itself, and does not make the address wrong as well.
+  const baseUrl = read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true, '`allow-http: true`'));
   return complete<Connection>({
-    // A wrong allow-http is reported by itself, and does not make the address wrong as well.
-    baseUrl: read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true, '`allow-http: true`')),
-    token: read('token', parseToken('It has to be an API token of the service, in one piece: pass it from a secret.')),
+    baseUrl,
+    credentials: readCredentials(reader, baseUrl, environment),
     requestTimeout: read('request-timeout', parseDurationBetween({ seconds: 1 }, { seconds: 3_600 })),
     retries: read('retries', parseWholeNumber(100)),
   });
@@ -246,34 +266,11 @@ export type LoadedInputs =
 export function loadInputs(getInput: GetInput, environment: NodeJS.ProcessEnv): LoadedInputs {
   const reader = createReader(readRawInputs(getInput, environment));
   const operation = reader.read('operation', parseOneOf(operations));
-  const connection = readConnection(reader);
+  const connection = readConnection(reader, environment);
   const summary = reader.read('summary', parseBoolean);
   const task: Read<Task> = operation && taskReaders[operation](reader, environment);
   if (reader.problems.length > 0 || connection === undefined || task === undefined || summary === undefined) {
     return { ok: false, problems: reader.problems };
   }
   return { ok: true, inputs: { connection, task, summary, unused: unusedInputs(getInput, task.operation) } };
-}
-
-function readText(file: string): Parsed<string> {
-  try {
-    return accepted(readFileSync(file, 'utf8'));
-  } catch (error) {
-    return refused(`The file cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
-  }
-}
-
-/** The locks that a lock step, also of another job, gave out. */
-export function loadHandoff(selection: HandoffSelection): readonly HandoffLock[] {
-  switch (selection.kind) {
-    case 'locks':
-      return selection.locks;
-    case 'locks-file': {
-      const { file } = selection;
-      const text = readText(file);
-      const locks = text.ok ? parseHandoff(text.value) : text;
-      if (!locks.ok) throw new InputError([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.why}`]);
-      return locks.value;
-    }
-  }
 }

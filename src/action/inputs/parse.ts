@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts';
 import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { InputError } from '../outcome.ts';
 
 /** One input's text to its value, or why it is wrong. */
 export type Parse<T> = (text: string) => Parsed<T>;
@@ -67,6 +69,42 @@ export const parseText =
   (why: string): Parse<string> =>
   (text) =>
     text === '' || /\p{Cc}/u.test(text) ? refused(why) : accepted(text);
+
+/** Nothing stands for the origin of the service. */
+export const parseAudience = (text: string): Parsed<string> =>
+  /\p{Cc}/u.test(text) ? refused('It has to be what the service calls itself, such as its origin.') : accepted(text);
+
+/** How a job proves to others who it is: GitHub makes out a JSON Web Token for an audience. */
+export interface JobIdentity {
+  readonly kind: 'identity';
+  readonly audience: string;
+  readonly requestUrl: string;
+  /** The runner's own, and secret. */
+  readonly requestToken: string;
+  /** For the command that adds a trust rule for just such jobs. */
+  readonly ruleOptions: readonly string[];
+}
+
+/** Undefined where the runner gives the job none: it lacks `id-token: write`. */
+export function identityOf(
+  environment: NodeJS.ProcessEnv,
+): Pick<JobIdentity, 'requestUrl' | 'requestToken' | 'ruleOptions'> | undefined {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = environment;
+  if (!requestUrl || !requestToken || !URL.canParse(requestUrl)) return undefined;
+  const { GITHUB_REPOSITORY: repository, GITHUB_REF: ref = '', GITHUB_EVENT_NAME: event } = environment;
+  const [, workflow] = /^[^/]+\/[^/]+\/([^@]+)@/.exec(environment['GITHUB_WORKFLOW_REF'] ?? '') ?? [];
+  const options = {
+    repository,
+    'repository-id': environment['GITHUB_REPOSITORY_ID'],
+    'repository-owner-id': environment['GITHUB_REPOSITORY_OWNER_ID'],
+    // That of a pull request is no other's.
+    ref: /^refs\/(heads|tags)\//.test(ref) ? ref : undefined,
+    event: event === 'pull_request' ? event : undefined,
+    workflow,
+  };
+  const given = Object.entries(options).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));
+  return { requestUrl, requestToken, ruleOptions: given };
+}
 
 /** Refuses JSON that nests too deeply, too: walking it would exhaust the stack. */
 export function parseJsonObject(text: string): Parsed<JsonObject> {
@@ -151,4 +189,32 @@ export function parseHandoff(json: string): Parsed<readonly HandoffLock[]> {
     locks.push(lock);
   }
   return accepted(locks);
+}
+
+/** Exactly the locks that a lock step gave out. */
+export type HandoffSelection =
+  | { readonly kind: 'locks'; readonly locks: readonly HandoffLock[] }
+  | { readonly kind: 'locks-file'; readonly file: string };
+
+function readText(file: string): Parsed<string> {
+  try {
+    return accepted(readFileSync(file, 'utf8'));
+  } catch (error) {
+    return refused(`The file cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+/** The locks that a lock step, also of another job, gave out. */
+export function loadHandoff(selection: HandoffSelection): readonly HandoffLock[] {
+  switch (selection.kind) {
+    case 'locks':
+      return selection.locks;
+    case 'locks-file': {
+      const { file } = selection;
+      const text = readText(file);
+      const locks = text.ok ? parseHandoff(text.value) : text;
+      if (!locks.ok) throw new InputError([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.why}`]);
+      return locks.value;
+    }
+  }
 }

@@ -30,6 +30,7 @@ export const inputTable = {
   'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all },
   'allow-http': { fallback: 'false', usedBy: all },
   token: { fallback: '', variable: 'WORKSPACE_TOKEN', usedBy: all },
+  audience: { fallback: '', usedBy: all },
   workspace: { fallback: '', variable: 'WORKSPACE_ID', usedBy: withWorkspace },
   branch: { fallback: '', usedBy: ['sync'] },
   path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'] },

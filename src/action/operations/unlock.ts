@@ -2,8 +2,9 @@ import { inParallel, type KnownLock, type ServiceError, type Within, type Worksp
 import { listOnPaths, listTogether, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import { loadHandoff, type TaskOf } from '../inputs/load.ts';
+import type { TaskOf } from '../inputs/load.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
+import { loadHandoff } from '../inputs/parse.ts';
 import { type JobLocks, readJobLocks } from '../ledger/history.ts';
 import { warnOfLostLocks } from '../locks/job-locks.ts';
 import type { OwnLock } from '../locks/ownership.ts';

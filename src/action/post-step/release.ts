@@ -262,11 +262,12 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
   async function releaseAll(): Promise<ReleaseResults> {
     if (nothing) return { results: [], now: Date.now() };
     const reader = createReader(raw);
-    const connection = readConnection(reader);
+    const connection = readConnection(reader, process.env);
     if (connection === undefined) return { results: unreleased(claims, reader.problems.join(' ')), now: Date.now() };
     const { baseUrl, requestTimeout } = connection;
     const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
-    const client = connect({ ...connection, retries, requestTimeout: { seconds } }, origin, quiet(log));
+    const { mask } = reporter;
+    const client = connect({ ...connection, retries, requestTimeout: { seconds } }, origin, { log: quiet(log), mask });
     const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
     try {
       const time = { clock: steadyClock, sleep, random: Math.random };

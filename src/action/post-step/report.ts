@@ -7,11 +7,8 @@ import { heldText, lossText, pastMoment, unprovenText } from '../locks/messages.
 import { answerClockMs } from '../locks/ownership.ts';
 import { byPath, ofKind, type ReleaseReport } from '../outcome.ts';
 import type { Redact } from '../report/redact.ts';
-import { clockTime, count, grouped, moment } from '../report/words.ts';
+import { clockTime, count, grouped, moment, shellQuoted } from '../report/words.ts';
 import type { ClaimResult } from './claims.ts';
-
-/** Any text as one word of a shell. */
-const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Releases the lock without this action. It shows no token: whoever runs it has their own. */
 export function manualReleaseCommand(grant: Grant): string {

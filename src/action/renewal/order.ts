@@ -55,6 +55,23 @@ const isWorker = (worker: RenewalOrder['worker']): boolean =>
   worker === undefined ||
   (isObject(worker) && Number.isSafeInteger(worker.pid) && worker.pid > 0 && isOptionalText(worker.startedAt));
 
+const isCredentials = (credentials: RenewalOrder['connection']['credentials']): boolean => {
+  switch (credentials?.kind) {
+    case 'given':
+      return typeof credentials.token === 'string';
+    case 'identity':
+      return (
+        typeof credentials.audience === 'string' &&
+        URL.canParse(credentials.requestUrl) &&
+        typeof credentials.requestToken === 'string' &&
+        Array.isArray(credentials.ruleOptions) &&
+        credentials.ruleOptions.every((option) => typeof option === 'string')
+      );
+    default:
+      return false;
+  }
+};
+
 const isProxies = (proxies: RenewalOrder['proxies']): boolean =>
   isObject(proxies) &&
   Object.entries(proxies).every(([name, value]) => proxyVariables.test(name) && typeof value === 'string');
@@ -74,7 +91,7 @@ export function parseRenewalOrder(text: string): Parsed<RenewalOrder> {
   const isWhole =
     isObject(order.connection) &&
     URL.canParse(order.connection.baseUrl) &&
-    typeof order.connection.token === 'string' &&
+    isCredentials(order.connection.credentials) &&
     Number.isFinite(order.connection.requestTimeout?.seconds) &&
     isOptionalText(order.origin) &&
     typeof order.ledgerFile === 'string' &&

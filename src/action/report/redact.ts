@@ -1,3 +1,5 @@
+import { redact as redactSpelled, spellingsOf } from '../../interface/redact.ts';
+
 /** C0, DEL, C1, the two Unicode line breaks, and the bidirectional controls. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
 
@@ -31,6 +33,24 @@ export const inHtml = (text: string): string =>
 
 /** Takes secrets out of a text, however they are spelled there. */
 export type Redact = (text: string) => string;
+
+/** A token for a quarter of an hour and what it was exchanged for: those of more than the last hour. */
+const maxAdded = 12;
+
+/** The secrets of a step: those of its inputs, and the tokens that it gets while it runs. */
+export function openRedactor(secrets: readonly string[]) {
+  let spellings = spellingsOf(secrets);
+  let added: readonly string[] = [];
+  return {
+    redact: (text: string): string => redactSpelled(text, spellings),
+    add(secret: string): void {
+      added = [...added, secret].slice(-maxAdded);
+      spellings = spellingsOf([...secrets, ...added]);
+    },
+  };
+}
+
+export type Redactor = ReturnType<typeof openRedactor>;
 
 function redactValue(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);

@@ -8,7 +8,7 @@ import {
   type ReleaseReport,
   type Table,
 } from '../outcome.ts';
-import { inHtml, oneLine, type Redact } from './redact.ts';
+import { inHtml, oneLine, type Redact, type Redactor } from './redact.ts';
 import { count, grouped } from './words.ts';
 
 /** GitHub drops the whole summary of a step that is larger than 1 MiB. */
@@ -79,6 +79,8 @@ export interface Log {
 /** Speaks to the runner: log, masks, outputs, annotations and job summary. Nothing reaches them any other way. */
 export interface Reporter {
   readonly log: Log;
+  /** Nothing that the step says from here on has this in it. */
+  mask(secret: string): void;
   setOutputs(outputs: Outputs): void;
   /** Fails the step before it has done anything. */
   refuse(problems: readonly string[]): void;
@@ -88,7 +90,7 @@ export interface Reporter {
 
 type Annotation = Partial<Omit<FileAnnotation, 'text'>> & Pick<FileAnnotation, 'text'>;
 
-export function createReporter(secrets: readonly string[], redact: Redact): Reporter {
+export function createReporter(secrets: readonly string[], { redact, add }: Redactor): Reporter {
   for (const secret of secrets) core.setSecret(secret);
   const clean = (text: string): string => oneLine(redact(text));
   let warnings = 0;
@@ -175,6 +177,10 @@ export function createReporter(secrets: readonly string[], redact: Redact): Repo
       warn,
       debug: (text) => core.debug(clean(text)),
       group,
+    },
+    mask(secret) {
+      core.setSecret(secret);
+      add(secret);
     },
     setOutputs,
     refuse: (problems) => annotateFailures(problems, []),

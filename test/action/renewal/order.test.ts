@@ -10,7 +10,12 @@ import {
 import { place } from '../samples.ts';
 
 const whole: RenewalOrder = {
-  connection: { baseUrl: place.service, token: 'wsa_1', requestTimeout: { seconds: 30 }, retries: 4 },
+  connection: {
+    baseUrl: place.service,
+    credentials: { kind: 'given', token: 'wsa_1' },
+    requestTimeout: { seconds: 30 },
+    retries: 4,
+  },
   origin: 'https://ci.example.com/7',
   ledgerFile: '/tmp/ledger.jsonl',
   step: 's',
@@ -21,11 +26,20 @@ const whole: RenewalOrder = {
   proxies: { https_proxy: 'http://u:p@proxy' },
 };
 
+const identity = {
+  kind: 'identity',
+  audience: 'https://workspaces.example.com',
+  requestUrl: 'https://run.actions.example/7/idtoken?api-version=2.0',
+  requestToken: 'runner-token',
+  ruleOptions: ['--repository-id', '123'],
+} as const;
+
 const parsed = (order: object) => parseRenewalOrder(JSON.stringify(order));
 
 describe('an order', () => {
   test.each<[string, Partial<RenewalOrder>]>([
     ['as it is', {}],
+    ['for a job that proves who it is', { connection: { ...whole.connection, credentials: identity } }],
     ['where nothing is known of the run and the worker', { origin: undefined, worker: undefined, proxies: {} }],
     ['where the start of the worker is not known', { worker: { pid: 7, startedAt: undefined } }],
   ])('comes out of the pipe as it went in: %s', (_, more) => {
@@ -45,7 +59,10 @@ describe('an order', () => {
 
   test.each<[string, object]>([
     ['address', { connection: { ...whole.connection, baseUrl: 'no address' } }],
-    ['token', { connection: { ...whole.connection, token: 7 } }],
+    ['token', { connection: { ...whole.connection, credentials: { kind: 'given', token: 7 } } }],
+    ...[undefined, {}, { kind: 'another' }, ...Object.keys(identity).map((name) => ({ ...identity, [name]: 7 }))].map(
+      (credentials): [string, object] => ['proof', { connection: { ...whole.connection, credentials } }],
+    ),
     ['limit of a request', { connection: { ...whole.connection, requestTimeout: undefined } }],
     ['workspace', { workspace: 'a/b' }],
     ['ttl', { ttl: '5 minutes' }],

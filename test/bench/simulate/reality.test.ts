@@ -61,7 +61,13 @@ async function really(times: number) {
   const sleep = (ms: number): Promise<void> => wait(ms / times);
   let asked = 0;
   const open: StepParts['open'] = () => {
-    const client = createClient({ baseUrl: `${service.baseUrl}/v1`, token, userAgent: 'test', clock: now, sleep });
+    const client = createClient({
+      baseUrl: `${service.baseUrl}/v1`,
+      credentials: { kind: 'given', token },
+      userAgent: 'test',
+      clock: now,
+      sleep,
+    });
     const acquireLock: typeof client.acquireLock = (...request) => {
       asked += 1;
       return client.acquireLock(...request);

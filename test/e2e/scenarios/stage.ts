@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
-import { type RunningService, startTestService } from '../../support/running-service.ts';
+import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
 import { openPlace, type Place, type PlaceOptions } from './place.ts';
 
 /** A workspace of the service in this process, with a token of its own. */
@@ -12,11 +12,11 @@ export interface Stage extends Place {
 let running: RunningService | undefined;
 
 /** One service for all tests of a file. */
-export function useService(): void {
+export function useService(options: RunningServiceOptions = {}): void {
   beforeAll(async () => {
     const [sqlite] = databaseKinds;
     if (sqlite === undefined) throw new Error('There is no database.');
-    running = await startTestService(sqlite);
+    running = await startTestService(sqlite, options);
   });
   afterAll(() => running?.stop());
 }

@@ -45,7 +45,11 @@ const environmentOf = (person: Person) => ({
 
 /** The service, with some answers changed on their way. */
 function remoteOf(person: Person, change: (client: Client) => Partial<Client>): Remote {
-  const client = createClient({ baseUrl: `${service.baseUrl}/v1`, token: secrets[person], userAgent: 'test' });
+  const client = createClient({
+    baseUrl: `${service.baseUrl}/v1`,
+    credentials: { kind: 'given', token: secrets[person] },
+    userAgent: 'test',
+  });
   onTestFinished(() => client.dispose());
   return {
     client: { ...client, ...change(client) },

@@ -79,7 +79,7 @@ async function connectTo(environment: NodeJS.ProcessEnv, allowHttp: boolean, io:
   const tell = (line: string): void => printLines(io.stderr, [line]);
   const client = createClient({
     baseUrl,
-    token,
+    credentials: { kind: 'given', token },
     userAgent: `workspace-service/${version()}`,
     requestTimeoutMs: attemptMs,
     onWarning: tell,

@@ -2,30 +2,37 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, test } from 'vitest';
 import { databaseKinds } from '../../../support/databases.ts';
 import type { Fault, Manner } from '../../../support/fault-proxy.ts';
+import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
 import { type RunningService, startTestService } from '../../../support/running-service.ts';
 import { everyForm } from '../../../support/runs.ts';
 import { printedSeed } from '../../../support/seed.ts';
 import { figureOf } from '../../../support/soak/figures.ts';
 import { measured } from '../../../support/soak/measured.ts';
 import { failureOf } from '../../../support/soak/tried.ts';
+import { startJobIssuer } from '../../../support/trusted-jobs.ts';
 import { soak } from '../place.ts';
 import { useService } from '../stage.ts';
 import type { Who } from './book.ts';
 import { Happening } from './happening.ts';
 import type { Naming } from './unlocks.ts';
-import { openWorld, type Taking, type World } from './world.ts';
+import { audience, openWorld, type Taking, type World } from './world.ts';
 
-useService();
+/** They trust jobs that prove who they are. */
+const trusting = { publicUrl: () => audience, allowedNetworks: ['127.0.0.0/8'] };
+useService(trusting);
 
 /** As `--rate-limit 5/s` for steps whose time is ten times faster, and with so little at once that they meet it. */
 const fiveASecond = { perSecond: 50, burst: 5 };
 let limited: RunningService;
+let issuer: OidcIssuer;
 beforeAll(async () => {
   const [sqlite] = databaseKinds;
   if (sqlite === undefined) throw new Error('There is no database.');
-  limited = await startTestService(sqlite, { rateLimit: fiveASecond });
+  limited = await startTestService(sqlite, { ...trusting, rateLimit: fiveASecond });
+  issuer = await startJobIssuer();
 });
 afterAll(() => limited?.stop());
+afterAll(() => issuer?.stop());
 
 const jobs = 3;
 const paths = ['a', 'b', 'c'];
@@ -112,6 +119,7 @@ const happenings = [
     happening(`the lock on ${which}, or another, is released by force`, (world) => world.releaseByForce(which)),
   ),
   job.map((one) => happening(`what renews the locks of job ${one} is killed`, (world) => world.killRenewers(one))),
+  fc.constant(happening('the tokens of all jobs end that have proven who they are', (world) => world.endTokens())),
   job.map((one) => happening(`the ledger of job ${one} is deleted`, (world) => world.deleteLedger(one))),
   job.map((one) => happening(`the machine of job ${one} is gone`, (world) => world.loseMachine(one))),
   fc
@@ -163,6 +171,7 @@ const slowHappenings = [
  */
 const manner = fc.constantFrom<Manner>({}, { givesNoTag: true }, { givesNoProof: true });
 const isLimited = fc.boolean();
+const isIdentified = fc.boolean();
 
 const asModelled = 'sequences of locks, kills and faults that went as the model says';
 const sequences = soak ? figureOf(asModelled).limit.value : 40;
@@ -180,12 +189,20 @@ test('after any sequence of locks, unlocks, waits, ends, kills and faults no loc
   const property = fc.asyncProperty(
     manner,
     isLimited,
+    isIdentified,
     fc.commands(soak ? [...happenings, ...slowHappenings] : happenings, { maxCommands: soak ? 20 : 5, size: 'max' }),
     beginning,
-    async (how, slow, commands, first) => {
+    async (how, slow, proving, commands, first) => {
       if (played > 0 && performance.now() > until) return;
       const service = slow ? limited : undefined;
-      const world = await openWorld({ players: jobs, paths, manner: how, service, patient: soak });
+      const world = await openWorld({
+        players: jobs,
+        paths,
+        manner: how,
+        service,
+        issuer: proving ? issuer : undefined,
+        patient: soak,
+      });
       try {
         for (const [number, wanted] of first.entries()) await jobLocks(number, wanted).play(world);
         await fc.asyncModelRun(() => ({ model: {}, real: world }), commands);

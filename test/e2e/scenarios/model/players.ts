@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { someRun } from '../../../support/runner/github-context.ts';
 import type { Job } from '../../../support/runner/job.ts';
+import type { IdentifiedJobs } from '../../../support/trusted-jobs.ts';
 import type { Stage } from '../stage.ts';
 import type { Account, Counted, PlayedStep } from './book.ts';
 
@@ -21,16 +23,23 @@ export interface Players {
   restart(player: Player): Promise<void>;
 }
 
-export async function openPlayers(stage: Stage, count: number, paths: readonly string[]): Promise<Players> {
+/** Without `identified`, the jobs have the token of the stage. */
+export async function openPlayers(
+  stage: Stage,
+  count: number,
+  paths: readonly string[],
+  identified: IdentifiedJobs | undefined,
+): Promise<Players> {
+  const { serverUrl = someRun.serverUrl } = identified ?? {};
   let runs = 0;
 
   async function newPlayer(): Promise<Player> {
     runs += 1;
     const runId = `${runs}`;
-    const job = await stage.job({ run: { runId } });
+    const job = await stage.job({ run: { runId, serverUrl }, env: identified?.environmentOf(runId) ?? {} });
     // Patterns mean files of the checkout.
     for (const path of paths) await writeFile(join(job.folders.workspace, path), '');
-    const origin = `https://github.com/octo-games/dragon/actions/runs/${runId}/attempts/1`;
+    const origin = `${serverUrl}/octo-games/dragon/actions/runs/${runId}/attempts/1`;
     return { job, origin, steps: [], asked: new Set(), counted: [], broken: [], ledgerGone: false };
   }
 

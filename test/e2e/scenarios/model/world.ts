@@ -1,9 +1,11 @@
 import { expect } from 'vitest';
 import { type Fault, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
+import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
 import { fasterCalendar, fasterTime } from '../../../support/preload.ts';
 import type { StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import type { RunningService } from '../../../support/running-service.ts';
+import { identifyJobs } from '../../../support/trusted-jobs.ts';
 import { locking, unlocking } from '../place.ts';
 import { openStage, type Stage } from '../stage.ts';
 import { type Book, type Broken, openBook } from './book.ts';
@@ -27,6 +29,9 @@ const env = { NODE_OPTIONS: `${fasterTime(faster.times)} ${fasterCalendar(faster
 
 const longTtl = '10h';
 
+/** What services call themselves that trust jobs without a token. */
+export const audience = 'https://workspaces.example.com';
+
 /** Several jobs, others, a service and the network between them, and what has to hold whatever they do. */
 export interface World extends Omit<Outside, 'awayWhile'> {
   lock(player: number, taking: Taking): Promise<void>;
@@ -45,6 +50,8 @@ export interface World extends Omit<Outside, 'awayWhile'> {
   endWhileAway(player: number): Promise<void>;
   /** Settled when all locks have ended that nothing renews. */
   shortLocksEnded(): Promise<void>;
+  /** Of jobs without a token of their own. */
+  endTokens(): Promise<void>;
   network(faults: readonly Fault[]): void;
   endJob(player: number): Promise<void>;
   /** What has to hold after each of these. */
@@ -59,18 +66,21 @@ export interface WorldOptions {
   readonly paths: readonly string[];
   readonly manner: Manner;
   readonly service?: RunningService | undefined;
+  /** Proves who the jobs are, which then have no token. */
+  readonly issuer?: OidcIssuer | undefined;
   /** Waits at the end until all locks have ended that nothing renews. */
   readonly patient: boolean;
 }
 
 export async function openWorld(options: WorldOptions): Promise<World> {
-  const { players: count, paths: allPaths, manner, service, patient } = options;
+  const { players: count, paths: allPaths, manner, service, issuer, patient } = options;
   const { givesNoProof = false } = manner;
   const cleanUps: (() => Promise<void>)[] = [];
   const stage: Stage = await openStage((cleanUp) => cleanUps.push(cleanUp), service);
   const proxy = await stage.proxy({ ...manner, faster, retryAfter: 0.5 });
   const network: Network = watchedNetwork(proxy);
-  const players = await openPlayers(stage, count, allPaths);
+  const identified = issuer && (await identifyJobs(stage.service, issuer));
+  const players = await openPlayers(stage, count, allPaths, identified);
   const { all } = players;
   const playerOf = players.of;
   const book: Book = openBook(all);
@@ -119,7 +129,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   function withInputs(taking: Taking): StepOptions {
     const { paths, wait, autoRelease, onLost, renew } = taking;
     const inputs = {
-      ...{ wait, 'auto-release': String(autoRelease), ttl: isRenewed(taking) ? shortTtl : longTtl },
+      ...{ audience, wait, 'auto-release': String(autoRelease), ttl: isRenewed(taking) ? shortTtl : longTtl },
       ...(onLost === 'warn' && { 'on-lost': 'warn' }),
       ...(renew && { renew: 'true' }),
     };
@@ -210,7 +220,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       const from = proxy.passed.length;
       begin(account);
       const inputs = naming === 'path' ? { glob: 'false', path: paths.join('\n') } : { path: `[${paths.join('')}]` };
-      const result = await account.job.run({ ...unlocking(inputs), env });
+      const result = await account.job.run({ ...unlocking({ audience, ...inputs }), env });
       expectTold(lost, result);
       const after = await stage.locks();
       settleUnlock({ account, paths, naming, before, after, passed: proxy.passed.slice(from), result, calm }, book);
@@ -237,6 +247,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     loseMachine: (number) => ends.loseMachine(playerOf(number)),
     endWhileAway: (number) => outside.awayWhile(() => ends.endJobInVain(playerOf(number))),
     shortLocksEnded: () => short.ended(),
+    endTokens: async () => identified?.endTokens(),
     network: (faults) => network.fail(faults),
     endJob: (number) => ends.endJob(playerOf(number)),
     async check() {

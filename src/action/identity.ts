@@ -1,0 +1,75 @@
+import { type Answer, isSuccess, objectIn, readAnswer } from '../client/answer.ts';
+import { createCall, expectSuccess, type TokenSource, type Within } from '../client/call.ts';
+import { createServerClock } from '../client/clock.ts';
+import { openConnection } from '../client/connection.ts';
+import { createTokenSource, type ExchangeContext } from '../client/exchange.ts';
+import type { JobIdentity } from './inputs/parse.ts';
+import { shellQuoted } from './report/words.ts';
+
+type Mask = (secret: string) => void;
+
+/** A JSON Web Token: RFC 7515, section 7.1. */
+function identityIn(answer: Answer): string | undefined {
+  const { value } = objectIn(answer);
+  return typeof value === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value) ? value : undefined;
+}
+
+/**
+ * Asks GitHub who the job is, as the toolkit's `getIDToken` does. That one knows neither deadlines nor cancellation, and
+ * its HTTP client would be in the entry chunk, where steps with a token would load it too.
+ */
+function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchange: ExchangeContext, mask: Mask) {
+  const address = new URL(requestUrl);
+  address.searchParams.set('audience', audience);
+  const connection = openConnection(address);
+  exchange.closed.addEventListener('abort', () => connection.close(), { once: true });
+  const call = createCall({
+    ...exchange,
+    baseUrl: address,
+    serverClock: createServerClock(exchange.clock),
+    async send(request, signal, texts) {
+      const answer = readAnswer(await connection.send(request, signal), texts);
+      // It is not shown, because it may be one in another form; another attempt is worth it.
+      if (isSuccess(answer) && identityIn(answer) === undefined) throw new Error('the answer has no identity in it');
+      return answer;
+    },
+    maxConnections: 1,
+    headers: {
+      authorization: `Bearer ${requestToken}`,
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+    },
+    secrets: [requestToken],
+    onAnswer: () => undefined,
+    onRetry: (retry) => exchange.onRetry({ ...retry, why: `GitHub: ${retry.why}` }),
+    onThrottled: () => undefined,
+  });
+
+  return async (within: Within): Promise<string> => {
+    const target = address.pathname + address.search;
+    const { answer } = expectSuccess(await call({ method: 'GET', target }, within));
+    const identity = identityIn(answer) ?? '';
+    mask(identity);
+    return identity;
+  };
+}
+
+const shellWord = (text: string): string => (/^[\w./-]+$/.test(text) ? text : shellQuoted(text));
+
+/** What the operator of the service can run, once they have put in whose locks they are and what the job may do. */
+const trustCommand = (ruleOptions: readonly string[]): string =>
+  ['workspace-service trust add --owner OWNER --scopes SCOPES', ...ruleOptions.map(shellWord)].join(' ');
+
+/** The tokens of a job that proves who it is. Each of its processes exchanges its own. */
+export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Mask): TokenSource {
+  return createTokenSource({
+    ...exchange,
+    prove: openIssuer(identity, exchange, mask),
+    onToken: mask,
+    texts: {
+      unproven: 'GitHub has not told who this job is, so the service gives it no token.',
+      unsupported: 'It needs the input `token`: pass an API token from a secret.',
+      untrusted: `Its operator can add a trust rule for this job: \`${trustCommand(identity.ruleOptions)}\`. The identity is made out to ${identity.audience}, which has to be the origin of the service's public address.`,
+    },
+  });
+}

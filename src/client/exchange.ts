@@ -1,0 +1,168 @@
+import { unlessAborted } from '../interface/timers.ts';
+import { type Answer, isSuccess, objectIn } from './answer.ts';
+import type { Call, CallOptions, TokenSource, Within } from './call.ts';
+import { isTransient } from './retry.ts';
+import { type NoToken, ServiceError } from './service-error.ts';
+
+/** What an exchange needs of the client whose requests it is for. */
+export interface ExchangeContext
+  extends Pick<CallOptions, 'timeoutMs' | 'retries' | 'clock' | 'sleep' | 'random' | 'closed' | 'onRetry'> {
+  /** Of requests without a token. */
+  readonly call: Call;
+  readonly target: string;
+}
+
+export interface Exchange extends Pick<ExchangeContext, 'call' | 'target' | 'clock'> {
+  /** A JSON Web Token that proves to the service who asks, another one each time. Throws a ServiceError. */
+  readonly prove: (within: Within) => Promise<string>;
+  /** Told before it is used for anything. */
+  readonly onToken: (token: string) => void;
+  readonly texts: {
+    /** Who has not proven it. */
+    readonly unproven: string;
+    /** What to do where the service knows no exchange. */
+    readonly unsupported: string;
+    /** What to do where it trusts nobody who proves to be this. */
+    readonly untrusted: string;
+  };
+}
+
+/** One with less time left is not used any more: a request and its answer may take a while. */
+const minLeftMs = 120_000;
+
+/** What was refused is asked for again after so long at the earliest, however many requests there are. */
+const minRefusalMs = 10_000;
+
+/** A JSON Web Token is taken once, and for a few minutes only: after retries, a refusal may be about no more than that. */
+const maxProofs = 3;
+
+interface GivenToken {
+  readonly token: string;
+  /** By the clock of this machine; infinite where the service does not say. */
+  readonly usedUntil: number;
+}
+
+/** RFC 8693, section 2.1. */
+const tokenExchange = {
+  grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+  subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+};
+
+type Outcome =
+  | { readonly kind: 'given'; readonly given: GivenToken }
+  | { readonly kind: 'failed'; readonly failure: NoToken }
+  /** Who began the exchange had no more time, or was interrupted: another request may have more. */
+  | { readonly kind: 'out-of-time'; readonly failure: NoToken }
+  | { readonly kind: 'interrupted' };
+
+function withoutToken(error: unknown, prefix: string): Outcome {
+  if (!(error instanceof ServiceError)) throw error;
+  const failure = { kind: 'no-token', why: `${prefix} ${error.message}`, transient: isTransient(error) } as const;
+  switch (error.failure.kind) {
+    case 'aborted':
+      return { kind: 'interrupted' };
+    case 'deadline':
+      return { kind: 'out-of-time', failure };
+    default:
+      return { kind: 'failed', failure };
+  }
+}
+
+/** Tokens by RFC 8693, each used for as long as it lasts. Requests at the same time share an exchange. */
+export function createTokenSource({ call, target, clock, prove, onToken, texts }: Exchange): TokenSource {
+  let current: GivenToken | undefined;
+  let running: Promise<Outcome> | undefined;
+  let refusal: { readonly outcome: Outcome; readonly until: number } | undefined;
+  let replacedAt = Number.NEGATIVE_INFINITY;
+
+  const failed = (why: string, transient = false): Outcome => ({
+    kind: 'failed',
+    failure: { kind: 'no-token', why, transient },
+  });
+
+  function given(answer: Answer, askedAt: number): Outcome {
+    const { access_token, expires_in } = objectIn(answer);
+    // What came instead is not shown: it may be a secret all the same.
+    if (typeof access_token !== 'string' || !/^[\x21-\x7e]+$/.test(access_token)) {
+      return failed(`The service has answered without a token (POST ${target}: ${answer.status}).`, true);
+    }
+    onToken(access_token);
+    const lifetimeMs = typeof expires_in === 'number' ? expires_in * 1_000 : Number.POSITIVE_INFINITY;
+    const usedUntil = askedAt + Math.max(lifetimeMs - minLeftMs, lifetimeMs / 2);
+    return { kind: 'given', given: { token: access_token, usedUntil } };
+  }
+
+  async function exchange(within: Within): Promise<Outcome> {
+    for (let proofs = 1; ; proofs += 1) {
+      let proof: string;
+      try {
+        proof = await prove(within);
+      } catch (error) {
+        return withoutToken(error, texts.unproven);
+      }
+      const askedAt = clock();
+      const body = new URLSearchParams({ ...tokenExchange, subject_token: proof });
+      const result = await call({ method: 'POST', target, body, secrets: [proof] }, within);
+      if (result.kind === 'given-up') return withoutToken(result.error, 'The service gives this job no token.');
+      if (isSuccess(result.answer)) return given(result.answer, askedAt);
+      const { status } = result.answer;
+      const { message, attempts } = result.refuse(result.answer);
+      // 401 is the answer of those that look for a token before anything else.
+      if ([401, 404, 405].includes(status)) {
+        return failed(`The service knows no identities of jobs (POST ${target}: ${status}). ${texts.unsupported}`);
+      }
+      if (status === 400 && attempts > 1 && proofs < maxProofs) continue;
+      return failed(`The service gives this job no token. ${message}${status === 400 ? ` ${texts.untrusted}` : ''}`);
+    }
+  }
+
+  async function begin(within: Within): Promise<Outcome> {
+    try {
+      const outcome = await exchange(within);
+      if (outcome.kind === 'given') current = outcome.given;
+      const isFinal = outcome.kind === 'failed' && !outcome.failure.transient;
+      refusal = isFinal ? { outcome, until: clock() + minRefusalMs } : undefined;
+      return outcome;
+    } finally {
+      running = undefined;
+    }
+  }
+
+  async function next(within: Within, signal: AbortSignal): Promise<Outcome> {
+    if (current !== undefined && clock() < current.usedUntil) return { kind: 'given', given: current };
+    if (refusal !== undefined && clock() < refusal.until) return refusal.outcome;
+    if (running === undefined) {
+      running = begin(within);
+      return running;
+    }
+    const outcome = await unlessAborted(running, signal).catch((error: unknown): Outcome => {
+      if (signal.aborted) return { kind: 'interrupted' };
+      throw error;
+    });
+    const isOthers = outcome.kind === 'out-of-time' || outcome.kind === 'interrupted';
+    return isOthers && !signal.aborted ? next(within, signal) : outcome;
+  }
+
+  return {
+    async get(within, signal) {
+      const outcome = await next(within, signal);
+      switch (outcome.kind) {
+        case 'given':
+          return { kind: 'token', token: outcome.given.token };
+        case 'out-of-time':
+          return { kind: 'failed', failure: outcome.failure };
+        case 'failed':
+        case 'interrupted':
+          return outcome;
+      }
+    },
+    refused(token) {
+      // Another request has had the same answer before.
+      if (token !== current?.token) return true;
+      if (clock() - replacedAt < minRefusalMs) return false;
+      current = undefined;
+      replacedAt = clock();
+      return true;
+    },
+  };
+}

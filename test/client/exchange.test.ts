@@ -1,0 +1,299 @@
+import { describe, expect, test } from 'vitest';
+import type { ClientOptions } from '../../src/client/client.ts';
+import { createTokenSource, type Exchange, type ExchangeContext } from '../../src/client/exchange.ts';
+import { isTransient } from '../../src/client/retry.ts';
+import { inTurn, json, nothing, page, problem, raw, reset, silence } from '../support/other-servers/answers.ts';
+import { type Answer, type SeenRequest, startOtherServer } from '../support/other-servers/other-server.ts';
+import { errorOf, game, hero, ofKind, start, testClient, ttl } from './test-client.ts';
+
+const list = json(200, { workspaces: ['game'] });
+const unauthorized = problem(401, { title: 'Unauthorized' }, { 'www-authenticate': 'Bearer' });
+
+const texts = { unproven: 'Nobody knows you.', unsupported: 'Give a token.', untrusted: 'Ask for a rule.' };
+
+/** Exchanges as the first argument says, each for another token, and answers everything else as the second one does. */
+async function exchangingClient(
+  exchange: Answer | 'each anew',
+  answer: Answer = list,
+  { prove, ...options }: Partial<Pick<Exchange, 'prove'>> & Partial<ClientOptions> = {},
+) {
+  let given = 0;
+  const anew: Answer = (response, request) => {
+    given += 1;
+    json(200, { access_token: `wsa_${given}`, expires_in: 900 })(response, request);
+  };
+  const server = await startOtherServer((response, request) => {
+    const isExchange = request.url === '/v1/token';
+    (isExchange ? (exchange === 'each anew' ? anew : exchange) : answer)(response, request);
+  });
+  let proofs = 0;
+  const masked: string[] = [];
+  const open = async (context: ExchangeContext) =>
+    createTokenSource({
+      ...{ ...context, texts },
+      onToken: (token) => masked.push(token),
+      prove:
+        prove ??
+        (async () => {
+          proofs += 1;
+          return `proof.${proofs}`;
+        }),
+    });
+  const client = testClient(server.baseUrl, { credentials: { kind: 'exchanged', open }, ...options });
+  const exchanges = (): readonly SeenRequest[] => server.requests.filter(({ url }) => url === '/v1/token');
+  const tokens = (): readonly (string | undefined)[] =>
+    server.requests.filter(({ url }) => url !== '/v1/token').map(({ headers }) => headers.authorization);
+  return { client, server, exchanges, tokens, masked };
+}
+
+const proofsIn = (requests: readonly SeenRequest[]): readonly (string | null)[] =>
+  requests.map(({ body }) => new URLSearchParams(body).get('subject_token'));
+
+test('an identity is exchanged as RFC 8693 has it, once for all requests at the same time and after', async () => {
+  const { client, exchanges, tokens, masked } = await exchangingClient('each anew');
+  await Promise.all(Array.from({ length: 20 }, () => client.ask()));
+  await client.ask();
+  expect(tokens()).toEqual(Array(21).fill('Bearer wsa_1'));
+  expect(masked).toEqual(['wsa_1']);
+  const [only, ...others] = exchanges();
+  expect(others).toEqual([]);
+  expect(only).toMatchObject({ method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+  expect(only?.headers.authorization).toBeUndefined();
+  expect(Object.fromEntries(new URLSearchParams(only?.body))).toEqual({
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    subject_token: 'proof.1',
+  });
+});
+
+test('a token that the service gives back is neither in an error nor in what is read', async () => {
+  const bearer = (request: SeenRequest): string => request.headers.authorization ?? '';
+  const { client } = await exchangingClient(
+    json(200, { access_token: 'wsa_geheim-geheim' }),
+    inTurn(
+      (response, request) => problem(422, { detail: `No: ${bearer(request)}` })(response, request),
+      (response, request) => json(200, { workspaces: [{ id: 'game', told: bearer(request) }] })(response, request),
+    ),
+  );
+  expect((await errorOf(client.ask())).message).toMatch(/^No: Bearer \*\*\* \(/);
+  expect(JSON.stringify(await client.ask())).not.toContain('geheim');
+});
+
+test.each<[string, object, readonly (readonly [minutes: number, token: string])[]]>([
+  [
+    'while it has two minutes left',
+    { expires_in: 900 },
+    [
+      [12, 'wsa_1'],
+      [0.9, 'wsa_1'],
+      [0.2, 'wsa_2'],
+    ],
+  ],
+  [
+    'for half of its life where that is short',
+    { expires_in: 60 },
+    [
+      [0.4, 'wsa_1'],
+      [0.2, 'wsa_2'],
+    ],
+  ],
+  ['until it is refused where nobody says how long it lasts', {}, [[10_000, 'wsa_1']]],
+])('a token is used %s', async (_, says, steps) => {
+  let given = 0;
+  let now = start;
+  const exchange: Answer = (response, request) => {
+    given += 1;
+    json(200, { access_token: `wsa_${given}`, ...says })(response, request);
+  };
+  const { client, tokens } = await exchangingClient(exchange, list, { clock: () => now });
+  await client.ask();
+  for (const [minutes, token] of steps) {
+    now += minutes * 60_000;
+    await client.ask();
+    expect(tokens().at(-1)).toBe(`Bearer ${token}`);
+  }
+});
+
+describe('a token that is refused', () => {
+  const refusing =
+    (...refused: readonly string[]): Answer =>
+    (response, request) =>
+      (refused.includes(request.headers.authorization ?? '') ? unauthorized : list)(response, request);
+
+  test('is exchanged anew, once for all, and each request is sent again with its key', async () => {
+    const { client, exchanges, server } = await exchangingClient('each anew', (response, request) =>
+      (request.headers.authorization === 'Bearer wsa_1' ? unauthorized : json(201, { id: 'lock_1' }))(
+        response,
+        request,
+      ),
+    );
+    const lock = (idempotencyKey: string) =>
+      client.acquireLock(
+        { workspace: game, path: hero, type: 'exclusive', ttl: ttl('1h'), idempotencyKey },
+        client.within(),
+      );
+    const keys = Array.from({ length: 8 }, (_, index) => `key-${index}`);
+    const results = await Promise.all(keys.map(lock));
+    expect(results.map(({ kind }) => kind)).toEqual(keys.map(() => 'acquired'));
+    expect(proofsIn(exchanges())).toEqual(['proof.1', 'proof.2']);
+    const sent = server.requests.filter(({ url }) => url !== '/v1/token');
+    for (const key of keys) {
+      const tokens = sent.filter(({ headers }) => headers['idempotency-key'] === key);
+      expect(tokens.map(({ headers }) => headers.authorization)).toEqual(['Bearer wsa_1', 'Bearer wsa_2']);
+    }
+  });
+
+  test('leads to no third one: the error says so, and nothing else is asked', async () => {
+    const { client, exchanges, tokens } = await exchangingClient('each anew', unauthorized);
+    const error = await errorOf(client.ask());
+    expect(error).toMatchObject({ status: undefined, failure: { kind: 'no-token', transient: false } });
+    expect(error.message).toBe(
+      'The service refuses the token that it has just given this job (GET /v1/workspaces: 401).',
+    );
+    expect(tokens()).toEqual(['Bearer wsa_1', 'Bearer wsa_2']);
+    await Promise.all([errorOf(client.ask()), errorOf(client.ask())]);
+    expect(exchanges()).toHaveLength(2);
+  });
+
+  test('later in the life of a process is replaced each time', async () => {
+    const refused: string[] = [];
+    let now = start;
+    const { client, tokens } = await exchangingClient(
+      'each anew',
+      (response, request) => refusing(...refused)(response, request),
+      { clock: () => now },
+    );
+    for (const token of ['Bearer wsa_1', 'Bearer wsa_2', 'Bearer wsa_3']) {
+      await client.ask();
+      expect(tokens().at(-1)).toBe(token);
+      refused.push(token);
+      now += 60_000;
+    }
+  });
+});
+
+test('a lock whose answer was lost is asked for again with the next token, and is still told from one of others', async () => {
+  const held = problem(409, { lock: { id: 'lock_1', path: hero, owner: 'release-bot' } });
+  const { client, server } = await exchangingClient('each anew', inTurn(reset, unauthorized, held));
+  const request = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'key-1' };
+  const result = await client.acquireLock(request, client.within());
+  expect(ofKind(result, 'held')).toMatchObject({ mayBeOurs: true, holder: { id: 'lock_1' } });
+  const sent = server.requests.filter(({ url }) => url.endsWith('/locks'));
+  expect(sent.map(({ headers }) => [headers.authorization, headers['idempotency-key']])).toEqual([
+    ['Bearer wsa_1', 'key-1'],
+    ['Bearer wsa_1', 'key-1'],
+    ['Bearer wsa_2', 'key-1'],
+  ]);
+});
+
+const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJnZWhlaW0ifQ.c2lnbmF0dXJl';
+
+describe('an exchange', () => {
+  const gives = json(200, { access_token: 'wsa_1', expires_in: 900 });
+
+  test.each<[string, readonly [Answer, ...Answer[]], readonly string[]]>([
+    ['after 429, when the service says', [nothing(429, { 'retry-after': '7' }), gives], ['proof.1', 'proof.1']],
+    ['after 503, when the service says', [nothing(503, { 'retry-after': '7' }), gives], ['proof.1', 'proof.1']],
+    ['after a connection that breaks', [reset, gives], ['proof.1', 'proof.1']],
+    [
+      'with another proof where the first may have been taken by an attempt without an answer',
+      [reset, json(400, { error: 'invalid_request' }), gives],
+      ['proof.1', 'proof.1', 'proof.2'],
+    ],
+  ])('is tried again %s', async (_, answers, proofs) => {
+    const { client, exchanges } = await exchangingClient(inTurn(...answers));
+    expect((await client.ask()).items).toHaveLength(1);
+    expect(proofsIn(exchanges())).toEqual(proofs);
+  });
+
+  const refusal = json(400, { error: 'invalid_request', error_description: `No trust rule for ${jwt}.` });
+
+  test.each<[string, Answer, string, number]>([
+    [
+      'refused',
+      refusal,
+      'The service gives this job no token. invalid_request: No trust rule for *** (POST /v1/token: 400 Bad Request). Ask for a rule.',
+      1,
+    ],
+    ['not known', page(404), 'The service knows no identities of jobs (POST /v1/token: 404). Give a token.', 1],
+    [
+      'known as another request',
+      problem(405, { title: 'Method Not Allowed' }),
+      'The service knows no identities of jobs (POST /v1/token: 405). Give a token.',
+      1,
+    ],
+    [
+      'refused for want of a token',
+      unauthorized,
+      'The service knows no identities of jobs (POST /v1/token: 401). Give a token.',
+      1,
+    ],
+    [
+      'redirected',
+      nothing(307, { location: 'https://elsewhere.example/token?a=b' }),
+      'The service gives this job no token. The service redirects to https://elsewhere.example/token. Redirects are not followed, because the token would travel with them: use the address where the service really is (POST /v1/token: 307 Temporary Redirect).',
+      1,
+    ],
+    [
+      'answered with something else',
+      raw(200, jwt),
+      'The service has answered without a token (POST /v1/token: 200).',
+      2,
+    ],
+    [
+      'answered with a token that no header can have',
+      json(200, { access_token: `${jwt}\r\nx: y` }),
+      'The service has answered without a token (POST /v1/token: 200).',
+      2,
+    ],
+    [
+      'never possible',
+      problem(503, { detail: 'The keys of the issuer cannot be had.' }),
+      'The service gives this job no token. The keys of the issuer cannot be had (POST /v1/token: 503 Service Unavailable, 5 attempts).',
+      10,
+    ],
+  ])(
+    'that is %s ends in a sentence, and what would not change is not asked again at once',
+    async (_, answer, why, asked) => {
+      const { client, exchanges, tokens } = await exchangingClient(answer, list, { prove: async () => jwt });
+      const error = await errorOf(client.ask());
+      expect(error).toMatchObject({ message: why, status: undefined, attempts: 0 });
+      // Who goes on trying, such as a post-step, does so where another exchange may come to something else.
+      expect(isTransient(error)).toBe(asked > 1);
+      await errorOf(client.ask());
+      expect(exchanges()).toHaveLength(asked);
+      expect(tokens()).toEqual([]);
+    },
+  );
+
+  test('that the service wants later than there is time for ends at once', async () => {
+    const { client } = await exchangingClient(nothing(429, { 'retry-after': '3600' }));
+    const { message } = await errorOf(client.ask(60_000));
+    expect(message).toMatch(/^The service gives this job no token\. .*asks to wait for 1 h, and less time is left/);
+    expect(client.sleeps).toEqual([]);
+  });
+
+  test('goes on for those who have more time than who began it', async () => {
+    const late = Promise.withResolvers<void>();
+    const { client, exchanges } = await exchangingClient(
+      inTurn(silence, (response, request) => {
+        late.resolve();
+        gives(response, request);
+      }),
+      list,
+      { clock: Date.now, sleep: undefined },
+    );
+    const [short, long] = [errorOf(client.ask(300)), client.ask(20_000)];
+    expect((await short).message).toMatch(/^The service gives this job no token\. The service did not answer in time/);
+    expect((await long).items).toHaveLength(1);
+    expect(exchanges()).toHaveLength(2);
+  });
+
+  test('ends with the step that is cancelled', async () => {
+    const { client } = await exchangingClient(silence, list, { clock: Date.now, sleep: undefined });
+    const cancelled = new AbortController();
+    const errors = [1, 2].map(() => errorOf(client.ask(60_000, cancelled.signal)));
+    cancelled.abort();
+    for (const error of await Promise.all(errors)) expect(error.failure.kind).toBe('aborted');
+  });
+});

@@ -1,0 +1,333 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeTrustRule } from '../../../src/service/trust/rules.ts';
+import { sqlite } from '../../support/databases.ts';
+import { type FaultProxy, isLocking, isReleasing, isRenewing, once, type Passed } from '../../support/fault-proxy.ts';
+import { answerWith, type OidcIssuer } from '../../support/oidc-issuer.ts';
+import { json, nothing, page } from '../../support/other-servers/answers.ts';
+import { type Answer, startOtherServer } from '../../support/other-servers/other-server.ts';
+import { fasterCalendar, fasterTime } from '../../support/preload.ts';
+import type { Job } from '../../support/runner/job.ts';
+import type { StepResult } from '../../support/runner/step.ts';
+import { type RunningService, startTestService } from '../../support/running-service.ts';
+import { everyForm } from '../../support/runs.ts';
+import { jobIds, operator, startJobIssuer, trustJobs } from '../../support/trusted-jobs.ts';
+import { errorsOf, everythingLeft, jobAt } from '../scene.ts';
+import { locking, type PlacedJobOptions } from './place.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const audience = 'https://workspaces.example.com';
+const hero = 'Content/Hero.uasset';
+
+let service: RunningService;
+let issuer: OidcIssuer;
+
+beforeAll(async () => {
+  issuer = await startJobIssuer();
+  service = await startTestService(sqlite, { publicUrl: () => audience, allowedNetworks: ['127.0.0.0/8'] });
+  await trustJobs(service, issuer);
+});
+afterAll(async () => {
+  await service.stop();
+  issuer.stop();
+});
+
+/** A job without a secret, at a workspace of its own. */
+async function openJobWithIdentity(options: PlacedJobOptions = {}, manner: Parameters<Stage['proxy']>[0] = {}) {
+  const stage = await openStage(undefined, service);
+  const proxy = await stage.proxy(manner);
+  const env = { ...issuer.runnerEnvironment, WORKSPACE_TOKEN: '', ...options.env };
+  return { stage, proxy, job: await stage.job({ debug: true, ...options, env }) };
+}
+
+const identified = (paths: string | readonly string[], inputs: Readonly<Record<string, string>> = {}) =>
+  locking(paths, { audience, ...inputs });
+
+const isExchange = ({ url }: Pick<Passed, 'url'>): boolean => url === '/v1/token';
+
+const tokensOf = (passed: readonly Passed[]): readonly string[] => [
+  ...new Set(passed.filter((one) => !isExchange(one)).map(({ headers }) => headers.authorization ?? 'none')),
+];
+
+/** Whoever had them has lost them: the next request with one is refused. */
+const endTokens = (olderThanMs = 0) =>
+  service.storage.commit('global', (db) =>
+    db
+      .updateTable('tokens')
+      .set({ expires_at: Date.now() - 1_000 })
+      .where('run_id', 'is not', null)
+      .where('created_at', '<=', Date.now() - olderThanMs)
+      .execute(),
+  );
+
+/** Of the runner, of GitHub and of the service. */
+const secretsOf = ({ passed }: Pick<FaultProxy, 'passed'>): readonly string[] => [
+  issuer.runnerEnvironment.ACTIONS_ID_TOKEN_REQUEST_TOKEN,
+  ...issuer.handedOut,
+  ...tokensOf(passed).map((bearer) => bearer.replace('Bearer ', '')),
+];
+
+async function expectNoSecretLeft(job: Job, proxy: FaultProxy, results: readonly StepResult[]): Promise<void> {
+  const secrets = secretsOf(proxy);
+  for (const result of results) {
+    const left = await everythingLeft(job, result);
+    for (const secret of secrets) expect(left).not.toContain(secret);
+  }
+  for (const { url } of proxy.passed) for (const secret of secrets) expect(url).not.toContain(secret);
+}
+
+test('a job without a secret locks, renews and releases, each with a token of its own, and leaves none of them', async () => {
+  const { stage, proxy, job } = await openJobWithIdentity();
+  const before = issuer.handedOut.length;
+  const main = await job.run(identified([hero, 'b'], { ttl: '3s', renew: 'true' }));
+  const [identity] = issuer.handedOut.slice(before);
+  expect(main, main.log).toMatchObject({ conclusion: 'success', annotations: [] });
+  const ofMain = tokensOf(proxy.passed);
+  const renewals = () => tokensOf(proxy.passed.filter(isRenewing)).filter((token) => !ofMain.includes(token));
+  await expect.poll(renewals, { timeout: 20_000 }).toHaveLength(1);
+  for (const pid of job.leftProcesses()) {
+    const seen = ['environ', 'cmdline'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8')).join('\n');
+    for (const secret of secretsOf(proxy)) expect(seen).not.toContain(secret);
+  }
+  const [lock] = await stage.locks();
+  expect(lock).toMatchObject({ owner: 'build-bot' });
+  const posts = await job.post();
+  expect(posts, posts[0]?.log).toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  expect(await stage.locks()).toEqual([]);
+  expect(ofMain).toHaveLength(1);
+  const ofPost = tokensOf(proxy.passed.filter(isReleasing));
+  expect(ofPost).toHaveLength(1);
+  expect(new Set([...ofMain, ...renewals(), ...ofPost])).toHaveLength(3);
+  expect(proxy.passed.filter(isExchange).map(({ status }) => status)).toEqual([200, 200, 200]);
+  await expectNoSecretLeft(job, proxy, [main, ...posts]);
+  // What comes to the log by another way is hidden too: the step tells the runner before it uses anything.
+  const masks = [main, ...posts].flatMap(({ written }) =>
+    written.filter(({ text }) => text.startsWith('::add-mask::')),
+  );
+  for (const secret of [identity, ...ofMain, ...ofPost]) {
+    expect(masks.map(({ text }) => text)).toContain(`::add-mask::${secret?.replace('Bearer ', '')}`);
+  }
+});
+
+/** So many times faster than it is, for the steps and for what the service tells them. */
+const times = everyForm ? 60 : 150;
+const minute = 60_000 / times;
+
+test('a job of twenty minutes keeps its lock and releases it, though no token lasts longer than fifteen', async () => {
+  const since = Date.now();
+  const env = { NODE_OPTIONS: `${fasterTime(times)} ${fasterCalendar(times, since)}` };
+  const { stage, proxy, job } = await openJobWithIdentity({ env }, { faster: { times, since } });
+  const ending = setInterval(() => void endTokens(15 * minute), minute / 4);
+  try {
+    const main = await job.run(identified(hero, { ttl: '15m', renew: 'true' }));
+    expect(main, main.log).toMatchObject({ conclusion: 'success', annotations: [] });
+    const [first] = await stage.locks();
+    await sleep(20 * minute - (Date.now() - since));
+    // Main renews first; what renews after it needs another token when thirteen minutes have gone by.
+    const renewing = () => tokensOf(proxy.passed.filter(isRenewing));
+    await expect.poll(renewing, { timeout: 10 * minute, interval: minute / 10 }).toHaveLength(3);
+    const check = await job.run({ with: { operation: 'check', audience } });
+    expect(check, check.log).toMatchObject({ outputs: { status: 'kept' }, annotations: [] });
+    expect((await stage.locks()).map(({ id }) => id)).toEqual([first?.id]);
+    const posts = await job.post();
+    expect(posts.flatMap(({ annotations }) => annotations)).toEqual([]);
+    expect(await stage.locks()).toEqual([]);
+    const [ofPost, ...others] = tokensOf(proxy.passed.filter(isReleasing));
+    expect(others).toEqual([]);
+    expect(renewing()).not.toContain(ofPost);
+    // None was ever sent that had ended.
+    expect(proxy.passed.filter(({ status }) => status === 401)).toEqual([]);
+  } finally {
+    clearInterval(ending);
+  }
+});
+
+describe('a token that ends in the middle of a step', () => {
+  test('is replaced by those who wait for a path, by the step that releases, and by its post-step', async () => {
+    const { stage, proxy, job } = await openJobWithIdentity();
+    await stage.takenByGrace('b');
+    const step = await job.step(identified([hero, 'b'], { wait: '10m' }));
+    await step.waitForLog('is held by');
+    await endTokens();
+    await stage.release('b');
+    expect(await step.finished).toMatchObject({ conclusion: 'success', outputs: { acquired: 'true' } });
+    expect(proxy.passed.filter(isExchange)).toHaveLength(2);
+    expect(proxy.passed.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(2);
+
+    let ended: Promise<unknown> | undefined;
+    proxy.meet((passing) => {
+      if (!isReleasing(passing) || passing.path !== hero || ended !== undefined) return undefined;
+      ended = endTokens();
+      return { kind: 'held-back', until: ended };
+    });
+    const posts = await job.post();
+    expect(posts).toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('after its request was granted without an answer: the next token gets the same lock, and not another', async () => {
+    const { stage, proxy, job } = await openJobWithIdentity();
+    proxy.meet(
+      once(
+        (passing) => isLocking(passing) && passing.path === hero,
+        { kind: 'done-then-cut' },
+        { kind: 'answer', status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
+      ),
+    );
+    const main = await job.run(identified(hero));
+    expect(main, main.log).toMatchObject({ conclusion: 'success', annotations: [] });
+    const asked = proxy.passed.filter((passing) => isLocking(passing) && passing.path === hero);
+    expect(tokensOf(asked)).toHaveLength(2);
+    expect(new Set(asked.map(({ headers }) => headers['idempotency-key']))).toHaveLength(1);
+    const [lock, ...others] = await stage.locks();
+    expect(others).toEqual([]);
+    expect(JSON.parse(main.outputs['locks'] ?? '')).toMatchObject([{ path: hero, id: lock?.id }]);
+    expect(await job.post()).toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('without a rule that still trusts the job is told, with what to do, and the lock stays until its end', async () => {
+    const { stage, job } = await openJobWithIdentity();
+    await job.run(identified(hero));
+    const { storage } = service;
+    const rules = await storage.read.selectFrom('trust_rules').select('id').execute();
+    for (const { id } of rules) await storage.commit('global', (db) => removeTrustRule(db, storage.now, operator, id));
+    try {
+      const [post] = await job.post();
+      expect(post?.annotations).toMatchObject([
+        {
+          level: 'warning',
+          message: expect.stringMatching(
+            /^1 lock could not be released and ends by itself\. The service gives this job no token\. .*`workspace-service trust add .*curl/,
+          ),
+        },
+      ]);
+      expect(await stage.locks()).toHaveLength(1);
+    } finally {
+      await trustJobs(service, issuer);
+    }
+  });
+});
+
+test('steps of several jobs at once have each a token of their own, and each is exchanged once', async () => {
+  const jobs = await Promise.all(Array.from({ length: 3 }, () => openJobWithIdentity()));
+  await Promise.all(
+    jobs.map(async ({ stage, job, proxy }) => {
+      const paths = Array.from({ length: 40 }, (_, index) => `Content/${index}.uasset`);
+      const main = await job.run(identified(paths));
+      expect(main, main.log).toMatchObject({ conclusion: 'success', annotations: [] });
+      expect(proxy.passed.filter(isExchange)).toHaveLength(1);
+      expect(await job.post()).toMatchObject([{ conclusion: 'success', annotations: [] }]);
+      expect(await stage.locks()).toEqual([]);
+    }),
+  );
+  const all = jobs.map(({ proxy }) => tokensOf(proxy.passed));
+  expect(new Set(all.flat())).toHaveLength(6);
+});
+
+test('a token that is given wins: nobody is asked who the job is', async () => {
+  const { stage, proxy, job } = await openJobWithIdentity();
+  const before = issuer.handedOut.length;
+  await job.run(identified(hero, { token: stage.token }));
+  expect(await job.post()).toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  expect(tokensOf(proxy.passed)).toEqual([`Bearer ${stage.token}`]);
+  expect(proxy.passed.filter(isExchange)).toEqual([]);
+  expect(issuer.handedOut).toHaveLength(before);
+});
+
+describe('a job that gets no token', () => {
+  const listing = { with: { operation: 'list-locks' } };
+
+  test('because no rule trusts it is told what its operator has to run, and nothing of the identity', async () => {
+    issuer.jobClaims = { ...issuer.jobClaims, repository_id: '4' };
+    try {
+      const { proxy, job } = await openJobWithIdentity();
+      const result = await job.run({ with: { ...listing.with, audience } });
+      expect(errorsOf(result)).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            '^The service gives this job no token\\. invalid_request: .* \\(POST /v1/token: 400 Bad Request.*\\)\\. ' +
+              'Its operator can add a trust rule for this job: `workspace-service trust add --owner OWNER --scopes SCOPES ' +
+              '--repository octo-games/dragon --repository-id 2 --repository-owner-id 3 --ref refs/heads/main ' +
+              '--workflow \\.github/workflows/release\\.yml`\\. The identity is made out to https://workspaces\\.example\\.com,',
+          ),
+        ),
+      ]);
+      await expectNoSecretLeft(job, proxy, [result]);
+    } finally {
+      issuer.jobClaims = { ...issuer.jobClaims, ...jobIds };
+    }
+  });
+
+  test('because it has neither a token nor the permission is told both ways, before any request', async () => {
+    const { proxy, job } = await openJobWithIdentity({ env: { ACTIONS_ID_TOKEN_REQUEST_TOKEN: '' } });
+    const result = await job.run(listing);
+    expect(errorsOf(result)).toEqual([
+      'Input `token` is missing. Pass a token of the service from a secret, or let the job prove who it is: give it `permissions: id-token: write`, and have the operator of the service add a trust rule.',
+    ]);
+    expect(proxy.passed).toEqual([]);
+  });
+
+  const runnerSays = (status: number, body: unknown) => {
+    issuer.behaviour.runner = answerWith(status, body);
+  };
+  const secret = 'geheim-geheim-geheim';
+
+  test.each<[string, () => void, string]>([
+    ['refuses', () => runnerSays(403, { message: 'No.' }), 'No (GET /runner/idtoken: 403 Forbidden).'],
+    [
+      'is down',
+      () => runnerSays(500, {}),
+      'The service failed (GET /runner/idtoken: 500 Internal Server Error, 2 attempts).',
+    ],
+    [
+      'answers nonsense',
+      () => runnerSays(200, { token: secret }),
+      'The connection failed: the answer has no identity in it (GET /runner/idtoken, 2 attempts).',
+    ],
+    [
+      'answers with something that is no JSON',
+      () => runnerSays(200, secret),
+      'The connection failed: the answer has no identity in it (GET /runner/idtoken, 2 attempts).',
+    ],
+  ])('because the endpoint of GitHub %s is told so', async (_, behave, why) => {
+    behave();
+    try {
+      const { proxy, job } = await openJobWithIdentity();
+      const result = await job.run({ with: { ...listing.with, retries: '1', audience } });
+      expect(errorsOf(result)).toEqual([
+        `GitHub has not told who this job is, so the service gives it no token. ${why}`,
+      ]);
+      expect(await everythingLeft(job, result)).not.toContain(secret);
+      expect(proxy.passed).toEqual([]);
+    } finally {
+      issuer.behaviour.runner = undefined;
+    }
+  });
+
+  test.each<[string, Answer, RegExp]>([
+    [
+      'knows no such route',
+      page(404),
+      /^The service knows no identities of jobs \(POST \/v1\/token: 404\)\. It needs the input `token`/,
+    ],
+    [
+      'has only GET there',
+      nothing(405, { allow: 'GET' }),
+      /^The service knows no identities of jobs \(POST \/v1\/token: 405\)\. It needs the input `token`/,
+    ],
+    [
+      'takes identities for nothing',
+      json(200, {}),
+      /^The service has answered without a token \(POST \/v1\/token: 200\)\.$/,
+    ],
+  ])('because a service %s is told so', async (_, answer, why) => {
+    const server = await startOtherServer(answer);
+    const env = { ...issuer.runnerEnvironment, WORKSPACE_TOKEN: '' };
+    const job = await jobAt(server.baseUrl, { env });
+    const result = await job.run(listing);
+    expect(errorsOf(result)).toEqual([expect.stringMatching(why)]);
+    expect(server.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([['/v1/token', undefined]]);
+  });
+});

@@ -1,0 +1,66 @@
+import { randomInt } from 'node:crypto';
+import { addTrustRule, type NewTrustRule, type TrustRule } from '../../src/service/trust/rules.ts';
+import { type OidcIssuer, startOidcIssuer } from './oidc-issuer.ts';
+import type { RunningService } from './running-service.ts';
+
+/** Who removes and adds rules in tests. */
+export const operator = { name: 'operator:test', tokenId: null, address: null };
+
+/** Of the jobs of the harness, as it tells them in the environment of their steps. */
+export const jobIds = { repository_id: '2', repository_owner_id: '3' };
+
+/** An issuer in the form of GitHub, which proves who the jobs of the harness are. */
+export async function startJobIssuer(): Promise<OidcIssuer> {
+  const issuer = await startOidcIssuer({ path: '/_services/token' });
+  issuer.jobClaims = { ...jobIds, repository: 'octo-games/dragon', run_id: '1001' };
+  return issuer;
+}
+
+/** The service must be allowed to ask this machine for the keys of the issuer. */
+export async function trustJobs(
+  { storage }: Pick<RunningService, 'storage'>,
+  { url }: Pick<OidcIssuer, 'url'>,
+  rule: Partial<NewTrustRule> = {},
+): Promise<TrustRule> {
+  const added = await storage.commit('global', (db) =>
+    addTrustRule(db, storage.now, operator, {
+      ...{ issuer: url, owner: 'build-bot', claims: jobIds, workflow: null, repository: 'octo-games/dragon' },
+      ...{ scopes: ['locks:write'], workspaces: null },
+      ...rule,
+    }),
+  );
+  if (added.kind !== 'added') throw new Error(`The rule was not added: ${added.kind}.`);
+  return added.rule;
+}
+
+/** Jobs that have no token. */
+export interface IdentifiedJobs {
+  /** The server that their runs are on, as the service learns it from the issuer. */
+  readonly serverUrl: string;
+  environmentOf(runId: string): Readonly<Record<string, string>>;
+  /** Whoever has one has lost it: the next request with it is refused. */
+  endTokens(): Promise<void>;
+}
+
+/** The jobs of a repository that only the caller knows. */
+export async function identifyJobs(
+  service: Pick<RunningService, 'storage'>,
+  issuer: OidcIssuer,
+): Promise<IdentifiedJobs> {
+  const repositoryId = String(randomInt(1, 2 ** 40));
+  const { id } = await trustJobs(service, issuer, { claims: { ...jobIds, repository_id: repositoryId } });
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: address } = issuer.runnerEnvironment;
+  return {
+    serverUrl: new URL(issuer.url).origin,
+    environmentOf: (runId) => ({
+      ...issuer.runnerEnvironment,
+      ACTIONS_ID_TOKEN_REQUEST_URL: `${address}&repository_id=${repositoryId}&run_id=${runId}`,
+      WORKSPACE_TOKEN: '',
+    }),
+    endTokens: () =>
+      service.storage.commit('global', async (db) => {
+        const ended = { expires_at: Date.now() - 1_000 };
+        await db.updateTable('tokens').set(ended).where('trust_rules', 'like', `%"${id}"%`).execute();
+      }),
+  };
+}
