@@ -15,14 +15,14 @@ const elsewhere = [
   'test/service/webhooks/silent-receivers.test.ts',
   // npm run test:git
   'test/service/git/{estimate,fetch,https-remote,ssh-remote}.test.ts',
-  'test/service/mirror/{clone,limits,published}.test.ts',
-  'test/service/lfs/{git-lfs,mirror}.test.ts',
+  'test/service/mirror/{access,clone,limits,published}.test.ts',
+  'test/service/lfs/{git-lfs,mirror,upkeep}.test.ts',
   'test/service/lfs/fetch/{fetch-objects,store}.test.ts',
   'test/service/resilience/killed-sync.test.ts',
   // npm run test:e2e
   'test/runner/**',
   'test/e2e/{connections,rate-limited,run-api}.test.ts',
-  'test/e2e/scenarios/limited-service.test.ts',
+  'test/e2e/scenarios/{limited-service,several-steps,silent-at-deadline,sync-last-look,wrong-clock}.test.ts',
   'test/service/cli/serve-stop.test.ts',
 ];
 
