@@ -8,10 +8,10 @@ import {
   retries as releaseRetries,
   timeLimitMs as releaseTimeLimitMs,
 } from '../../src/action/post-step/release.ts';
+import { parseWorkspaceId } from '../../src/client/access.ts';
 import type { Answer } from '../../src/client/answer.ts';
 import type { SentRequest } from '../../src/client/connection.ts';
 import type { StartTimer } from '../../src/client/time-limit.ts';
-import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
 import { milliseconds, parseDuration } from '../../src/interface/duration.ts';
 import { unlessAborted } from '../../src/interface/timers.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';

@@ -25,3 +25,26 @@ export const parseToken =
   (why: string) =>
   (text: string): Parsed<string> =>
     /^[\x21-\x7e]+$/.test(text) ? accepted(text) : refused(why);
+
+declare const brand: unique symbol;
+
+/** Names a workspace, and cannot lead to anything else when it is part of an address. */
+export type WorkspaceId = string & { readonly [brand]: 'WorkspaceId' };
+
+const maxIdLength = 256;
+
+function whyNoWorkspace(text: string): string | undefined {
+  if (text === '') return 'A workspace must not be empty.';
+  if (!text.isWellFormed() || /[\p{Cc}/\\]/u.test(text)) {
+    return 'A workspace must not have slashes, backslashes or control characters.';
+  }
+  if (text === '.' || text === '..') return 'A workspace must not be "." or "..".';
+  if (text.length > maxIdLength) return `A workspace must not be longer than ${maxIdLength} characters.`;
+  return undefined;
+}
+
+export function parseWorkspaceId(text: string): Parsed<WorkspaceId> {
+  const why = whyNoWorkspace(text);
+  // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
+  return why === undefined ? accepted(text as WorkspaceId) : refused(why);
+}

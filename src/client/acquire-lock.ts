@@ -1,13 +1,14 @@
 import { formatDuration, milliseconds } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
+import type { WorkspaceId } from './access.ts';
 import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
 import type { AnsweredCall, ClientContext, Within } from './call.ts';
 import { timestamp } from './clock.ts';
-import { etagOf, holderOf, type KnownLock, readLock, unwrapped } from './known-lock.ts';
+import { etagOf, holderOf, type KnownLock, readListedLock, readLock, unwrapped } from './known-lock.ts';
+import { entriesOf } from './pages.ts';
 import { retryAfterOf, unusableThoughOptional } from './refusal.ts';
 import type { ServiceError } from './service-error.ts';
-import type { WorkspaceId } from './workspace-id.ts';
 
 export interface LockRequest {
   readonly workspace: WorkspaceId;
@@ -116,3 +117,45 @@ export const createAcquireLock = ({ call, addresses, clock, serverNow }: ClientC
 /** No standard names the header: it is called one of these. */
 const isReplayed = (answer: Answer): boolean =>
   ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(answer, name)?.toLowerCase() === 'true');
+
+export interface WaitRequest {
+  readonly workspace: WorkspaceId;
+  readonly path: LockPath;
+  /** For how long the service is asked to hold its answer back. */
+  readonly seconds: number;
+}
+
+export type WaitResult =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'held'; readonly holder: KnownLock }
+  /** The service does not wait, or does not say what it has waited for. */
+  | { readonly kind: 'unsupported' }
+  /** There was no answer. */
+  | { readonly kind: 'failed' };
+
+/** RFC 7240 section 3: `wait` is among what the service says it has heeded. */
+const waited = (applied: string | undefined): boolean => /(^|[,;\s])wait($|[=,;\s])/i.test(applied ?? '');
+
+/** Asks the service to answer when a path comes free, or when the time is over (RFC 7240, `Prefer: wait`). */
+export const createWaitForRelease =
+  ({ call, addresses }: ClientContext) =>
+  async ({ workspace, path, seconds }: WaitRequest, within: Within): Promise<WaitResult> => {
+    const result = await call(
+      {
+        method: 'GET',
+        target: `${addresses.locks(workspace)}?${new URLSearchParams({ path })}`,
+        headers: { prefer: `wait=${seconds}` },
+        attempts: 'once',
+        answerDelayMs: seconds * 1_000,
+      },
+      within,
+    );
+    if (result.kind === 'given-up') return { kind: 'failed' };
+    const { answer, texts } = result;
+    const entries = answer.body.kind === 'json' ? entriesOf(answer.body.value, 'locks') : undefined;
+    if (!isSuccess(answer) || !waited(headerOf(answer, 'preference-applied')) || entries === undefined) {
+      return { kind: 'unsupported' };
+    }
+    const holder = entries.map((entry) => readListedLock(entry, texts)).find((lock) => lock?.path === path);
+    return holder === undefined ? { kind: 'free' } : { kind: 'held', holder };
+  };

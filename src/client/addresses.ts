@@ -1,5 +1,5 @@
 import { asOneSegment, asSegments, type LockPath } from '../interface/lock-path.ts';
-import type { WorkspaceId } from './workspace-id.ts';
+import type { WorkspaceId } from './access.ts';
 
 /** How the slashes of a lock path are written in an address. */
 export type Slashes = 'encoded' | 'raw';

@@ -1,21 +1,29 @@
-import { createAcquireLock } from './acquire-lock.ts';
+import { createAcquireLock, createWaitForRelease } from './acquire-lock.ts';
 import { addressesBelow } from './addresses.ts';
-import { readAnswer } from './answer.ts';
-import { type Call, createCall, type Retry, type TokenSource } from './call.ts';
+import { objectIn, readAnswer, warnOfDeprecation } from './answer.ts';
+import {
+  type Call,
+  type ClientContext,
+  createCall,
+  expectSuccess,
+  type Retry,
+  type TokenSource,
+  type Within,
+} from './call.ts';
 import { type Clock, createServerClock, steadyClock } from './clock.ts';
 import { maxConnections, openConnection, type SentRequest } from './connection.ts';
-import { warnOfDeprecation } from './deprecation.ts';
 import type { ExchangeContext } from './exchange.ts';
+import { firstName } from './json.ts';
 import { createLists } from './lists.ts';
-import { createGetOwner } from './owner.ts';
+import { notUnderstood } from './refusal.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { createRenewLock } from './renew-lock.ts';
 import type { ServiceText } from './service-text.ts';
 import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
-import { createWaitForRelease } from './wait-for-release.ts';
 
+export { parseWorkspaceId, type WorkspaceId } from './access.ts';
 export type { TakenLock } from './acquire-lock.ts';
 export type { Retry, Within } from './call.ts';
 export { type Clock, steadyClock } from './clock.ts';
@@ -27,7 +35,6 @@ export { isTransient, lastAttemptMs, retryAfterOf } from './retry.ts';
 export { ServiceError } from './service-error.ts';
 export type { StartedSync, SyncAddress, SyncReport } from './sync.ts';
 export { sleep } from './time-limit.ts';
-export { parseWorkspaceId, type WorkspaceId } from './workspace-id.ts';
 
 /** What requests are let in with. */
 export type Credentials =
@@ -60,6 +67,16 @@ export interface ClientOptions {
 }
 
 export type Client = ReturnType<typeof createClient>;
+
+/** Whose the locks of the token are. Throws a ServiceError. */
+const createGetOwner =
+  ({ call, addresses }: ClientContext) =>
+  async (within: Within): Promise<string> => {
+    const { answer, texts, fail } = expectSuccess(await call({ method: 'GET', target: addresses.token }, within));
+    const owner = firstName(objectIn(answer), ['owner']);
+    if (owner !== undefined) return owner;
+    throw fail(notUnderstood(answer, texts, 'it does not say whose the locks of the token are'));
+  };
 
 /** The interface over HTTP. Requests beyond the number of connections wait for their turn. */
 export function createClient(options: ClientOptions) {

@@ -1,10 +1,10 @@
 import type { LockPath } from '../interface/lock-path.ts';
+import type { WorkspaceId } from './access.ts';
 import type { ClientContext, Within } from './call.ts';
 import { asObject, firstName, type Json, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
 import { type List, readPages } from './pages.ts';
 import { plainName } from './service-text.ts';
-import type { WorkspaceId } from './workspace-id.ts';
 
 /** A workspace or a branch: what it is called, and everything that the service says of it. */
 export interface NamedEntry {

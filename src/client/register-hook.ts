@@ -1,9 +1,9 @@
+import type { WorkspaceId } from './access.ts';
 import { objectIn } from './answer.ts';
 import { type ClientContext, expectSuccess, type Within } from './call.ts';
 import { asObject, firstName, isObject, type JsonObject, nameIn } from './json.ts';
 import { unusableThoughOptional } from './refusal.ts';
 import { plainName } from './service-text.ts';
-import type { WorkspaceId } from './workspace-id.ts';
 
 export interface HookRequest {
   readonly workspace: WorkspaceId;

@@ -1,11 +1,11 @@
 import type { LockPath } from '../interface/lock-path.ts';
+import type { WorkspaceId } from './access.ts';
 import type { Slashes } from './addresses.ts';
 import { type Answer, isSuccess } from './answer.ts';
 import type { AnsweredCall, CallResult, ClientContext, Within } from './call.ts';
 import { etagOf, holderOf, type KnownLock } from './known-lock.ts';
 import { isOwnError, unusableThoughOptional } from './refusal.ts';
 import type { ServiceError } from './service-error.ts';
-import type { WorkspaceId } from './workspace-id.ts';
 
 /** What shows that a lock is the one that is meant: its ETag; its id where it has none. */
 export interface LockProof {

@@ -1,10 +1,10 @@
+import type { WorkspaceId } from './access.ts';
 import { follow } from './addresses.ts';
 import { type Answer, headerOf, objectIn } from './answer.ts';
 import { type AnsweredCall, type ClientContext, expectSuccess, type Within } from './call.ts';
 import { asObject, firstMember, firstName, isObject, type JsonObject, nameIn } from './json.ts';
 import { notUnderstood, rawWordsOf, retryAfterOf, unusable } from './refusal.ts';
 import { plainName, type ServiceText } from './service-text.ts';
-import type { WorkspaceId } from './workspace-id.ts';
 
 export interface SyncReport {
   readonly sync_id: string | undefined;

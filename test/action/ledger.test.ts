@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Entry, readEntry } from '../../src/action/ledger/entry.ts';
 import { historyOf, readJobLocks } from '../../src/action/ledger/history.ts';
 import { type Ledger, ledgerFile, openLedger } from '../../src/action/ledger/ledger.ts';
-import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
+import { parseWorkspaceId } from '../../src/client/access.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { asItIs, at, grantOf, intentOf, lockOf, place } from './samples.ts';

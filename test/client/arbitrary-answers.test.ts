@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseLinks, readAnswer } from '../../src/client/answer.ts';
+import { deprecationIn, parseLinks, readAnswer } from '../../src/client/answer.ts';
 import { ServiceError, steadyClock } from '../../src/client/client.ts';
-import { deprecationIn } from '../../src/client/deprecation.ts';
 import { holderIn, readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { nextPage } from '../../src/client/pages.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';

@@ -15,10 +15,9 @@ import { parseSavedState } from '../../src/action/ledger/saved-state.ts';
 import { whyNotQuick } from '../../src/action/paths/resolve-paths.ts';
 import { parseRenewalOrder } from '../../src/action/renewal/order.ts';
 import { inHtml, oneLine } from '../../src/action/report/redact.ts';
-import { parseBaseUrl, parseToken } from '../../src/client/access.ts';
-import { parseLinks, readAnswer } from '../../src/client/answer.ts';
+import { parseBaseUrl, parseWorkspaceId as parseNamedWorkspace, parseToken } from '../../src/client/access.ts';
+import { deprecationIn, parseLinks, readAnswer } from '../../src/client/answer.ts';
 import { dateOf, timestampIn } from '../../src/client/clock.ts';
-import { deprecationIn } from '../../src/client/deprecation.ts';
 import { parseJson } from '../../src/client/json.ts';
 import { readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { readNamed } from '../../src/client/lists.ts';
@@ -27,7 +26,6 @@ import { fieldsOf, isOwnError, refusalOf, wordsOf } from '../../src/client/refus
 import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
 import { readSync } from '../../src/client/sync.ts';
-import { parseWorkspaceId as parseNamedWorkspace } from '../../src/client/workspace-id.ts';
 import { parseDuration } from '../../src/interface/duration.ts';
 import { parseNote } from '../../src/interface/lock-note.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
@@ -212,7 +210,7 @@ export const parsers: readonly Parser[] = [
   ),
   row('client/clock.ts dateOf', (text) => dateOf({ date: text, age: text }), '('),
   row('client/clock.ts timestampIn', timestampIn, ['2026-03-01T00:00:00.', '0', 'x'], ['mon', '(', '']),
-  row('client/deprecation.ts deprecationIn', (text) =>
+  row('client/answer.ts deprecationIn', (text) =>
     deprecationIn(answer(200, null, { deprecation: text, link: text }), texts),
   ),
   row('client/refusal.ts wordsOf fieldsOf', (text) => [
@@ -250,7 +248,7 @@ export const parsers: readonly Parser[] = [
     ['"', 'a', ''],
   ),
   row('client/lists.ts readNamed', (text) => [readNamed([])(text), readNamed(['a'])({ a: text })]),
-  row('client/workspace-id.ts parseWorkspaceId', parseNamedWorkspace),
+  row('client/access.ts parseWorkspaceId', parseNamedWorkspace),
 
   row('action/paths/resolve-paths.ts whyNotQuick', whyNotQuick, '{a}', '+('),
   row('action/inputs/table.ts readRawInputs', (text) => readRawInputs(() => text, {})),

@@ -1,4 +1,4 @@
-import { createAcquireLock } from '../../src/client/acquire-lock.ts';
+import { createAcquireLock, createWaitForRelease } from '../../src/client/acquire-lock.ts';
 import { addressesBelow } from '../../src/client/addresses.ts';
 import { type CallOptions, createCall } from '../../src/client/call.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
@@ -6,7 +6,6 @@ import { createServerClock } from '../../src/client/clock.ts';
 import { maxConnections } from '../../src/client/connection.ts';
 import { createReleaseLock } from '../../src/client/release-lock.ts';
 import { createRenewLock } from '../../src/client/renew-lock.ts';
-import { createWaitForRelease } from '../../src/client/wait-for-release.ts';
 
 export type VirtualClientOptions = Pick<
   CallOptions,

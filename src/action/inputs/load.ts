@@ -1,6 +1,6 @@
+import type { WorkspaceId } from '../../client/access.ts';
 import { parseBaseUrl, parseToken } from '../../client/access.ts';
 import type { JsonObject } from '../../client/json.ts';
-import type { WorkspaceId } from '../../client/workspace-id.ts';
 import type { Duration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';

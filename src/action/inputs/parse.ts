@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
-import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts';
 import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';

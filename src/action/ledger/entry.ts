@@ -1,4 +1,4 @@
-import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts';
+import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import type { Parsed } from '../../interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';

@@ -1,4 +1,4 @@
-import { parseWorkspaceId } from '../../client/workspace-id.ts';
+import { parseWorkspaceId } from '../../client/access.ts';
 import type { Redact } from '../report/redact.ts';
 import { type Grant, type GrantedLock, isGrantedLock } from './entry.ts';
 import { lockJson } from './ledger.ts';

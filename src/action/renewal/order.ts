@@ -1,4 +1,4 @@
-import { parseWorkspaceId } from '../../client/workspace-id.ts';
+import { parseWorkspaceId } from '../../client/access.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
 import type { Connection } from '../inputs/load.ts';
