@@ -95,9 +95,9 @@ export function addTrustPages(app: App, parts: DashboardParts): void {
       ${notice(query.notice === 'removed' ? 'The rule is removed. Jobs get no more tokens by it, and those that they had have ended.' : undefined)}
       ${parts.publicUrl() === undefined ? unreachable : ''}
       ${warnings.map((warning) => html`<p class="warning">${userText(warning)}</p>`)}
-      <div class="actions"><a class="button primary" href="/trust/new">Trust a workflow</a></div>
       ${rules.length === 0 ? nobody : ruleTable(rules, call.now)}`;
-    return showPage(call, { title: 'Trusted workflows', location, main });
+    const actions = html`<a class="button primary" href="/trust/new">Trust a workflow</a>`;
+    return showPage(call, { title: 'Trusted workflows', actions, location, main });
   });
 
   addPage(app, parts, { ...list, path: '/trust/new' }, (call) =>
