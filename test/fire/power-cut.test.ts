@@ -97,7 +97,7 @@ test('whenever the power is cut, the database opens and holds every lock that wa
     else if (random() >= chance) continue;
     cuts += 1;
     const luck = lucks[Math.floor(random() * lucks.length)] ?? 'none';
-    const found = await startAgain(disk.cutPower(luck, random), folder, promises.owed(), join(root, 'found'));
+    const found = await startAgain(disk.cutPower(luck, random), folder, promises.owed(answered), join(root, 'found'));
     for (const one of found) wrong.push(`step ${index} of ${steps.length}, ${luck} of what was not durable: ${one}`);
   }
   const lost = 'acknowledged locks that were not there again, or databases that did not open';

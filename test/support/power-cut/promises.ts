@@ -22,8 +22,8 @@ export interface Owed {
 export interface Promises {
   /** Bytes that went out of the service. Gives whether they promise something. */
   hear(text: string): boolean;
-  /** What is promised by all that was heard. */
-  owed(): Owed;
+  /** What is promised by all that was heard; `now` is whether the last of it was heard at this very moment. */
+  owed(now: boolean): Owed;
 }
 
 /** Follows what a service says, knowing what its clients were told in the end. */
@@ -38,7 +38,7 @@ export function followPromises(histories: Histories): Promises {
   let highestFence = 0;
   let given = 0;
   let token = false;
-  /** They have had no time to send another request. */
+  /** At that moment they have had no time to send another request. */
   let justAnswered = new Set<number>();
 
   return {
@@ -61,11 +61,11 @@ export function followPromises(histories: Histories): Promises {
       }
       return justAnswered.size > 0;
     },
-    owed() {
+    owed(now) {
       const locks = new Map<string, (string | null)[]>([...sure].map(([path, lock]) => [path, [lock]]));
       for (const [client, history] of histories.entries()) {
         const next = history[answered[client] ?? 0];
-        if (next !== undefined && !justAnswered.has(client)) locks.get(next.path)?.push(next.lock?.id ?? null);
+        if (next !== undefined && !(now && justAnswered.has(client))) locks.get(next.path)?.push(next.lock?.id ?? null);
       }
       return { locks, highestFence, given, token };
     },
