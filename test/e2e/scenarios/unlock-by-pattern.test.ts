@@ -64,6 +64,7 @@ describe.each(manners)('with a service that %s', (_, manner) => {
         const folder = `at-${number}`;
         proxy.meet(() => undefined);
         const { job, own, others } = await sixMaps(place, folder);
+        const locked = (await place.locks()).filter(({ path }) => own.includes(path));
         const taken: Lock[] = [];
         const met = meetAt(proxy, number, fault, async () => {
           const held = new Set((await place.locks()).map(({ path }) => path));
@@ -75,8 +76,10 @@ describe.each(manners)('with a service that %s', (_, manner) => {
         const released = proxy.passed.slice(before).filter((one) => isReleasing(one) && one.status === 204);
         expect(new Set(released.map(({ path }) => path))).toEqual(new Set(own));
         const told: readonly string[] = JSON.parse(result.outputs['released'] ?? '[]');
-        // Where nothing tells the lock of another from its own, it does not claim what it cannot know.
-        if (manner.keepsNoTimes) expect(own, result.log).toEqual(expect.arrayContaining([...told]));
+        // Where nothing tells the lock of another from its own, it does not claim what it cannot know. A time on the full second
+        // may have been cut by the service, and then tells less: one in a thousand is such a time by itself.
+        const isUnclear = [...locked, ...taken].some(({ acquired_at }) => Date.parse(acquired_at) % 1_000 === 0);
+        if (manner.keepsNoTimes || isUnclear) expect(own, result.log).toEqual(expect.arrayContaining([...told]));
         else expect(told, result.log).toEqual(own);
         const left = [...taken, ...others].toSorted((one, other) => (one.path < other.path ? -1 : 1));
         await onlyOthersLeft(place, folder, left);
