@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -40,6 +41,15 @@ const checkout: UsesHandler = async ({ job }) => {
 };
 const nothing: UsesHandler = async () => undefined;
 
+/** As the job looks for what was left behind. A process that was killed is there for a moment longer. */
+function isThere(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 async function endService({ job }: RunningWorkflowJob): Promise<void> {
   const pid = Number(await readFile(join(job.folders.temp, 'workspace-service.pid'), 'utf8').catch(() => '0'));
   if (pid === 0) return;
@@ -48,6 +58,7 @@ async function endService({ job }: RunningWorkflowJob): Promise<void> {
   } catch {
     // It has already ended.
   }
+  await expect.poll(() => isThere(pid)).toBe(false);
 }
 
 async function run(name: string, uses: UsesHandlers, given: GivenContexts = {}): Promise<WorkflowJobResult> {
