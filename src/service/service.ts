@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { type Duration, milliseconds } from '../interface/duration.ts';
 import { foldCase } from '../interface/windows-path.ts';
 import { createApi } from './api/api.ts';
+import { startBackgroundWork } from './background-work.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { sessionSecretIn } from './dashboard/frame/session.ts';
 import type { Git } from './git/git.ts';
@@ -13,7 +14,6 @@ import { reportEvents } from './http/report-events.ts';
 import { createRequestTurns } from './http/request-turns.ts';
 import { startServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
-import { forgetOldAnswers } from './idempotency/remembered-answers.ts';
 import { sendRefusal } from './lfs/answers.ts';
 import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
@@ -22,10 +22,8 @@ import { createLfs } from './lfs/lfs.ts';
 import { createObjectStore, forgetObjects } from './lfs/object-store.ts';
 import { addressKey, createAddressSigner } from './lfs/signed-address.ts';
 import { createObjectUpkeep } from './lfs/upkeep.ts';
-import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
-import { removeOldLockHistory } from './locks/history.ts';
 import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
 import { createRefusedRequests } from './locks/refused-requests.ts';
 import { shareReleases } from './locks/share-releases.ts';
@@ -37,21 +35,15 @@ import { createMirror } from './mirror/mirror.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
 import type { Metrics } from './runtime/metrics.ts';
-import { repeat } from './runtime/repeat.ts';
 import { throttle } from './runtime/throttle.ts';
 import { startWorker } from './runtime/worker.ts';
-import { forgetEndedSessions } from './sessions/sessions.ts';
-import { removeAnswersBeyond } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
-import { claimSync, removeOldSyncs } from './syncs/queue.ts';
+import { claimSync } from './syncs/queue.ts';
 import { runSync } from './syncs/run-sync.ts';
 import { createSyncSlots, maxParallelSyncs } from './syncs/sync-slots.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
-import { forgetExchangedTokens } from './tokens/exchanged.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { createExchangeToken } from './trust/exchange.ts';
-import { createBacklogWatch, recountBacklogs } from './webhooks/backlog.ts';
-import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
 import { type HookQuotas, setHookQuotas } from './webhooks/quotas.ts';
 import type { TargetCheck } from './webhooks/target-address.ts';
@@ -98,16 +90,8 @@ export interface Service {
 const pollMs = 500;
 /** A page shows within a second what another instance has done. */
 const watchEveryMs = 300;
-const expiryEveryMs = 500;
-const lastUseEveryMs = 10_000;
-const refusedEveryMs = 5_000;
-const backlogsEveryMs = 5_000;
-const tidyEveryMs = 10 * 60_000;
 /** For all files of a branch. */
 const upkeepPatience = { timeoutMs: 10 * 60_000 };
-const forgetEveryMs = 1_000;
-/** So much of what may be remembered is taken before it is counted again. */
-const uncounted = 1 / 16;
 const drainMs = 10_000;
 
 /** On a full disk all of it goes wrong, several times a second, and the log is perhaps on that disk, too. */
@@ -186,37 +170,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         objectUpkeep.lookSoon(sync.workspace);
       }),
   });
-  // What an earlier process has left is not known.
-  let rememberedBytes = Number.POSITIVE_INFINITY;
   const lastUse = createLastUse(storage, () => performance.now());
-  const every = (ms: number, work: () => Promise<void>) => repeat(ms, work, onError);
-  const stopRepeating = [
-    every(expiryEveryMs, async () => {
-      for (let expired = 1; expired > 0; ) {
-        expired = await removeExpiredLocks(storage);
-        if (expired > 0) onLockEvent();
-        metrics.expiredLocks.inc(expired);
-      }
-    }),
-    every(forgetEveryMs, async () => {
-      if (rememberedBytes < options.maxRememberedBytes * uncounted) return;
-      rememberedBytes = 0;
-      metrics.droppedAnswers.inc(await removeAnswersBeyond(storage, options.maxRememberedBytes));
-    }),
-    every(lastUseEveryMs, lastUse.write),
-    every(refusedEveryMs, refusedRequests.write),
-    every(tidyEveryMs, async () => {
-      await forgetOldAnswers(storage);
-      await removeOldDeliveries(storage);
-      await recountBacklogs(storage);
-      await removeOldSyncs(storage);
-      await removeOldLockHistory(storage);
-      await forgetEndedSessions(storage);
-      await forgetExchangedTokens(storage);
-    }),
-    every(tidyEveryMs, objectUpkeep.lookAtAll),
-    every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
-  ];
+  const backgroundWork = startBackgroundWork({
+    ...options,
+    lastUse,
+    refusedRequests,
+    objectUpkeep,
+    onLockEvent,
+    onError,
+  });
 
   let { port } = options;
   const turns = createRequestTurns({
@@ -231,9 +193,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     turns,
     freeDisk,
     noteUse: lastUse.note,
-    ...createIdempotency(storage, (bytes) => {
-      rememberedBytes += bytes;
-    }),
+    ...createIdempotency(storage, backgroundWork.noteRemembered),
     lockQuota: createLockQuota(options, () => performance.now()),
     windowsPaths,
     prepareSync: createPrepareSync({ storage, git, remotes }),
@@ -276,9 +236,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   );
 
   const stopWork = async () => {
-    const stopAll = [syncs.stop, deliveries.stop, lockWatch.stop, freeDisk.stop, ...stopRepeating];
+    const stopAll = [syncs.stop, deliveries.stop, lockWatch.stop, freeDisk.stop, backgroundWork.stop];
     await Promise.all(stopAll.map((stop) => stop()));
-    await lastUse.write().catch(onError);
   };
   try {
     const server = await startServer(app, options.host, port, {

@@ -1,0 +1,87 @@
+import type { Logger } from 'pino';
+import { forgetOldAnswers } from './idempotency/remembered-answers.ts';
+import type { ObjectUpkeep } from './lfs/upkeep.ts';
+import { removeExpiredLocks } from './locks/expire.ts';
+import { removeOldLockHistory } from './locks/history.ts';
+import type { RefusedRequests } from './locks/refused-requests.ts';
+import type { Metrics } from './runtime/metrics.ts';
+import { repeat } from './runtime/repeat.ts';
+import { forgetEndedSessions } from './sessions/sessions.ts';
+import { removeAnswersBeyond } from './storage/remove-old.ts';
+import type { Storage } from './storage/storage.ts';
+import { removeOldSyncs } from './syncs/queue.ts';
+import { forgetExchangedTokens } from './tokens/exchanged.ts';
+import type { LastUse } from './tokens/last-use.ts';
+import { createBacklogWatch, recountBacklogs } from './webhooks/backlog.ts';
+import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
+
+const expiryEveryMs = 500;
+const rememberedEveryMs = 1_000;
+const refusedEveryMs = 5_000;
+const backlogsEveryMs = 5_000;
+const lastUseEveryMs = 10_000;
+const tidyEveryMs = 10 * 60_000;
+/** So much of what may be remembered is taken before it is counted again. */
+const uncounted = 1 / 16;
+
+export interface BackgroundWork {
+  /** An answer of so many bytes was stored to be repeated. */
+  noteRemembered(bytes: number): void;
+  stop(): Promise<void>;
+}
+
+/** What one instance does again and again, whether or not anybody asks it for something. */
+export function startBackgroundWork(options: {
+  readonly storage: Storage;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly maxRememberedBytes: number;
+  readonly lastUse: LastUse;
+  readonly refusedRequests: RefusedRequests;
+  readonly objectUpkeep: ObjectUpkeep;
+  onLockEvent(): void;
+  onError(error: unknown): void;
+}): BackgroundWork {
+  const { storage, metrics, log, maxRememberedBytes, lastUse, refusedRequests, objectUpkeep, onError } = options;
+  // What an earlier process has left is not known.
+  let rememberedBytes = Number.POSITIVE_INFINITY;
+
+  const every = (ms: number, work: () => Promise<void>) => repeat(ms, work, onError);
+  const stopRepeating = [
+    every(expiryEveryMs, async () => {
+      for (let expired = 1; expired > 0; ) {
+        expired = await removeExpiredLocks(storage);
+        if (expired > 0) options.onLockEvent();
+        metrics.expiredLocks.inc(expired);
+      }
+    }),
+    every(rememberedEveryMs, async () => {
+      if (rememberedBytes < maxRememberedBytes * uncounted) return;
+      rememberedBytes = 0;
+      metrics.droppedAnswers.inc(await removeAnswersBeyond(storage, maxRememberedBytes));
+    }),
+    every(refusedEveryMs, refusedRequests.write),
+    every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
+    every(lastUseEveryMs, lastUse.write),
+    every(tidyEveryMs, async () => {
+      await forgetOldAnswers(storage);
+      await removeOldDeliveries(storage);
+      await recountBacklogs(storage);
+      await removeOldSyncs(storage);
+      await removeOldLockHistory(storage);
+      await forgetEndedSessions(storage);
+      await forgetExchangedTokens(storage);
+    }),
+    every(tidyEveryMs, objectUpkeep.lookAtAll),
+  ];
+
+  return {
+    noteRemembered(bytes) {
+      rememberedBytes += bytes;
+    },
+    async stop() {
+      await Promise.all(stopRepeating.map((stop) => stop()));
+      await lastUse.write().catch(onError);
+    },
+  };
+}
