@@ -3,8 +3,8 @@ import { createCall, expectSuccess, type TokenSource, type Within } from '../cli
 import { createServerClock } from '../client/clock.ts';
 import { openConnection } from '../client/connection.ts';
 import { createTokenSource, type ExchangeContext } from '../client/exchange.ts';
+import { shellWord } from '../interface/shell-word.ts';
 import type { JobIdentity } from './inputs/parse.ts';
-import { shellQuoted } from './report/words.ts';
 
 type Mask = (secret: string) => void;
 
@@ -53,8 +53,6 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
     return identity;
   };
 }
-
-const shellWord = (text: string): string => (/^[\w./-]+$/.test(text) ? text : shellQuoted(text));
 
 /** What the operator of the service can run, once they have put in whose locks they are and what the job may do. */
 const trustCommand = (ruleOptions: readonly string[]): string =>

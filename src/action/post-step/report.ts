@@ -1,4 +1,5 @@
 import { asOneSegment } from '../../interface/lock-path.ts';
+import { shellWord } from '../../interface/shell-word.ts';
 import type { LossReaction } from '../inputs/parse.ts';
 import { type Entry, type Grant, parsedAddress } from '../ledger/entry.ts';
 import { historyOf } from '../ledger/history.ts';
@@ -7,7 +8,7 @@ import { heldText, lossText, pastMoment, unprovenText } from '../locks/messages.
 import { answerClockMs } from '../locks/ownership.ts';
 import { byPath, ofKind, type ReleaseReport } from '../outcome.ts';
 import type { Redact } from '../report/redact.ts';
-import { clockTime, count, grouped, moment, shellQuoted } from '../report/words.ts';
+import { clockTime, count, grouped, moment } from '../report/words.ts';
 import type { ClaimResult } from './claims.ts';
 
 /** Releases the lock without this action. It shows no token: whoever runs it has their own. */
@@ -15,9 +16,9 @@ export function manualReleaseCommand(grant: Grant): string {
   const { service, lock } = grant;
   const { workspace, path } = parsedAddress(grant);
   const tag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
-  const condition = tag === undefined ? '' : ` -H ${shellQuoted(`If-Match: ${tag}`)}`;
+  const condition = tag === undefined ? '' : ` -H ${shellWord(`If-Match: ${tag}`)}`;
   const address = `${service}/workspaces/${encodeURIComponent(workspace)}/locks/${asOneSegment(path)}`;
-  return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(address)}`;
+  return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellWord(address)}`;
 }
 
 type Of<Kind extends ClaimResult['kind']> = Extract<ClaimResult, { kind: Kind }>;

@@ -35,6 +35,3 @@ export function clockTime(time: number, now: number): string {
 
 /** "14:05 UTC (in 12 min)". */
 export const moment = (time: number, now: number): string => `${clockTime(time, now)} (${distance(time, now)})`;
-
-/** Any text as one word of a shell. */
-export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shells write their parameters so.
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { shellWord } from '../../../interface/shell-word.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { required } from '../flags.ts';
 import { printLines } from '../output/table.ts';
@@ -14,9 +15,6 @@ function parseShell(text: string): Parsed<Shell> {
   const shell = shells.find((each) => each === text);
   return shell === undefined ? refused(`It must be one of ${shells.join(', ')}.`) : accepted(shell);
 }
-
-/** In single quotes, as all three shells read them. */
-const quotedForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** What may follow each beginning of a command: its second word, and then its flags. */
 function followersOf(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
@@ -36,9 +34,9 @@ function wordsFunction(commands: readonly Command[]): readonly string[] {
   return [
     '_workspace_service_words() {',
     '  case "$*" in',
-    `    '') words=${quotedForShell([...groups, '--help', '--version'].join(' '))} ;;`,
+    `    '') words=${shellWord([...groups, '--help', '--version'].join(' '))} ;;`,
     ...[...followersOf(commands)].map(
-      ([beginning, next]) => `    ${quotedForShell(beginning)}) words=${quotedForShell(next.join(' '))} ;;`,
+      ([beginning, next]) => `    ${shellWord(beginning)}) words=${shellWord(next.join(' '))} ;;`,
     ),
     '    *) words= ;;',
     '  esac',
@@ -76,17 +74,17 @@ function fishLines({ name: words, summary, flags }: Command): readonly string[] 
   const [group = '', second] = words.split(' ');
   const complete = 'complete --command workspace-service';
   const isThere = (typed: readonly string[]) =>
-    quotedForShell(typed.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and '));
+    shellWord(typed.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and '));
   const first =
     second === undefined
-      ? `${complete} --no-files --condition __fish_use_subcommand --arguments ${group} --description ${quotedForShell(summary)}`
-      : `${complete} --no-files --condition ${isThere([group])} --arguments ${second} --description ${quotedForShell(summary)}`;
+      ? `${complete} --no-files --condition __fish_use_subcommand --arguments ${group} --description ${shellWord(summary)}`
+      : `${complete} --no-files --condition ${isThere([group])} --arguments ${second} --description ${shellWord(summary)}`;
   const named = second === undefined ? [group] : [group, second];
   return [
     first,
     ...Object.entries(flags).map(([flag, { placeholder, what }]) => {
       const takesValue = placeholder === '' ? '' : ' --require-parameter';
-      return `${complete} --condition ${isThere(named)} --long-option ${flag}${takesValue} --description ${quotedForShell(what)}`;
+      return `${complete} --condition ${isThere(named)} --long-option ${flag}${takesValue} --description ${shellWord(what)}`;
     }),
   ];
 }

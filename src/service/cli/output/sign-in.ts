@@ -1,3 +1,5 @@
+import { shellWord } from '../../../interface/shell-word.ts';
+
 export const signInUrl = (origin: string, link: string): string => `${origin}/sign-in?link=${link}`;
 
 /** The only lines that show a link. */
@@ -10,13 +12,10 @@ export const signInLines = (url: string): readonly string[] => [
 /** Where `serve` listens unless it is told otherwise. */
 export const usualOrigin = 'http://127.0.0.1:8080';
 
-const quotedForShell = (text: string): string =>
-  /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
 /** The command that makes a link, for the service that says so. */
 export const signInCommand = (data: string, origin: string): string =>
   [
     'workspace-service sign-in',
-    ...(data === './workspace-data' ? [] : [`--data ${quotedForShell(data)}`]),
-    ...(origin === usualOrigin ? [] : [`--public-url ${quotedForShell(origin)}`]),
+    ...(data === './workspace-data' ? [] : [`--data ${shellWord(data)}`]),
+    ...(origin === usualOrigin ? [] : [`--public-url ${shellWord(origin)}`]),
   ].join(' ');
