@@ -107,10 +107,10 @@ export async function listOnPaths(
     }
     if (filter.path !== undefined) return take(asked, await client.listLocks({ workspace, filter }, within));
     const found: ReadonlySet<string> = new Set(list.items.map(({ path }) => path));
-    const told = asked.filter((path) => found.has(path));
-    take(told, { items: list.items, incomplete: undefined });
-    const untold = asked.filter((path) => !found.has(path));
-    next = [...next, ...queriesBelow(folder, untold)];
+    const listed = asked.filter((path) => found.has(path));
+    take(listed, { items: list.items, incomplete: undefined });
+    const missing = asked.filter((path) => !found.has(path));
+    next = [...next, ...queriesBelow(folder, missing)];
   }
 
   let queries = queriesOn(paths);

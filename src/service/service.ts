@@ -104,8 +104,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const onError = (error: unknown): void => {
     const entry = throttleErrors();
     if (!entry.passes) return;
-    const untold = entry.skipped;
-    log.error({ err: error, ...(untold > 0 && { untold }) }, 'background work failed; it will be retried');
+    const { skipped } = entry;
+    log.error({ err: error, ...(skipped > 0 && { skipped }) }, 'background work failed; it will be retried');
   };
 
   const stopping = new AbortController();

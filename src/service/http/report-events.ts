@@ -12,7 +12,7 @@ export function reportEvents(log: Logger, metrics: Metrics, clock: () => number)
   const throttleUnreadable = throttle(unreadable, clock);
   const throttleDropped = throttle(trouble, clock);
   const throttleError = throttle(trouble, clock);
-  const countSkipped = (untold: number) => (untold > 0 ? { untold } : {});
+  const countSkipped = (skipped: number) => (skipped > 0 ? { skipped } : {});
   return {
     onUnreadable({ requestId, status, code, address }) {
       metrics.unreadable.inc({ status });
