@@ -8,6 +8,12 @@ export const maxGroupSize = 256;
 /** Bounds how long the first of a group waits for others that come one by one: some milliseconds. */
 const maxGatheringTurns = 32;
 
+/**
+ * A group that nobody joins in so many turns of the event loop is complete: from its arrival to its change, a request takes
+ * some turns, in which its token is looked up and its body is read. Who is alone waits for one turn only.
+ */
+const quietTurns = { alone: 1, amongOthers: 4 };
+
 type Make = (db: Database, changes: readonly unknown[]) => Promise<readonly unknown[]>;
 
 interface Asked {
@@ -86,13 +92,15 @@ function nextGroup({ waiting }: Queue): readonly Unit[] {
   return waiting.splice(0, units);
 }
 
-/** As long as every turn of the event loop brings more, up to a limit: what arrives together shares one flush. */
-async function gather({ waiting }: Queue): Promise<void> {
-  for (let turn = 0; turn < maxGatheringTurns; turn += 1) {
+/** What arrives together shares one flush. */
+async function gather({ waiting }: Queue, enoughQuiet: number): Promise<void> {
+  let quiet = 0;
+  for (let turn = 0; turn < maxGatheringTurns && quiet < enoughQuiet; turn += 1) {
     const before = changesIn(waiting);
     await new Promise(setImmediate);
     const now = changesIn(waiting);
-    if (now === before || now >= maxGroupSize) return;
+    if (now >= maxGroupSize) return;
+    quiet = now === before ? quiet + 1 : 0;
   }
 }
 
@@ -106,6 +114,7 @@ export function groupCommits(
   /** Those in which something waits and nothing is under way, in the order of their turns. */
   const ready: Queue[] = [];
   let running = 0;
+  let lastGroupSize = 1;
 
   async function commitGroup(queue: Queue): Promise<void> {
     let group: readonly Unit[] = [];
@@ -116,6 +125,7 @@ export function groupCommits(
       // Only now: what came while this had to wait for others goes with it.
       group = nextGroup(queue);
       const changes = changesIn(group);
+      lastGroupSize = changes;
       const settle: (() => void)[] = [];
       // What is alone in its transaction is undone with it.
       for (const unit of group) {
@@ -137,7 +147,7 @@ export function groupCommits(
 
   async function runQueue(name: string, queue: Queue): Promise<void> {
     running += 1;
-    await gather(queue);
+    await gather(queue, lastGroupSize > 1 ? quietTurns.amongOthers : quietTurns.alone);
     await commitGroup(queue);
     running -= 1;
     if (queue.waiting.length > 0) ready.push(queue);

@@ -66,6 +66,15 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     await Promise.all(asked);
   });
 
+  test('after a group of several, the next waits for a change that is some turns of the event loop behind', async () => {
+    await Promise.all([storage.commit('global', setFence(1)), storage.commit('global', setFence(2))]);
+    const ahead = storage.commit('global', setFence(3));
+    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+    const behind = storage.commit('global', setFence(4));
+    await Promise.all([ahead, behind]);
+    expect(groups).toEqual([2, 2]);
+  });
+
   test.each([
     ['fails', (_db: Database): Promise<unknown> => Promise.reject(new Error('no'))],
     ['is refused by the database', (db: Database) => insert('')(db)],
