@@ -34,6 +34,7 @@ interface Run {
   readonly of: number;
   /** Null while it is in progress. */
   conclusion: 'failure' | 'success' | null;
+  readonly event?: 'pull_request' | 'pull_request_target';
   /** What becomes of one in progress when it is looked at. */
   readonly ends?: 'failure' | 'success';
 }
@@ -49,6 +50,8 @@ interface GitHub extends GitHubApi {
 }
 
 const headOf = (pull: number): string => String(pull).padStart(40, '0');
+const branchOf = (pull: number): string => `topic/${pull}`;
+const fork = { full_name: 'ada/dragon' };
 
 const changing = (...names: readonly string[]): PullRequest => ({
   files: names.map((filename) => ({ filename, status: 'modified' })),
@@ -68,9 +71,12 @@ async function startGitHub({
   const rerun: number[] = [];
   const dispatched = Promise.withResolvers<Dispatch>();
   const below = '/repos/octo-games/dragon/';
-  const shown = ({ id, of, conclusion }: Run) => ({
+  const shown = ({ id, of, conclusion, event = 'pull_request' }: Run) => ({
     id,
-    head_sha: headOf(of),
+    event,
+    head_sha: event === 'pull_request' ? headOf(of) : headOf(0),
+    head_branch: branchOf(of),
+    head_repository: fork,
     status: conclusion === null ? 'in_progress' : 'completed',
     conclusion,
   });
@@ -89,10 +95,8 @@ async function startGitHub({
       return nothing(204);
     }
     if (path === 'pulls' && searchParams.get('state') === 'open') {
-      return json(
-        200,
-        page(Object.keys(open).map((pull) => ({ number: Number(pull), head: { sha: headOf(Number(pull)) } }))),
-      );
+      const head = (pull: number) => ({ sha: headOf(pull), ref: branchOf(pull), repo: fork });
+      return json(200, page(Object.keys(open).map((pull) => ({ number: Number(pull), head: head(Number(pull)) }))));
     }
     if (path === 'actions/workflows/locked-files.yml/runs') {
       const wanted = searchParams.get('status');
@@ -206,6 +210,7 @@ test('the failed guards of open pull requests that change the path run again, an
       6: changing(hero),
       7: changing(hero),
       8: changing(hero),
+      9: changing(hero),
     },
     runs: [
       ...many.map((_, index): Run => ({ id: 1_000 + index, of: 9_000, conclusion: 'failure' })),
@@ -216,11 +221,14 @@ test('the failed guards of open pull requests that change the path run again, an
       { id: 61, of: 6, conclusion: null, ends: 'failure' },
       { id: 71, of: 7, conclusion: null, ends: 'success' },
       { id: 81, of: 8, conclusion: 'failure' },
+      { id: 92, of: 9, conclusion: 'failure', event: 'pull_request_target' },
+      // Of an earlier commit.
+      { id: 91, of: 9, conclusion: 'failure', event: 'pull_request_target' },
     ],
     refused: [81],
   });
   const { result, annotations } = await rerunGuards(github, released);
-  expect(github.rerun.toSorted((one, other) => one - other)).toEqual([11, 21, 61]);
+  expect(github.rerun.toSorted((one, other) => one - other)).toEqual([11, 21, 61, 92]);
   expect(result).toBe('success');
   expect(annotations).toEqual([expect.objectContaining({ level: 'warning', message: expect.stringContaining('#8') })]);
 });
