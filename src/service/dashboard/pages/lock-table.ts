@@ -105,7 +105,7 @@ export interface RowContext {
   readonly releasing: boolean;
 }
 
-/** In the row their names have the path; in its menu the name of that has it. */
+/** In the row, their names say which path; in the menu, its own name does. */
 function changeLinks(workspace: string, lock: ShownLock, where: 'row' | 'menu'): Markup {
   const { release, path } = lock;
   const label = (text: string) => (where === 'row' ? html` aria-label="${text} ${safeText(path)}"` : '');
@@ -114,7 +114,7 @@ function changeLinks(workspace: string, lock: ShownLock, where: 'row' | 'menu'):
     <a class="button release${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, lock)}"${label(text)}${release === 'none' ? html` hidden` : ''}>${text}</a>`;
 }
 
-/** With one name, only one is open, also without JavaScript; that copies is of no use there. */
+/** They share a name, so that only one is open, also without JavaScript. Copying needs JavaScript, which shows its button. */
 const lockMenu = ({ workspace, releasing }: RowContext, lock: ShownLock): Markup =>
   html`<details class="menu" name="lock-menu"><summary class="button" aria-label="Actions for ${safeText(lock.path)}">⋯</summary>
     <div>
