@@ -52,6 +52,11 @@ export const morePictures: readonly Picture[] = [
     await page.getByRole('button', { name: 'Release selected' }).click();
     await page.getByRole('heading', { name: 'Release locks' }).waitFor();
   }),
+  picture('lock-menu', async ({ page, go }) => {
+    await go(locks);
+    await page.locator('#live').getByText('Live').waitFor();
+    await page.locator('.lock .menu').first().click();
+  }),
   picture('lock-path', ({ go }) => go('/workspaces/game/paths/Content%2FMaps%2FTown.umap')),
   picture('my-locks', ({ go }) => go('/my-locks')),
   picture('hooks', ({ go }) => go('/workspaces/game/hooks')),

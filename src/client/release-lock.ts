@@ -20,6 +20,8 @@ export interface ReleaseRequest {
   readonly proof?: LockProof | undefined;
   /** Asks the service to release another's lock. */
   readonly force?: boolean | undefined;
+  /** Why, with `force`. A service that does not know it may refuse the request. */
+  readonly reason?: string | undefined;
   /** It is not sent again where an attempt before may have released the lock. */
   readonly attempts?: 'once' | undefined;
 }
@@ -42,12 +44,13 @@ export function createReleaseLock({ call, addresses, clock, serverNow }: ClientC
 
   /** Once more with raw slashes, when the encoded ones were refused by a proxy. */
   async function send(request: ReleaseRequest, condition: string | undefined, within: Within): Promise<CallResult> {
-    const { workspace, path, force = false, attempts } = request;
+    const { workspace, path, force = false, reason, attempts } = request;
+    const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(reason && { reason }) }).toString();
     const sendWith = (how: Slashes): Promise<CallResult> =>
       call(
         {
           method: 'DELETE',
-          target: addresses.lock(workspace, path, how) + (force ? '?force=true' : ''),
+          target: addresses.lock(workspace, path, how) + (query === '' ? '' : `?${query}`),
           headers: { ...(condition !== undefined && { 'if-match': condition }) },
           attempts,
         },

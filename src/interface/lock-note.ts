@@ -9,14 +9,14 @@ export const forbiddenInNote = `[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029]|${mislead
 
 const forbidden = new RegExp(forbiddenInNote);
 
-/** What whoever takes a lock tells those who find the path locked. Null: nothing. */
+/** What whoever takes a lock tells those who find the path locked, or why somebody takes it away. Null: nothing. */
 export function parseNote(text: string): Parsed<string | null> {
   // A character has at most two units, so what is much too long is not taken apart to find out.
   if (text.length > 2 * maxNoteLength || [...text].length > maxNoteLength) {
-    return refused(`A note has at most ${maxNoteLength} characters.`);
+    return refused(`It has at most ${maxNoteLength} characters.`);
   }
   if (!text.isWellFormed() || forbidden.test(text)) {
-    return refused('A note is one line, without control characters and characters that change the direction of text.');
+    return refused('It is one line, without control characters and characters that change the direction of text.');
   }
   const note = text.normalize('NFC').trim();
   return accepted(note === '' ? null : note);

@@ -37,6 +37,8 @@ describe('a lock is released', () => {
   test('by force only when that is asked for', async () => {
     expect((await release(nothing(204), { force: true })).urls).toEqual([`${encoded}?force=true`]);
     expect((await release(nothing(204), { force: false })).urls).toEqual([encoded]);
+    const { urls } = await release(nothing(204), { force: true, reason: 'a&b=c d' });
+    expect(urls).toEqual([`${encoded}?force=true&reason=a%26b%3Dc+d`]);
   });
 
   test('by any success but a page that says so', async () => {

@@ -60,6 +60,7 @@ test('every promised recipe exists', () => {
     'Build when a sync ends, 1',
     'Build when a sync ends, 2',
     'Refuse a pull request that touches locked files',
+    'Turn the check green after a release',
     'Reusable workflows',
   ]);
 });

@@ -38,8 +38,8 @@ async function guard({ locked, ignoreOwner, event = pullRequest }: Guarded) {
   return { ...result, checkouts: called.checkouts };
 }
 
-test('a pull request that changes locked files fails, with an annotation on each of them', async () => {
-  const { result, annotations, workflowOutputs } = await guard({
+test('a pull request that changes locked files fails, with an annotation on each of them, and says how it passes later', async () => {
+  const { result, annotations, workflowOutputs, step } = await guard({
     locked: ['Content/Hero.uasset', 'Content/Old.uasset', 'Content/Other.uasset'],
   });
   expect(result).toBe('failure');
@@ -47,6 +47,9 @@ test('a pull request that changes locked files fails, with an annotation on each
     ['Content/Hero.uasset', expect.stringMatching(/held by grace until/)],
     ['Content/Old.uasset', expect.stringMatching(/held by grace until/)],
   ]);
+  const advice = 'Once they are released, run this job again: "Re-run jobs", then "Re-run failed jobs".';
+  expect(annotations[0]?.message).toContain(advice);
+  expect(step('guard').summary).toContain('Re-run failed jobs');
   expect(workflowOutputs).toMatchObject({ status: 'locked', count: '2' });
   expect(JSON.parse(workflowOutputs['locks'] ?? '')).toMatchObject([{ owner: 'grace' }, { owner: 'grace' }]);
 });

@@ -3,15 +3,20 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { workflowFile } from '../support/workflow/workflow-file.ts';
 
+/** Those that other repositories call to run the action. */
+export const actionWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;
+
 /** Those that other repositories call. */
-export const reusableWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;
+export const reusableWorkflows = [...actionWorkflows, 'rerun-lock-guard.yml'] as const;
+
+export const runsAction = (name: string): boolean => actionWorkflows.some((each) => each === name);
 
 export const isReusable = (name: string): boolean => reusableWorkflows.some((each) => each === name);
 
-/** What a called job of ours needs of the one that calls it, beside `id-token: write` where that has no token. */
+/** What a called job of ours needs of the one that calls it, beside `id-token: write` where it runs the action without a token. */
 export const neededPermissions = (name: string) => ({
-  contents: 'read',
-  ...(name === 'lock-guard.yml' && { 'pull-requests': 'read' }),
+  ...(runsAction(name) ? { contents: 'read' } : { actions: 'write' }),
+  ...(name.endsWith('lock-guard.yml') && { 'pull-requests': 'read' }),
 });
 
 export const templatesFolder = fileURLToPath(new URL('../../workflow-templates/', import.meta.url));

@@ -5,7 +5,7 @@ import { ourActionFile } from '../support/runner/action-file.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
 import { calledWorkflow, ownCommit } from './called.ts';
-import { reusableWorkflows } from './our-workflows.ts';
+import { actionWorkflows } from './our-workflows.ts';
 
 /** With an invalid address: if the workflow finds the action, the action reports it. */
 const run = (workflow: string, own: Readonly<Record<string, string>>, given: Readonly<Record<string, string>> = {}) => {
@@ -25,7 +25,7 @@ const ran = /##\[error\].*base-url/;
 
 test('the steps that fetch the action are the same in each workflow', async () => {
   const [first, ...others] = await Promise.all(
-    reusableWorkflows.map(async (name) => {
+    actionWorkflows.map(async (name) => {
       const { jobs } = await readWorkflow(name);
       return Object.values(jobs).map(({ steps }) => steps.slice(0, 3));
     }),
@@ -38,7 +38,7 @@ test('the steps that fetch the action are the same in each workflow', async () =
   for (const other of others) expect(other).toEqual(first);
 });
 
-describe.each(reusableWorkflows)('%s', (workflow) => {
+describe.each(actionWorkflows)('%s', (workflow) => {
   test('runs the action at its own commit, of which it fetches action.yml and dist/ and nothing else', async () => {
     const { checkouts, log, job } = await run(workflow, own);
     expect(checkouts).toEqual([`octo-org/workspace-automation@${ownCommit}`]);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
-import { isReusable, neededPermissions, workflows } from './our-workflows.ts';
+import { isReusable, neededPermissions, runsAction, workflows } from './our-workflows.ts';
 
 const action = await readFile(ourActionFile, 'utf8');
 const ours = workflows.filter(({ name }) => isReusable(name));
@@ -37,7 +37,7 @@ describe.each(ours)('$name', ({ name, text }) => {
     );
   });
 
-  test('passes only inputs that the action has', async () => {
+  test.runIf(runsAction(name))('passes only inputs that the action has', async () => {
     const asIfPublished = (content: string) =>
       findingsIn(
         `.github/workflows/${name}`,
@@ -53,7 +53,10 @@ describe.each(ours)('$name', ({ name, text }) => {
   test('asks for no permission by itself, and says in its first lines which it needs', () => {
     expect(Object.values(jobs).map(({ permissions }) => permissions)).toEqual([undefined]);
     const [, comment = ''] = /^((?:#.*\n)+)/.exec(text) ?? [];
-    for (const [scope, access] of Object.entries({ ...neededPermissions(name), 'id-token': 'write' })) {
+    for (const [scope, access] of Object.entries({
+      ...neededPermissions(name),
+      ...(runsAction(name) && { 'id-token': 'write' }),
+    })) {
       expect(comment).toContain(`\`${scope}: ${access}\``);
     }
   });

@@ -92,10 +92,15 @@ function sentenceOf({ locks, ignored, incomplete }: Found, where: string): strin
     : `No lock was seen in ${where}${apart}, but not all of them could be read.`;
 }
 
+/** A release changes nothing about a run that has ended. The quoted words are those of GitHub's pages. */
+const toTurnGreen = (locks: readonly KnownLock[]): string =>
+  `Once ${locks.length === 1 ? 'it is' : 'they are'} released, run this job again: "Re-run jobs", then "Re-run failed jobs".`;
+
 /** An incomplete list proves no file to be free. */
 export function failuresOf({ locks, incomplete }: Found): readonly string[] {
   if (locks.length > 0) {
-    return [`${count(locks.length, 'file is', 'files are')} locked, and \`fail-if-locked\` is set.`];
+    const locked = count(locks.length, 'file is', 'files are');
+    return [`${locked} locked, and \`fail-if-locked\` is set. ${toTurnGreen(locks)}`];
   }
   return incomplete === undefined
     ? []
@@ -128,7 +133,7 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
   const known = locks.length > 0 ? { status: 'locked' } : failures.length === 0 ? { status: 'free' } : {};
   return {
     outputs: { ...known, count: String(locks.length), locks: redactedJson(locks.map(asOutput), redact) },
-    sentence,
+    sentence: failIfLocked && locks.length > 0 ? `${sentence} ${toTurnGreen(locks)}` : sentence,
     tables: [{ head: ['Path', 'Holder', 'Until', '', 'Taken by'], rows: locks.map((lock) => rowOf(lock, now)) }],
     failures,
     annotations: failIfLocked ? locks.map((lock) => annotation(lock, now)) : [],

@@ -5,7 +5,7 @@ import { grants } from '../../interface/scopes.ts';
 import { foldCase, whyNotOnWindows } from '../../interface/windows-path.ts';
 import { type Answer, emptyAnswer } from '../contract/answer.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
-import { lockRequestSchema, lockSchema } from '../contract/schemas.ts';
+import { lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
 import { type AccessControl, insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
 import { actorOf, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
 import { lastSegment } from '../http/request-target.ts';
@@ -183,12 +183,21 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
     access: 'locks:write',
     ownReleaseIsFree: true,
     params: lockPathParameter,
-    query: z.object({
-      force: z
-        .enum(['true', 'false'])
-        .default('false')
-        .openapi({ description: "Release another owner's lock. Needs locks:admin, and is audited." }),
-    }),
+    query: z
+      .object({
+        force: z
+          .enum(['true', 'false'])
+          .default('false')
+          .openapi({ description: "Release another owner's lock. Needs locks:admin, and is audited." }),
+        reason: noteField.optional().openapi({
+          description: 'Why, in one line, for the audit. Only with force=true.',
+          example: 'The run was cancelled',
+        }),
+      })
+      .refine(({ force, reason }) => force === 'true' || reason === undefined, {
+        path: ['reason'],
+        message: 'It is only for force=true.',
+      }),
     headers: conditionHeader,
     responses: { 204: { description: 'Released.' } },
     refusals: { 403: sometimes('WWW-Authenticate'), 412: always('ETag') },
@@ -208,7 +217,12 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
         workspace: workspace.id,
         path,
         match: ifMatch === undefined ? null : parseIfMatch(ifMatch),
-        releaser: { ...actorOf(c), owner: bearer.owner, force: asked && admin },
+        releaser: {
+          ...actorOf(c),
+          owner: bearer.owner,
+          force: asked && admin,
+          ...(query.reason && { reason: query.reason }),
+        },
       });
       switch (release.kind) {
         case 'released':

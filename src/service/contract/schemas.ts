@@ -168,6 +168,12 @@ export const branchField = z
     example: 'main',
   });
 
+/** A word from one person to others, in one line; what is empty says nothing. */
+export const noteField = z
+  .string()
+  .transform(parsedBy(parseNote))
+  .openapi({ type: 'string', maxLength: maxNoteLength, not: { pattern: forbiddenInNote } });
+
 export const lockRequestSchema = z
   .object({
     path: lockPathField,
@@ -181,15 +187,11 @@ export const lockRequestSchema = z
         description: `From ${formatDuration(minTtl)} to ${formatDuration(maxTtl)}.`,
         example: '1h',
       }),
-    note: z
-      .string()
-      .transform(parsedBy(parseNote))
+    note: noteField
       .nullable()
       .default(null)
       .openapi({
         type: ['string', 'null'],
-        maxLength: maxNoteLength,
-        not: { pattern: forbiddenInNote },
         description:
           'What to tell those who find the path locked, in one line. It stays when the lock is renewed; that of a renewal is not used.',
         example: 'Repainting the hull, back on Monday',

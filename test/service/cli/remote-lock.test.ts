@@ -7,12 +7,15 @@ import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Client, createClient, ServiceError, steadyClock } from '../../../src/client/client.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
+import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { releaseLocks } from '../../../src/service/cli/remote/release.ts';
 import type { Remote } from '../../../src/service/cli/remote/remote-command.ts';
 import { takeLocks } from '../../../src/service/cli/remote/take.ts';
 import { lockPath, workspaceId } from '../../client/test-client.ts';
 import { readPage, snippetWith } from '../../docs/pages.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
+import { json, problem } from '../../support/other-servers/answers.ts';
+import { startOtherServer } from '../../support/other-servers/other-server.ts';
 import { runCommand, startCommand } from '../../support/service-process.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { valueIn } from '../webhooks/samples.ts';
@@ -185,6 +188,27 @@ describe('lock, over HTTP', () => {
     expect(await held()).toEqual([]);
   });
 
+  test('tells the audit why a lock was taken away, or that the service takes no reason', async () => {
+    await lockHere('bob', 'take', 'a');
+    const release = ['release', 'a', '--force', '--reason', 'Bob is ill & away'];
+    expect(await lockHere('admin', ...release)).toMatchObject({ code: 0, stdout: 'Released a.\n' });
+    const { entries } = await readAudit(service.storage, { limit: 1, action: 'lock.force-released' });
+    expect(entries).toMatchObject([{ actor: 'root', detail: { workspace, path: 'a', reason: 'Bob is ill & away' } }]);
+
+    const errors = [{ pointer: '#/reason', detail: 'It is not known. This address takes force.' }];
+    const earlier = await startOtherServer((response, request) =>
+      (request.method === 'GET'
+        ? json(200, { locks: [{ id: 'lock_1', path: 'a', owner: 'bob' }] })
+        : problem(422, { title: 'Invalid request', request_id: 'req_1', errors }))(response, request),
+    );
+    const environment = { ...environmentOf('admin'), WORKSPACE_BASE_URL: earlier.baseUrl };
+    const refused = await runMain(['lock', ...release], environment);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain(
+      'The lock on a was not released: this service is of an earlier version, which takes no reason.',
+    );
+  });
+
   test('releases the lock that it has seen, and none that is taken after it, even by force', async () => {
     await lockHere('ada', 'take', 'a');
     const remote = remoteOf('admin', (client) => ({
@@ -195,7 +219,7 @@ describe('lock, over HTTP', () => {
         return seen;
       },
     }));
-    const { released, problems } = await releaseLocks(remote, [lockPath('a')], true);
+    const { released, problems } = await releaseLocks(remote, { paths: [lockPath('a')], force: true });
     expect({ released, problems }).toEqual({ released: [], problems: [expect.stringContaining('was left to bob')] });
     expect(await held()).toEqual(['a bob']);
   });
@@ -221,6 +245,7 @@ describe('lock, over HTTP', () => {
     ['with the id of a workspace', {}, ['list', 'game'], 'WORKSPACE_BASE_URL is set'],
     ['with nothing to check', {}, ['check'], 'Name the paths to check, or give --staged; not both.'],
     ['with too much to check', {}, ['check', '--staged', 'a'], 'Name the paths to check, or give --staged; not both.'],
+    ['with a reason for nothing', {}, ['release', 'a', '--reason', 'b'], 'give it with --force.'],
     ['on a path that is none', {}, ['take', '../a'], 'PATH is "../a".'],
   ])('is wrong usage %s', async (_, environment, args, sentence) => {
     const { code, stdout, stderr } = await runMain(['lock', ...args], { ...environmentOf('ada'), ...environment });

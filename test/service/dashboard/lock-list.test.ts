@@ -28,7 +28,9 @@ const lock: fc.Arbitrary<ShownLock> = fc.record({
   expires_at: time,
   release: fc.constant('none' as const),
 });
-const locks = fc.uniqueArray(lock, { selector: (each) => each.path, maxLength: 20 });
+const locks = fc
+  .uniqueArray(lock, { selector: (each) => each.path, maxLength: 20 })
+  .map((all) => all.map((each, index) => ({ ...each, id: `lock_${index}` })));
 const query: fc.Arbitrary<ListQuery> = fc.record({
   search: fc
     .array(fc.constantFrom('a', 'HERO', 'é', 'runs/1', 'İ', 'zz'), { maxLength: 2 })

@@ -92,6 +92,17 @@ describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
     }
   });
 
+  test('what a release cannot take as a reason is refused, and so is a reason without force', async () => {
+    for (const value of ['a%00b', 'a%0Ab', 'a%E2%80%AEb', '%ff', 'a'.repeat(201), 'a&reason=b']) {
+      expectInvalid(await ask('DELETE', locks(`/a?force=true&reason=${value}`)), '#/reason');
+    }
+    for (const query of ['reason=a', 'reason=', 'force=false&reason=a']) {
+      expectInvalid(await ask('DELETE', locks(`/a?${query}`)), '#/reason');
+    }
+    const longest = `/a?force=true&reason=${encodeURIComponent('é'.repeat(200))}`;
+    expectProblem(await ask('DELETE', locks(longest)), 'not-found');
+  });
+
   test('a parameter that is not known is refused by its name, so that a misspelled filter never lists everything', async () => {
     for (const query of [
       'onwer=ada',

@@ -201,16 +201,16 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
       expect(without.headers.get('www-authenticate')).toContain('scope="locks:admin"');
       expect((await root.release('a', {}, '?force=false')).status).toBe(403);
       expect((await root.release('a', { 'if-match': '"lock_1"' }, '?force=true')).status).toBe(412);
-      expect((await root.release('a', {}, '?force=true')).status).toBe(204);
+      expect((await root.release('a', {}, '?force=true&reason=%20Cancelled+run%2C%20twice')).status).toBe(204);
       const about = { actor: 'root', token_id: expect.stringMatching(/^tok_/), address: '127.0.0.1' };
-      const detail = { path: 'a', lock: held.id, owner: 'ada' };
+      const detail = { path: 'a', lock: held.id, owner: 'ada', reason: 'Cancelled run, twice' };
       expect(await auditOf(id)).toMatchObject([{ ...about, action: 'lock.force-released', detail }]);
     });
 
     test("one's own lock needs no force, and is not recorded as one", async () => {
       const { id, ada } = await newWorkspace();
       await ada.take('a');
-      expect((await ada.release('a', {}, '?force=true')).status).toBe(204);
+      expect((await ada.release('a', {}, '?force=true&reason=Mine')).status).toBe(204);
       expect(await auditOf(id)).toEqual([]);
     });
 

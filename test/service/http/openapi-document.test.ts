@@ -161,7 +161,8 @@ describe('the OpenAPI document', () => {
     const address = path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
       encodeURIComponent(place === 'path' && parameter === name ? String(value) : (inPath[parameter] ?? '')),
     );
-    const query = place === 'query' ? `?${name}=${encodeURIComponent(String(value))}` : '';
+    const needed = name === 'reason' ? 'force=true&' : '';
+    const query = place === 'query' ? `?${needed}${name}=${encodeURIComponent(String(value))}` : '';
     const free = operationId === 'acquireLock' ? { path: randomUUID() } : {};
     const json = body && { ...body, ...free, ...(place === 'body' && { [name]: value }) };
     const headers = place === 'header' ? { [name]: String(value) } : {};
@@ -262,7 +263,7 @@ describe('the OpenAPI document', () => {
     expect([...new Set(optional)].sort().join(', ')).toBe(
       'body branches, body events, body format, body headers, body note, body secret, header Idempotency-Key, ' +
         'header If-Match, header Prefer, header Referer, query cursor, query force, query limit, query owner, query path, ' +
-        'query prefix',
+        'query prefix, query reason',
     );
   });
 });

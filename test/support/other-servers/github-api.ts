@@ -67,7 +67,8 @@ function gitHubAnswers(options: GitHubApiOptions): Answer {
     const { pathname, searchParams } = new URL(request.url, 'http://github');
     const page = Number(searchParams.get('page') ?? '1');
     const perPage = Number(searchParams.get('per_page') ?? '30');
-    if (request.headers.authorization !== `token ${token}`) return badCredentials;
+    if (!['token', 'Bearer'].some((scheme) => request.headers.authorization === `${scheme} ${token}`))
+      return badCredentials;
     if (request.method !== 'GET' || !pathname.startsWith(below)) return notFound;
     const path = pathname.slice(below.length);
 

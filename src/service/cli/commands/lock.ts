@@ -1,4 +1,3 @@
-import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { listLocks } from '../../locks/list.ts';
@@ -6,7 +5,7 @@ import { releaseLock } from '../../locks/release.ts';
 import { shareReleases } from '../../locks/share-releases.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { Failure } from '../command.ts';
-import { optional, required, toggle } from '../flags.ts';
+import { required } from '../flags.ts';
 import { holderText, lockTable } from '../output/locks.ts';
 import * as remote from '../remote/lock.ts';
 import { eitherWay } from '../remote/remote-command.ts';
@@ -58,10 +57,7 @@ const localRelease = defineStorageCommand({
     workspace: workspaceArgument,
     path: required('PATH', 'the locked path', (text) => canonicalLockPath(text, parseHeldPath)),
   },
-  flags: {
-    force: toggle('release the lock although somebody else holds it'),
-    reason: optional('TEXT', 'why, for the audit', 'default none', parseNote),
-  },
+  flags: remote.releaseFlags,
   example: 'game Content/Hero.uasset --force',
   async run({ flags, arguments: { workspace, path } }, storage) {
     await requireWorkspace(storage, workspace);

@@ -65,17 +65,24 @@ export const lockList = defineRemoteCommand({
   },
 });
 
+/** How locks are released. */
+export const releaseFlags = {
+  force: toggle('release the lock although somebody else holds it'),
+  reason: optional('TEXT', 'why, for the audit', 'default none', parseNote),
+} as const;
+
 export const lockRelease = defineRemoteCommand({
   name: 'lock release',
   summary: 'release locks: your own, or with --force those that somebody else has left behind',
   details: [aboutPaths],
   arguments: { paths: rest('PATH', 'a locked path', (text) => canonicalLockPath(text, parseHeldPath)) },
-  flags: { force: toggle('release the lock although somebody else holds it') },
+  flags: releaseFlags,
   example: 'Content/Hero.uasset',
-  async run({ flags: { force }, arguments: { paths } }, connect) {
+  async run({ flags: { force, reason }, arguments: { paths } }, connect) {
+    if (reason && !force) throw new Failure('--reason says why a lock is taken away: give it with --force.', 2);
     const { releaseLocks } = await import('./release.ts');
     const remote = await connect();
-    const { released, problems } = await releaseLocks(remote, paths, force);
+    const { released, problems } = await releaseLocks(remote, { paths, force, reason: reason ?? undefined });
     const [first, ...more] = problems;
     if (more.length > 0) for (const problem of problems) remote.tell(problem);
     return {

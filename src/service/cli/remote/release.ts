@@ -1,8 +1,16 @@
-import { inParallel } from '../../../client/client.ts';
+import { inParallel, type ServiceError } from '../../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { holderText } from '../output/locks.ts';
 import { type Remote, shown } from './remote-command.ts';
+
+interface ReleaseRequest {
+  readonly paths: readonly LockPath[];
+  /** Takes away the locks of others. */
+  readonly force: boolean;
+  /** Why, with `force`. */
+  readonly reason?: string | undefined;
+}
 
 interface ReleaseResult {
   readonly released: readonly LockPath[];
@@ -10,9 +18,15 @@ interface ReleaseResult {
   readonly problems: readonly string[];
 }
 
+/** A reason that the command has read is one that a service would take. */
+const isUnknownReason = ({ failure }: ServiceError): boolean =>
+  failure.kind === 'refused' && failure.status === 422 && failure.fields.some(({ field }) => field === 'reason');
+
 /** Releases the locks that a look has found, and none that was taken after it. Those of others only with `force`. */
-export async function releaseLocks(remote: Remote, paths: readonly LockPath[], force: boolean): Promise<ReleaseResult> {
-  const { client, workspace, within } = remote;
+export async function releaseLocks(
+  { client, workspace, within }: Remote,
+  { paths, force, reason }: ReleaseRequest,
+): Promise<ReleaseResult> {
   const find = await lookupIn(listOnPaths(client, workspace, paths, within()));
 
   /** Undefined where the path is released. */
@@ -26,7 +40,7 @@ export async function releaseLocks(remote: Remote, paths: readonly LockPath[], f
     if (lock.id === undefined && lock.etag === undefined) {
       return `${path} was not released: the service does not tell its locks from later ones.`;
     }
-    const result = await client.releaseLock({ workspace, path, proof: lock, force }, within());
+    const result = await client.releaseLock({ workspace, path, proof: lock, force, reason }, within());
     switch (result.kind) {
       case 'released':
         return undefined;
@@ -35,6 +49,9 @@ export async function releaseLocks(remote: Remote, paths: readonly LockPath[], f
       case 'lost':
         return `The lock on ${path} has ended, and the path was left to ${holderText(shown(result.holder ?? lock))}.`;
       case 'failed':
+        if (isUnknownReason(result.error)) {
+          return `The lock on ${path} was not released: this service is of an earlier version, which takes no reason. Leave out --reason, or upgrade the service.`;
+        }
         return result.error.status === 403 && !force
           ? `The lock on ${path} is held by ${holderText(shown(lock))}. It was not released. To release it anyway, add --force; the token needs the scope locks:admin.`
           : result.error.message;

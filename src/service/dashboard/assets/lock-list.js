@@ -28,7 +28,10 @@
  * @property {number} page from 1; only without JavaScript
  */
 
-/** @typedef {{ kind: 'lock', key: string, lock: ShownLock } | { kind: 'folder', key: string, folder: string, count: number }} Row */
+/**
+ * The key of a lock is its id: a row is of one lock for as long as it exists, whoever takes the path next.
+ * @typedef {{ kind: 'lock', key: string, lock: ShownLock } | { kind: 'folder', key: string, folder: string, count: number }} Row
+ */
 
 /** In the order of the columns. */
 export const sortKeys = /** @type {const} */ (['path', 'holder', 'run', 'since', 'left']);
@@ -98,7 +101,7 @@ export function sorted(locks, { by, descending, group }) {
  * @returns {Row[]}
  */
 export function rowsOf(locks, group, folded) {
-  if (!group) return locks.map((lock) => ({ kind: 'lock', key: lock.path, lock }));
+  if (!group) return locks.map((lock) => ({ kind: 'lock', key: lock.id, lock }));
   /** @type {Row[]} */
   const rows = [];
   /** @type {Extract<Row, { kind: 'folder' }> | undefined} */
@@ -106,12 +109,12 @@ export function rowsOf(locks, group, folded) {
   for (const lock of locks) {
     const folder = folderOf(lock.path);
     if (current?.folder !== folder) {
-      // No path of a lock ends in a slash or is empty, as every folder does or is.
+      // No id of a lock ends in a slash or is empty, as every folder does or is.
       current = { kind: 'folder', key: folder, folder, count: 0 };
       rows.push(current);
     }
     current.count += 1;
-    if (!folded.has(folder)) rows.push({ kind: 'lock', key: lock.path, lock });
+    if (!folded.has(folder)) rows.push({ kind: 'lock', key: lock.id, lock });
   }
   return rows;
 }

@@ -36,28 +36,41 @@ function fillRun(row, origin) {
   setText(part(row, '.run bdi'), safeText(text));
 }
 
-/** Not there for whoever may change no lock. @param {Element} row @param {string} workspace @param {ShownLock} lock */
-function fillActions(row, workspace, lock) {
-  const link = row.querySelector('.release');
-  const extend = row.querySelector('.extend');
+/**
+ * What can be done to the lock, in its row and in its menu; not there for whoever may change no lock.
+ * @param {Element} row @param {string} workspace @param {ShownLock} lock
+ */
+function fillChanges(row, workspace, lock) {
+  const path = safeText(lock.path);
   const select = row.querySelector('.select');
-  if (!(link instanceof HTMLElement && extend instanceof HTMLElement && select instanceof HTMLInputElement)) return;
+  if (!(select instanceof HTMLInputElement)) return;
   select.hidden = lock.release === 'none';
   select.value = lock.id;
-  select.setAttribute('aria-label', `Select ${safeText(lock.path)}`);
-  extend.hidden = lock.release !== 'own';
-  extend.setAttribute('aria-label', `Extend ${safeText(lock.path)}`);
-  extend.setAttribute('href', extendAddress(workspace, lock));
-  const text = releaseText(lock);
-  link.hidden = lock.release === 'none';
-  link.textContent = text;
-  link.classList.toggle('danger', lock.release === 'force');
-  link.setAttribute('aria-label', `${text} ${safeText(lock.path)}`);
-  link.setAttribute('href', releaseAddress(workspace, lock));
+  select.setAttribute('aria-label', `Select ${path}`);
+  for (const link of row.querySelectorAll('.extend, .release')) {
+    const isExtend = link.classList.contains('extend');
+    const text = isExtend ? 'Extend' : releaseText(lock);
+    link.textContent = text;
+    link.setAttribute('href', (isExtend ? extendAddress : releaseAddress)(workspace, lock));
+    link.toggleAttribute('hidden', isExtend ? lock.release !== 'own' : lock.release === 'none');
+    link.classList.toggle('danger', !isExtend && lock.release === 'force');
+    if (link.hasAttribute('aria-label')) link.setAttribute('aria-label', `${text} ${path}`);
+  }
+}
+
+/** @param {Element} row @param {string} workspace @param {string} path */
+function fillMenu(row, workspace, path) {
+  part(row, '.menu summary').setAttribute('aria-label', `Actions for ${safeText(path)}`);
+  part(row, '.history').setAttribute('href', pathAddress(workspace, path));
+  // On plain http beyond this machine, browsers let no page write to the clipboard.
+  part(row, '.copy').hidden = !isSecureContext;
 }
 
 /** @type {WeakMap<Element, ShownLock>} */
 const shown = new WeakMap();
+
+/** @param {Element} row */
+export const lockIn = (row) => shown.get(row);
 
 /** @param {HTMLElement} row @param {string} workspace @param {ShownLock} lock */
 export function fillLockRow(row, workspace, lock) {
@@ -80,7 +93,8 @@ export function fillLockRow(row, workspace, lock) {
   fillRun(row, origin);
   showTime(part(row, 'time'), acquired_at);
   showCountdown(part(row, '.countdown'), expires_at);
-  fillActions(row, workspace, lock);
+  fillChanges(row, workspace, lock);
+  fillMenu(row, workspace, path);
 }
 
 /** @param {HTMLElement} row @param {{ folder: string, count: number }} group @param {boolean} folded */

@@ -1,7 +1,8 @@
 import { serviceNow } from './clock.js';
 import { followStream } from './event-stream.js';
 import { listAddress, matching, parseListQuery, parseSort, rowsOf, sorted, sortText } from './lock-list.js';
-import { fillFolderRow, fillLockRow, fromTemplate } from './lock-row.js';
+import { createLockMenus } from './lock-menu.js';
+import { fillFolderRow, fillLockRow, fromTemplate, lockIn } from './lock-row.js';
 import { createLockSelection } from './lock-selection.js';
 import { plural } from './text.js';
 import { zonedTime } from './time.js';
@@ -78,6 +79,8 @@ const selection = createLockSelection({
   shown: () => matching([...locks.values()], query),
   changed: () => show('stay'),
 });
+
+createLockMenus({ body, pathOf: (row) => lockIn(row)?.path });
 
 /** @param {number} found */
 function showCount(found) {
@@ -194,9 +197,9 @@ root.addEventListener('click', (event) => {
   search.focus();
 });
 
-/** Marks a row for a moment. @param {string} path */
-function highlight(path) {
-  const element = rows.elementOf(path);
+/** Marks the row of a lock for a moment. @param {string} id */
+function highlight(id) {
+  const element = rows.elementOf(id);
   if (element === undefined) return;
   element.classList.remove('fresh');
   // Laid out once without it, the animation begins anew.
@@ -261,7 +264,7 @@ followStream({
       for (const lock of changed) locks.set(lock.path, lock);
       ordered = undefined;
       show('stay');
-      for (const { path } of changed) highlight(path);
+      for (const { id } of changed) highlight(id);
     },
     removed(data) {
       const { paths } = /** @type {{ paths: string[] }} */ (data);

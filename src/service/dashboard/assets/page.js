@@ -25,20 +25,21 @@ document.addEventListener('keydown', (event) => {
   search.select();
 });
 
-// A menu closes when somebody goes on elsewhere, or has enough of it.
-for (const menu of document.querySelectorAll('details.menu')) {
-  const close = () => menu.removeAttribute('open');
-  menu.addEventListener('keydown', (event) => {
-    if (!(event instanceof KeyboardEvent) || event.key !== 'Escape' || !menu.hasAttribute('open')) return;
-    event.preventDefault();
-    close();
-    menu.querySelector('summary')?.focus();
+// A menu closes when somebody goes on elsewhere, or has enough of it. Those in rows come and go.
+const openMenus = () => document.querySelectorAll('details.menu[open]');
+document.addEventListener('keydown', (event) => {
+  const [menu] = openMenus();
+  if (event.key !== 'Escape' || menu === undefined) return;
+  event.preventDefault();
+  menu.removeAttribute('open');
+  menu.querySelector('summary')?.focus();
+});
+for (const type of ['focusin', 'click']) {
+  document.addEventListener(type, ({ target }) => {
+    for (const menu of openMenus()) {
+      if (target instanceof Node && !menu.contains(target)) menu.removeAttribute('open');
+    }
   });
-  for (const type of ['focusin', 'click']) {
-    document.addEventListener(type, ({ target }) => {
-      if (target instanceof Node && !menu.contains(target)) close();
-    });
-  }
 }
 
 // Escape follows the link that leads back. It also ends the choice of an input method.

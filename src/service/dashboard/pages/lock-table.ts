@@ -9,6 +9,7 @@ import {
   folderOf,
   type ListQuery,
   listAddress,
+  pathAddress,
   releaseAddress,
   releaseText,
   type ShownLock,
@@ -78,7 +79,7 @@ interface TableRows {
 
 export function lockTable(context: RowContext, query: ListQuery, { locks, folders, total, hidden }: TableRows): Markup {
   const { workspace, releasing } = context;
-  const columns = sortKeys.length + (releasing ? 1 : 0);
+  const columns = sortKeys.length + 1;
   const rows = locks.flatMap((lock, index) => {
     const folder = folderOf(lock.path);
     const before = locks[index - 1];
@@ -88,7 +89,7 @@ export function lockTable(context: RowContext, query: ListQuery, { locks, folder
   return html`<table role="table" class="locks${releasing ? ' releasing' : ''}${query.group ? ' grouped' : ''}" aria-label="Locks" aria-rowcount="${total + 1}"${hidden ? html` hidden` : ''}>
     <thead role="rowgroup"><tr role="row" aria-rowindex="1">
       ${sortKeys.map((by) => columnHeading(workspace, query, by))}
-      ${releasing ? html`<th role="columnheader" scope="col" class="lock-release"><span class="visually-hidden">Extend or release</span></th>` : ''}
+      <th role="columnheader" scope="col" class="lock-actions"><span class="visually-hidden">What can be done</span></th>
     </tr></thead>
     <tbody role="rowgroup">${rows}</tbody>
   </table>
@@ -104,20 +105,31 @@ export interface RowContext {
   readonly releasing: boolean;
 }
 
-const extendLink = (workspace: string, lock: ShownLock): Markup =>
-  html`<a class="button extend"${lock.release === 'own' ? html` href="${extendAddress(workspace, lock)}"` : html` hidden`} aria-label="Extend ${safeText(lock.path)}">Extend</a>`;
-
-function releaseLink(workspace: string, lock: ShownLock): Markup {
+/** In the row, their names say which path; in the menu, its own name does. */
+function changeLinks(workspace: string, lock: ShownLock, where: 'row' | 'menu'): Markup {
   const { release, path } = lock;
+  const label = (text: string) => (where === 'row' ? html` aria-label="${text} ${safeText(path)}"` : '');
   const text = releaseText(lock);
-  return html`<a class="button release${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, lock)}" aria-label="${text} ${safeText(path)}"${release === 'none' ? html` hidden` : ''}>${text}</a>`;
+  return html`<a class="button extend"${release === 'own' ? html` href="${extendAddress(workspace, lock)}"` : html` hidden`}${label('Extend')}>Extend</a>
+    <a class="button release${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, lock)}"${label(text)}${release === 'none' ? html` hidden` : ''}>${text}</a>`;
 }
+
+/** They share a name, so that only one is open, also without JavaScript. Copying needs JavaScript, which shows its button. */
+const lockMenu = ({ workspace, releasing }: RowContext, lock: ShownLock): Markup =>
+  html`<details class="menu" name="lock-menu"><summary class="button" aria-label="Actions for ${safeText(lock.path)}">⋯</summary>
+    <div>
+      ${releasing ? changeLinks(workspace, lock, 'menu') : ''}
+      <button type="button" class="copy" hidden>Copy path</button>
+      <a class="button history" href="${pathAddress(workspace, lock.path)}">History of this path</a>
+    </div>
+  </details>`;
 
 /** Not there for a lock that whoever looks at it cannot release. */
 const selection = ({ id, path, release }: ShownLock): Markup =>
   html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}"${release === 'none' ? html` hidden` : ''}>`;
 
-function lockRow({ workspace, now, releasing }: RowContext, lock: ShownLock): Markup {
+function lockRow(context: RowContext, lock: ShownLock): Markup {
+  const { workspace, now, releasing } = context;
   const { path, owner, origin, note, acquired_at, expires_at } = lock;
   return html`<tr role="row" class="lock">
     <th role="rowheader" scope="row" class="lock-path">${releasing ? selection(lock) : ''}${pathLink(workspace, path)}</th>
@@ -125,7 +137,7 @@ function lockRow({ workspace, now, releasing }: RowContext, lock: ShownLock): Ma
     <td role="cell" class="lock-run">${runLink(origin)}</td>
     <td role="cell" class="lock-since">${time(acquired_at, now)}</td>
     <td role="cell" class="lock-left">${countdown(expires_at, now)}<span class="on-cards"> left</span></td>
-    ${releasing ? html`<td role="cell" class="lock-release">${extendLink(workspace, lock)} ${releaseLink(workspace, lock)}</td>` : ''}
+    <td role="cell" class="lock-actions">${releasing ? changeLinks(workspace, lock, 'row') : ''}${lockMenu(context, lock)}</td>
   </tr>`;
 }
 

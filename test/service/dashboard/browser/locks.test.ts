@@ -273,7 +273,9 @@ describe('the page of locks', () => {
     await live(page);
     const [row, other] = [rowOf(page, long), rowOf(page, 'Z/last.uasset')];
     const opacities = () =>
-      page.evaluate(`[...document.querySelectorAll('.lock .release')].map((link) => getComputedStyle(link).opacity)`);
+      page.evaluate(
+        `[...document.querySelectorAll('.lock-actions > .release')].map((link) => getComputedStyle(link).opacity)`,
+      );
     expect(await opacities()).toEqual(['0', '0']);
     await row.locator('.owner').hover();
     expect(await opacities()).toEqual(['1', '0']);
@@ -298,6 +300,119 @@ describe('the page of locks', () => {
     expect(await isWhole()).toBe(false);
     await row.locator('.path').hover();
     expect(await isWhole()).toBe(true);
+  });
+
+  const openMenus = (page: Page) => page.locator('.lock details[open]');
+  const menuOf = (page: Page, path: string) => page.getByLabel(`Actions for ${path}`, { exact: true });
+
+  test('has a menu for each lock, with what its reader may do', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const ada = await service.token({ name: 'ada', scopes: ['locks:write'] });
+    const bot = await service.token({ name: 'release-bot' });
+    const path = 'Content/T\u00e9a <b>.uasset';
+    await takeLock(service, workspace, ada.secret, path);
+    await takeLock(service, workspace, bot.secret, 'theirs');
+    const page = await openPage();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.baseUrl });
+    await signIn(page, service, ada.secret, locksOf(workspace));
+    await live(page);
+    const items = () => openMenus(page).locator('a:visible, button:visible').allTextContents();
+
+    await menuOf(page, 'theirs').press('Enter');
+    expect(await items()).toEqual(['Copy path', 'History of this path']);
+    await menuOf(page, path).press('Enter');
+    expect(await items(), 'one menu at a time').toEqual(['Extend', 'Release', 'Copy path', 'History of this path']);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Copy path' }).press('Enter');
+    await page.getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(path);
+    await page.keyboard.press('Escape');
+    expect(await openMenus(page).count()).toBe(0);
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(`Actions for ${path}`);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Release a lock' }).waitFor();
+    await page.getByText('T\u00e9a <b>.uasset').waitFor();
+    await page.keyboard.press('Escape');
+    await live(page);
+    await menuOf(page, 'theirs').click();
+    await page.getByRole('link', { name: 'History of this path' }).click();
+    await page.waitForURL(/paths\/theirs$/);
+  });
+
+  test('does nothing to another lock with what was meant for the menu of one that is gone', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const { secret } = await service.token();
+    for (const path of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await takeLock(service, workspace, secret, path);
+    const page = await openPage();
+    await page.addInitScript(`addEventListener('click', ({ target, defaultPrevented }) => {
+      clicked = target.closest('a')?.getAttribute('aria-label') + (defaultPrevented ? ', in vain' : '');
+    })`);
+    await signIn(page, service, secret, locksOf(workspace));
+    await live(page);
+    const release = (path: string) => page.getByRole('link', { name: `Release ${path}`, exact: true });
+    const press = async () => {
+      await page.mouse.down();
+      await page.mouse.up();
+    };
+    const clicked = () => page.evaluate('clicked');
+
+    await menuOf(page, 'a').click();
+    const there = await release('c').boundingBox();
+    if (there === null) throw new Error('The row has no button.');
+    const [x, y] = [there.x + there.width / 2, there.y + there.height / 2];
+    await page.mouse.move(x, y);
+    const inMenu = `document.elementFromPoint(${x}, ${y}).closest('details') !== null`;
+    expect(await page.evaluate(inMenu), 'the menu lies over it').toBe(true);
+    await locksAsApi(service, workspace, secret).release('a');
+    await gone(page, 'a');
+    await press();
+    expect(await clicked()).toBe('Release d, in vain');
+    await press();
+    await page.waitForURL(/release\?path=d/);
+    await page.keyboard.press('Escape');
+    await live(page);
+
+    // The same where the list has been moved under the menu, which stays with its lock.
+    await menuOf(page, 'b').click();
+    await release('h').hover();
+    await press();
+    expect(await clicked()).toBe('Release h, in vain');
+    expect(await openMenus(page).count()).toBe(0);
+
+    // Whoever moves the pointer first sees what is there now.
+    await menuOf(page, 'b').click();
+    await locksAsApi(service, workspace, secret).release('b');
+    await gone(page, 'b');
+    await release('h').click();
+    await page.waitForURL(/release\?path=h/);
+  });
+
+  test('keeps the menu of a lock that is renewed open, and closes it when somebody else has the path', async ({
+    openPage,
+  }) => {
+    const workspace = await service.workspace();
+    const [bot, other] = [await service.token({ name: 'bot' }), await service.token({ name: 'other' })];
+    const { id } = await takeLock(service, workspace, bot.secret, 'a', { ttl: '1m' });
+    const page = await openPage({ viewport: { width: 1100, height: 340 } });
+    await signIn(page, service, (await service.token({ scopes: ['locks:admin'] })).secret, locksOf(workspace));
+    await live(page);
+    await menuOf(page, 'a').click();
+    const end = async () => {
+      const box = await openMenus(page).getByRole('link', { name: 'History of this path' }).boundingBox();
+      return (box?.y ?? 0) + (box?.height ?? 0);
+    };
+    await expect.poll(end, { message: 'all of it is in sight' }).toBeLessThanOrEqual(340);
+    const { take, release } = locksAsApi(service, workspace, bot.secret);
+    await take('a', { ttl: '3h', 'if-match': `"${id}"` });
+    await rowOf(page, 'a').getByText('2 h 59 min').waitFor();
+    expect(await openMenus(page).getByRole('link', { name: 'Force release' }).count()).toBe(1);
+    await release('a');
+    await takeLock(service, workspace, other.secret, 'a');
+    await rowOf(page, 'a').getByText('other').waitFor();
+    expect(await openMenus(page).count()).toBe(0);
   });
 
   test.for([true, false])(
@@ -406,7 +521,12 @@ describe('the page of locks', () => {
     expect(new Set(heights as number[]).size).toBe(1);
     expect(await rows(page).first().textContent()).toContain('<script>alert(1)</script>\\u{202e}xxx');
     await expectAccessible(page);
-    await page.getByRole('link', { name: /^Force release ">/ }).click();
+    const name = /^Force release/;
+    expect(await page.getByRole('link', { name }).count(), 'only in the menu, where no pointer hovers').toBe(0);
+    await page.getByLabel('Actions for ">').click();
+    await expectNoSidewaysScrolling(page);
+    await expectAccessible(page);
+    await page.getByRole('link', { name }).click();
     await page.getByLabel('Reason').waitFor();
     await expectNoSidewaysScrolling(page);
   });

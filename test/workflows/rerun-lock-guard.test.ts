@@ -1,0 +1,246 @@
+import { chmod, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { codeIn, recipes, section, workflow } from '../docs/pages.ts';
+import { openScene } from '../e2e/scene.ts';
+import { temporaryFolder } from '../support/git-folders.ts';
+import { json, nothing } from '../support/other-servers/answers.ts';
+import { type GitHubApi, notFound, type PullRequest, startGitHubApi } from '../support/other-servers/github-api.ts';
+import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
+import { type JobEvent, pullRequestEvent } from '../support/runner/github-context.ts';
+import { runWorkflowJob } from '../support/workflow/job-runner.ts';
+import { parseWorkflow } from '../support/workflow/workflow-file.ts';
+import { calledWorkflow } from './called.ts';
+
+const scene = openScene({ allowedNetworks: ['127.0.0.0/8'] });
+
+beforeAll(async () => {
+  const { storage } = scene.service;
+  await storage.commit('global', (db) =>
+    addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example/game' }),
+  );
+});
+
+const recipe = section(recipes, 'Turn the check green after a release');
+const caller = parseWorkflow(workflow(recipe.title));
+
+/** A name that a shell must not read. */
+const hero = `Content/$(touch run)';touch run;'"::error::.uasset`;
+
+interface Run {
+  readonly id: number;
+  /** The pull request whose head it ran on. */
+  readonly of: number;
+  /** Null while it is in progress. */
+  conclusion: 'failure' | 'success' | null;
+  readonly event?: 'pull_request' | 'pull_request_target';
+  /** What becomes of one in progress when it is looked at. */
+  readonly ends?: 'failure' | 'success';
+}
+
+interface Dispatch extends JobEvent {
+  readonly payload: { readonly action: string };
+}
+
+interface GitHub extends GitHubApi {
+  /** The runs whose failed jobs were run again. */
+  readonly rerun: readonly number[];
+  readonly dispatched: Promise<Dispatch>;
+}
+
+const headOf = (pull: number): string => String(pull).padStart(40, '0');
+const branchOf = (pull: number): string => `topic/${pull}`;
+const fork = { full_name: 'ada/dragon' };
+
+const changing = (...names: readonly string[]): PullRequest => ({
+  files: names.map((filename) => ({ filename, status: 'modified' })),
+});
+
+/** The part of GitHub that the recipe asks, with pages as GitHub's. */
+async function startGitHub({
+  open,
+  runs,
+  ...options
+}: {
+  readonly open: Readonly<Record<number, PullRequest>>;
+  readonly runs: readonly Run[];
+  /** Those that are too old. */
+  readonly refused?: readonly number[];
+}): Promise<GitHub> {
+  const rerun: number[] = [];
+  const dispatched = Promise.withResolvers<Dispatch>();
+  const below = '/repos/octo-games/dragon/';
+  const shown = ({ id, of, conclusion, event = 'pull_request' }: Run) => ({
+    id,
+    event,
+    head_sha: event === 'pull_request' ? headOf(of) : headOf(0),
+    head_branch: branchOf(of),
+    head_repository: fork,
+    status: conclusion === null ? 'in_progress' : 'completed',
+    conclusion,
+  });
+
+  function instead({ method, url, body }: SeenRequest): Answer | undefined {
+    const { pathname, searchParams } = new URL(url, 'http://github');
+    const page = <T>(items: readonly T[]): readonly T[] => {
+      const size = Number(searchParams.get('per_page'));
+      return items.slice((Number(searchParams.get('page')) - 1) * size).slice(0, size);
+    };
+    const path = pathname.slice(below.length);
+    if (method === 'POST' && path === 'dispatches') {
+      const { event_type: action, client_payload } = JSON.parse(body);
+      const payload = { action, branch: 'main', client_payload };
+      dispatched.resolve({ name: 'repository_dispatch', ref: 'refs/heads/main', payload });
+      return nothing(204);
+    }
+    if (path === 'pulls' && searchParams.get('state') === 'open') {
+      const head = (pull: number) => ({ sha: headOf(pull), ref: branchOf(pull), repo: fork });
+      return json(200, page(Object.keys(open).map((pull) => ({ number: Number(pull), head: head(Number(pull)) }))));
+    }
+    if (path === 'actions/workflows/locked-files.yml/runs') {
+      const wanted = searchParams.get('status');
+      const found = runs.map(shown).filter(({ status, conclusion }) => [status, conclusion].includes(wanted));
+      return json(200, { total_count: found.length, workflow_runs: page(found) });
+    }
+    const [, id, again] = /^actions\/runs\/(\d+)(\/rerun-failed-jobs)?$/.exec(path) ?? [];
+    const run = runs.find((each) => String(each.id) === id);
+    if (run === undefined) return undefined;
+    if (again === undefined) {
+      const now = json(200, shown(run));
+      run.conclusion ??= run.ends ?? null;
+      return now;
+    }
+    if (options.refused?.includes(run.id)) return json(403, { message: 'Unable to retry this workflow run' });
+    if (method !== 'POST' || run.conclusion !== 'failure') return notFound;
+    rerun.push(run.id);
+    return json(201, {});
+  }
+
+  const api = await startGitHubApi({ pulls: open, instead });
+  return { ...api, rerun, dispatched: dispatched.promise };
+}
+
+async function inputsOfService() {
+  const { secret } = await scene.service.token({ name: 'release-bot', scopes: ['locks:write', 'hooks:write'] });
+  return {
+    vars: { WORKSPACE_BASE_URL: `${scene.service.baseUrl}/v1` },
+    secrets: { WORKSPACE_TOKEN: secret, DISPATCH_TOKEN: 'github_pat_11AAAAAAA0' },
+  };
+}
+
+/** The registration of the other recipe with the events of this one, as the text says. */
+async function register({ apiUrl }: GitHub) {
+  const events = codeIn(recipe.text).find((code) => code.startsWith('hook-events:')) ?? '';
+  const text = workflow('Build when a sync ends, 1').replace(/hook-events: .*/, events);
+  const registered = await runWorkflowJob({
+    workflow: parseWorkflow(text),
+    run: { apiUrl },
+    ...(await inputsOfService()),
+  });
+  expect(registered).toMatchObject({ result: 'success', annotations: [] });
+}
+
+/** What the recipe calls, with a `sleep` that does not take its time. */
+async function rerunGuards({ apiUrl }: GitHub, event: JobEvent) {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'sleep'), '#!/bin/sh\n');
+  await chmod(join(folder, 'sleep'), 0o755);
+  return runWorkflowJob({
+    workflow: 'rerun-lock-guard.yml',
+    inputs: caller.jobs['rerun']?.with ?? {},
+    run: { apiUrl },
+    env: { PATH: `${folder}:${process.env['PATH']}` },
+    event,
+  });
+}
+
+test('a released lock turns the check green of the pull request that it had failed', async () => {
+  const run: Run = { id: 71, of: 7, conclusion: null };
+  const github = await startGitHub({ open: { 7: changing(hero) }, runs: [run] });
+  await register(github);
+  const guard = async () => {
+    const { secrets, vars } = await inputsOfService();
+    const { result } = await runWorkflowJob({
+      workflow: 'lock-guard.yml',
+      event: pullRequestEvent({ number: 7, head: 'topic' }),
+      run: { apiUrl: github.apiUrl },
+      inputs: { workspace: 'game' },
+      secrets: { token: secrets.WORKSPACE_TOKEN },
+      vars,
+      ...calledWorkflow(),
+    });
+    return result;
+  };
+  await scene.lock('game', hero);
+  run.conclusion = (await guard()) === 'failure' ? 'failure' : 'success';
+  await scene.release('game', hero);
+
+  const event = await github.dispatched;
+  const types = expect.arrayContaining([event.payload.action]);
+  expect(caller.on).toMatchObject({ repository_dispatch: { types } });
+  const { result, log, annotations, job } = await rerunGuards(github, event);
+  expect({ result, annotations, log }).toEqual({
+    result: 'success',
+    annotations: [],
+    log: 'Pull request #7: run 71 begins again.',
+  });
+  expect(github.rerun).toEqual([71]);
+  expect(await readdir(job.folders.workspace), 'what the path would do in a shell').toEqual([]);
+  expect(await guard()).toBe('success');
+});
+
+const released: JobEvent = {
+  name: 'repository_dispatch',
+  ref: 'refs/heads/main',
+  payload: { action: 'lock.released', client_payload: { data: { workspace: 'game', lock: { path: hero } } } },
+};
+
+test('the failed guards of open pull requests that change the path run again, and no others', async () => {
+  const many = Array.from({ length: 150 }, (_, index) => `Content/${index}.uasset`);
+  const renamed: PullRequest = { files: [{ filename: 'new', status: 'renamed', previous_filename: hero }] };
+  const github = await startGitHub({
+    open: {
+      ...Object.fromEntries(many.map((name, index) => [1_000 + index, changing(name)])),
+      1: changing(...many, hero),
+      2: renamed,
+      3: changing('Content/Other.uasset'),
+      4: changing(hero),
+      5: changing(hero),
+      6: changing(hero),
+      7: changing(hero),
+      8: changing(hero),
+      9: changing(hero),
+    },
+    runs: [
+      ...many.map((_, index): Run => ({ id: 1_000 + index, of: 9_000, conclusion: 'failure' })),
+      { id: 11, of: 1, conclusion: 'failure' },
+      { id: 21, of: 2, conclusion: 'failure' },
+      { id: 31, of: 3, conclusion: 'failure' },
+      { id: 41, of: 4, conclusion: 'success' },
+      { id: 61, of: 6, conclusion: null, ends: 'failure' },
+      { id: 71, of: 7, conclusion: null, ends: 'success' },
+      { id: 81, of: 8, conclusion: 'failure' },
+      { id: 92, of: 9, conclusion: 'failure', event: 'pull_request_target' },
+      // Of an earlier commit.
+      { id: 91, of: 9, conclusion: 'failure', event: 'pull_request_target' },
+    ],
+    refused: [81],
+  });
+  const { result, annotations } = await rerunGuards(github, released);
+  expect(github.rerun.toSorted((one, other) => one - other)).toEqual([11, 21, 61, 92]);
+  expect(result).toBe('success');
+  expect(annotations).toEqual([expect.objectContaining({ level: 'warning', message: expect.stringContaining('#8') })]);
+});
+
+test('without a failed guard, pull requests are not looked up', async () => {
+  const github = await startGitHub({ open: { 7: changing(hero) }, runs: [{ id: 71, of: 7, conclusion: 'success' }] });
+  expect(await rerunGuards(github, released)).toMatchObject({ result: 'success', annotations: [] });
+  expect(github.requests.filter(({ url }) => url.includes('/pulls'))).toEqual([]);
+});
+
+test('the job fails if GitHub refuses to say which guards have failed', async () => {
+  const github = await startGitHub({ open: {}, runs: [] });
+  const absent = { ...github, apiUrl: `${github.apiUrl}/nowhere` };
+  expect((await rerunGuards(absent, released)).result).toBe('failure');
+});
