@@ -14,14 +14,14 @@ export interface RunOptions {
 export const usage = `Usage: npm run demo [-- OPTION...]
 
 Starts the service in a temporary folder, with a git repository of sample assets
-behind it, runs the jobs of two workflows against it, and shows what their logs
-would show. It needs git and less than a minute, touches nothing else on this
-machine, and removes everything at the end.
+behind it, and runs the jobs of two workflows that want the same file. One is
+killed, and one loses its lock by force. It needs git and less than a minute,
+touches nothing else on this machine, and removes everything at the end.
 
   --quick            leaves out the pauses for those who watch
   --record [FOLDER]  writes the demo as demo.cast, for asciinema, and its last
                      picture as demo.svg; without FOLDER, into a new folder for
-                     temporary files
+                     temporary files, which stays
   --keep             leaves the service running until Ctrl-C, and prints how to
                      use it
   -h, --help         shows this help

@@ -11,7 +11,6 @@ export const workspace = 'game-assets';
 export interface DemoService {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
-  readonly version: string;
   readonly dashboardUrl: string;
   /** Signs in to the dashboard, once. */
   readonly signInLink: string;
@@ -78,7 +77,6 @@ const withLog = (sentence: string, log: readonly string[]): string =>
 
 interface Listening {
   readonly base_url: string;
-  readonly version: string;
   readonly dashboard_url: string;
   readonly sign_in_link: string;
 }
@@ -137,11 +135,10 @@ export async function startDemoService(place: Place): Promise<DemoService> {
       runCommand(command, add, place),
     ]);
     // The first line of `serve --json` has this form; its own tests hold it to that.
-    const { base_url, version, dashboard_url, sign_in_link } = JSON.parse(line ?? '') as Listening;
+    const { base_url, dashboard_url, sign_in_link } = JSON.parse(line ?? '') as Listening;
     const run = (args: readonly string[]): Promise<string> => runCommand(command, args, place);
     return {
       baseUrl: base_url,
-      version,
       dashboardUrl: dashboard_url,
       signInLink: shortened(sign_in_link),
       dataFolder: join(folder, 'data'),

@@ -32,14 +32,14 @@ async function inTime<T>({ ending }: Stage, work: Promise<T>, sentence: string):
   }
 }
 
-interface Cast {
+interface Actors {
   readonly release: ShownJob;
   readonly nightly: ShownJob;
   readonly receiver: HookReceiver;
   readonly releaseToken: string;
 }
 
-async function gather(stage: Stage): Promise<Cast> {
+async function gather(stage: Stage): Promise<Actors> {
   const { service, folder, screen, ending, atEnd } = stage;
   const receiver = await startHookReceiver((sentence) => {
     if (!ending.signal.aborted) screen.say('webhook', { indent: 0, tone: 'good', text: `✓ ${sentence}` });
@@ -117,7 +117,7 @@ export async function playStory(stage: Stage): Promise<readonly ShownLine[]> {
   const { release, nightly, receiver, releaseToken } = await gather(stage);
   const released = (count: number): Promise<readonly HookEvent[]> =>
     inTime(stage, receiver.arrived('lock.released', count), 'The webhook calls for released locks did not all arrive.');
-  await pause(3);
+  await pause(5);
 
   screen.part('A webhook', 'The service calls whoever asked. The ✓ says that the signature of a call is right.');
   await release.run({

@@ -11,7 +11,9 @@ test('with --keep, the demo prints how to use its service, which answers until C
     /- uses: workspace-automation\/workspace-automation@main\n(.*\n)*.* {8}path: Content\/Hero\.uasset\n/,
   );
   expect(demo.stdout()).toContain('\u001b[');
-  expect(demo.stdout()).toContain('curl -H "Authorization: Bearer $WORKSPACE_TOKEN"');
+  const [, instructions = ''] = demo.stdout().split('In a shell:');
+  expect(instructions).toContain('curl -H "Authorization: Bearer $WORKSPACE_TOKEN"');
+  expect(instructions.split('\n').filter((line) => line.length > 80)).toEqual([]);
   const lock = { path: 'Content/Hero.uasset', type: 'exclusive', ttl: '10m' };
   expect((await ask(baseUrl, 'POST', '/workspaces/game-assets/locks', { token, json: lock })).status).toBe(201);
   expect((await ask(baseUrl, 'DELETE', '/workspaces/game-assets/locks/Content%2FHero.uasset', { token })).status).toBe(
