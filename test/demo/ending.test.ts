@@ -4,7 +4,7 @@ import { needSignals, startDemo } from './demo-process.ts';
 describe('the demo ends everything that it started', () => {
   test('when it is interrupted while a sync and a waiting job run, and it records', async (context) => {
     needSignals(context);
-    const demo = await startDemo(['--record']);
+    const demo = await startDemo(['--quick', '--record']);
     await demo.shows(/release │ The sync is running/);
     demo.signal('SIGINT');
     expect(await demo.ended).toBe(130);
