@@ -7,7 +7,7 @@ import { morePictures } from './more-pictures.ts';
 import { pictures } from './pictures.ts';
 
 /**
- * `npm run screenshots`: retakes the pictures in docs/images, all but demo.svg. With `-- FOLDER`, pictures of all
+ * `npm run screenshots`: retakes the pictures of the docs. Nothing else writes to docs/images. With `-- FOLDER`, pictures of all
  * pages for somebody to look at go there instead, as wide as a desktop, a phone and a large screen.
  */
 

@@ -133,13 +133,11 @@ test('the table of the dashboard names pages that exist with their scopes, and e
   expect(named.map(({ path }) => path)).toEqual(expect.arrayContaining(sections.map(({ path }) => path)));
 });
 
-test('every picture of the dashboard exists in both colour schemes, and each file belongs to one or is of the demo', async () => {
-  const files = await readdir(new URL('images/', docs));
+test('every picture exists in both colour schemes, and each file belongs to one', async () => {
+  const files = (await readdir(new URL('images/', docs))).filter((file) => file.endsWith('.png'));
   const taken = pictures.flatMap(({ name }) => [`${name}-dark.png`, `${name}-light.png`]);
-  expect(files.toSorted()).toEqual([...taken, 'demo.svg'].toSorted());
-  const shown = [...`${dashboard.text}${readme.text}`.matchAll(/images\/([\w-]+\.(?:png|svg))/g)].map(
-    ([, file = '']) => file,
-  );
+  expect(files.toSorted()).toEqual(taken.toSorted());
+  const shown = [...`${dashboard.text}${readme.text}`.matchAll(/images\/([\w-]+\.png)/g)].map(([, file = '']) => file);
   expect(files).toEqual(expect.arrayContaining(shown));
 });
 
