@@ -2,26 +2,47 @@
 export type Request =
   | { readonly kind: 'help' }
   | { readonly kind: 'mistake'; readonly sentence: string }
-  | { readonly kind: 'run'; readonly keep: boolean };
+  | ({ readonly kind: 'run' } & RunOptions);
 
-export const usage = `Usage: npm run demo [-- --keep]
+export interface RunOptions {
+  readonly keep: boolean;
+  readonly quick: boolean;
+  /** Undefined where nothing is to be recorded; without a folder, a new one for temporary files is made. */
+  readonly record: { readonly folder: string | undefined } | undefined;
+}
 
-Starts the service in a temporary folder, with a git repository of sample assets behind it, runs the jobs of
-two workflows against it, and shows what their logs would show. It needs git and some seconds, touches nothing
-else on this machine, and removes everything at the end.
+export const usage = `Usage: npm run demo [-- OPTION...]
 
-  --keep      leaves the service running until Ctrl-C, and prints how to use it
-  -h, --help  shows this help
+Starts the service in a temporary folder, with a git repository of sample assets
+behind it, and runs the jobs of two workflows that want the same file. One is
+killed, and one loses its lock by force. It needs git and less than a minute,
+touches nothing else on this machine, and removes everything at the end.
+
+  --quick            leaves out the pauses for those who watch
+  --record [FOLDER]  writes the demo as demo.cast, for asciinema, and its last
+                     picture as demo.svg; without FOLDER, into a new folder for
+                     temporary files, which stays
+  --keep             leaves the service running until Ctrl-C, and prints how to
+                     use it
+  -h, --help         shows this help
 
 Colours are for terminals only; NO_COLOR and FORCE_COLOR are honoured.
 `;
 
 export function readArguments(args: readonly string[]): Request {
   if (args.includes('--help') || args.includes('-h')) return { kind: 'help' };
-  const unknown = args.find((arg) => arg !== '--keep');
-  if (unknown === undefined) return { kind: 'run', keep: args.includes('--keep') };
-  return {
-    kind: 'mistake',
-    sentence: `The demo does not know ${JSON.stringify(unknown)}. There is --keep, and --help says more.`,
-  };
+  const recordAt = args.indexOf('--record');
+  const next = recordAt < 0 ? undefined : args[recordAt + 1];
+  const folder = next?.startsWith('-') ? undefined : next;
+  const others = folder === undefined ? args : args.toSpliced(recordAt + 1, 1);
+  const unknown = others.find((arg) => !['--keep', '--quick', '--record'].includes(arg));
+  if (unknown !== undefined) {
+    const known = 'There are --quick, --record and --keep, and --help says more.';
+    return { kind: 'mistake', sentence: `The demo does not know ${JSON.stringify(unknown)}. ${known}` };
+  }
+  const keep = others.includes('--keep');
+  if (keep && recordAt >= 0) {
+    return { kind: 'mistake', sentence: 'A recording ends with the demo: leave out --keep or --record.' };
+  }
+  return { kind: 'run', keep, quick: others.includes('--quick'), record: recordAt < 0 ? undefined : { folder } };
 }

@@ -1,5 +1,7 @@
-import { readArguments, usage } from './arguments.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { type RunOptions, readArguments, usage } from './arguments.ts';
 import { type Cause, createEnding, DemoFailure } from './ending.ts';
+import { startRecording } from './recording/recording.ts';
 import { runDemo } from './run.ts';
 import { createPaint, wantsColour } from './terminal/paint.ts';
 import { createScreen } from './terminal/screen.ts';
@@ -41,7 +43,7 @@ function whenOrphaned(act: () => void): void {
   }, lookEveryMs).unref();
 }
 
-async function demonstrate(keep: boolean): Promise<number> {
+async function demonstrate({ keep, quick, record }: RunOptions): Promise<number> {
   const { stdout } = process;
   const ending = createEnding();
   let wishedAt: number | undefined;
@@ -54,18 +56,25 @@ async function demonstrate(keep: boolean): Promise<number> {
   }
   whenOrphaned(() => ending.end({ kind: 'signal', name: 'SIGTERM' }));
   stdout.on('error', () => ending.end({ kind: 'nobody-reads' }));
-  const write = (text: string): void => {
-    if (!ending.signal.aborted) stdout.write(text);
-  };
-  const screen = createScreen({
-    write,
-    paint: createPaint(wantsColour(stdout, process.env)),
-    width: stdout.isTTY && stdout.columns >= narrowest ? stdout.columns : Number.POSITIVE_INFINITY,
-  });
+  const coloured = wantsColour(stdout, process.env);
   let isKept = false;
   try {
-    await runDemo({
+    const recording = record && (await startRecording(record.folder));
+    const write = (text: string): void => {
+      if (ending.signal.aborted) return;
+      recording?.add(text);
+      stdout.write(coloured ? text : stripVTControlCharacters(text));
+    };
+    const widthOfTerminal = stdout.isTTY && stdout.columns >= narrowest ? stdout.columns : Number.POSITIVE_INFINITY;
+    const screen = createScreen({
+      write,
+      // A recording has colours, whatever this terminal has.
+      paint: createPaint(coloured || recording !== undefined),
+      width: recording?.width ?? widthOfTerminal,
+    });
+    const picture = await runDemo({
       keep,
+      quick,
       screen,
       write,
       ending,
@@ -73,6 +82,7 @@ async function demonstrate(keep: boolean): Promise<number> {
         isKept = true;
       },
     });
+    for (const file of (await recording?.save(picture)) ?? []) write(`  Recorded: ${file}\n`);
   } catch (error) {
     if (!ending.signal.aborted) {
       // What the operating system refuses has a message for people; anything else is a mistake of ours, with its stack.
@@ -93,5 +103,5 @@ switch (request.kind) {
     process.exitCode = 2;
     break;
   case 'run':
-    process.exitCode = await demonstrate(request.keep);
+    process.exitCode = await demonstrate(request);
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * on this machine, and what it sends comes at the pace of a network, so that there is progress to see.
  */
 
-const bytesPerSecond = 1_000_000;
+const bytesPerSecond = 600_000;
 const pieceBytes = 16_384;
 
 const [, , repository = '', ...given] = process.argv;

@@ -11,8 +11,12 @@ export const workspace = 'game-assets';
 export interface DemoService {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
-  readonly version: string;
+  readonly dashboardUrl: string;
+  /** Signs in to the dashboard, once. */
+  readonly signInLink: string;
   readonly dataFolder: string;
+  /** Runs a command of the service on this machine, and gives what it printed. */
+  run(args: readonly string[]): Promise<string>;
   /** Makes a token, whose name is the owner of its locks, and gives its secret. */
   token(name: string, scopes: readonly Scope[]): Promise<string>;
   /** Lets it end in good order, or ends it. */
@@ -73,8 +77,12 @@ const withLog = (sentence: string, log: readonly string[]): string =>
 
 interface Listening {
   readonly base_url: string;
-  readonly version: string;
+  readonly dashboard_url: string;
+  readonly sign_in_link: string;
 }
+
+/** Every client reads 127.1 as 127.0.0.1 (WHATWG URL, IPv4 parser), and so the link fits the 80 columns of a terminal. */
+const shortened = (url: string): string => url.replace('//127.0.0.1:', '//127.1:');
 
 function endOf(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
@@ -127,15 +135,18 @@ export async function startDemoService(place: Place): Promise<DemoService> {
       runCommand(command, add, place),
     ]);
     // The first line of `serve --json` has this form; its own tests hold it to that.
-    const { base_url, version } = JSON.parse(line ?? '') as Listening;
+    const { base_url, dashboard_url, sign_in_link } = JSON.parse(line ?? '') as Listening;
+    const run = (args: readonly string[]): Promise<string> => runCommand(command, args, place);
     return {
       baseUrl: base_url,
-      version,
+      dashboardUrl: dashboard_url,
+      signInLink: shortened(sign_in_link),
       dataFolder: join(folder, 'data'),
+      run,
       async token(name, scopes) {
         const args = ['token', 'create', '--name', name, '--scopes', scopes.join(','), '--expires', '1d', '--json'];
         // As above, of `token create --json`.
-        const { secret } = JSON.parse(await runCommand(command, args, place)) as { readonly secret: string };
+        const { secret } = JSON.parse(await run(args)) as { readonly secret: string };
         return secret;
       },
       stop,

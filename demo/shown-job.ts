@@ -8,22 +8,26 @@ import type { Screen, Speaker } from './terminal/screen.ts';
 
 type Inputs = Readonly<Record<string, string>>;
 
+/** How a step is to end. */
+type End = 'success' | 'failure' | 'SIGKILL';
+
 /** A step that has started. */
 export interface ShownStep {
+  readonly pid: number;
   /** When its log has a line that matches. */
   says(pattern: RegExp): Promise<void>;
-  /** When it has ended with success. */
+  /** Ends its process as the kernel does where memory is short: at once. */
+  kill(): void;
+  /** When it has ended as it was to. */
   done(): Promise<StepResult>;
 }
 
 /** A job whose log is shown while it runs. */
 export interface ShownJob {
-  start(inputs: Inputs): Promise<ShownStep>;
-  run(inputs: Inputs): Promise<StepResult>;
+  start(inputs: Inputs, end?: End): Promise<ShownStep>;
+  run(inputs: Inputs, end?: End): Promise<StepResult>;
   /** Runs the post-steps. Those that have nothing to say are not shown. */
   post(): Promise<void>;
-  /** What its steps have left on the page of the run, in their order. */
-  summaries(): readonly string[];
   /** Ends what still runs. */
   end(): Promise<void>;
 }
@@ -69,35 +73,38 @@ export async function openShownJob(options: ShownJobOptions): Promise<ShownJob> 
   const operations: (string | undefined)[] = [];
 
   /** Of a step that was started while the demo came to its end, nothing may be left. */
-  const finished = async (step: RunningStep, what: string): Promise<StepResult> => {
+  const finished = async (step: RunningStep, what: string, end: End = 'success'): Promise<StepResult> => {
     const kill = (): void => void step.kill();
     ending.signal.addEventListener('abort', kill, { once: true });
     if (ending.signal.aborted) kill();
     const result = await step.finished;
     ending.signal.removeEventListener('abort', kill);
     ending.signal.throwIfAborted();
-    if (result.conclusion === 'success') return result;
+    const ended = result.signal ?? result.conclusion;
+    if (ended === end) return result;
     const why = result.annotations.map(({ message }) => message).join(' ');
-    throw new DemoFailure(`${what} of the job ${name} did not succeed. ${why || `It ended with ${result.exitCode}.`}`);
+    throw new DemoFailure(`${what} of the job ${name} ended with ${ended} instead of ${end}. ${why}`.trimEnd());
   };
 
   const shown: ShownJob = {
-    async start(inputs) {
+    async start(inputs, end) {
       ending.signal.throwIfAborted();
       shownLine = createLogLines();
       for (const line of runHeader(inputs, isFirst ? environment : {})) show(masks.apply(line));
       isFirst = false;
       operations.push(inputs['operation']);
       const step = await job.step({ with: inputs });
-      const done = finished(step, `The step ${inputs['operation']}`);
+      const done = finished(step, `The step ${inputs['operation']}`, end);
       // Whoever waits for a line or the end learns of a failure; it may come before.
       done.catch(() => {});
       return {
+        pid: step.pid,
+        kill: () => void step.kill(),
         says: async (pattern) => void (await Promise.race([ending.orEnd(step.waitForLog(pattern)), done])),
         done: () => done,
       };
     },
-    run: async (inputs) => (await shown.start(inputs)).done(),
+    run: async (inputs, end) => (await shown.start(inputs, end)).done(),
     async post() {
       for (;;) {
         ending.signal.throwIfAborted();
@@ -110,7 +117,6 @@ export async function openShownJob(options: ShownJobOptions): Promise<ShownJob> 
         await finished(step, 'A post-step');
       }
     },
-    summaries: () => job.results.map(({ summary }) => summary).filter((summary) => summary !== ''),
     end: () => job.end(),
   };
   return shown;

@@ -1,11 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DemoFailure, type Ending } from './ending.ts';
-import { type HookReceiver, startHookReceiver } from './hook-receiver.ts';
+import { type HookEvent, type HookReceiver, startHookReceiver } from './hook-receiver.ts';
 import { arena, hero } from './sample-assets.ts';
 import { type DemoService, workspace } from './service.ts';
 import { openShownJob, type ShownJob } from './shown-job.ts';
+import { chartLines, type Span } from './terminal/chart.ts';
 import type { ShownLine } from './terminal/log-lines.ts';
 import type { Screen } from './terminal/screen.ts';
-import { summaryLines } from './terminal/summary.ts';
 
 export interface Stage {
   readonly service: DemoService;
@@ -13,13 +14,13 @@ export interface Stage {
   readonly folder: string;
   readonly screen: Screen;
   readonly ending: Ending;
+  /** Without the pauses for those who watch. */
+  readonly quick: boolean;
   /** What is called, the last first, when all is over, however it ends. */
   readonly atEnd: (cleanUp: () => Promise<void>) => void;
 }
 
 const patienceMs = 30_000;
-
-const emptyLine: ShownLine = { indent: 0, tone: 'plain', text: '' };
 
 async function inTime<T>({ ending }: Stage, work: Promise<T>, sentence: string): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
@@ -31,14 +32,14 @@ async function inTime<T>({ ending }: Stage, work: Promise<T>, sentence: string):
   }
 }
 
-interface Cast {
+interface Actors {
   readonly release: ShownJob;
   readonly nightly: ShownJob;
   readonly receiver: HookReceiver;
   readonly releaseToken: string;
 }
 
-async function gather(stage: Stage): Promise<Cast> {
+async function gather(stage: Stage): Promise<Actors> {
   const { service, folder, screen, ending, atEnd } = stage;
   const receiver = await startHookReceiver((sentence) => {
     if (!ending.signal.aborted) screen.say('webhook', { indent: 0, tone: 'good', text: `✓ ${sentence}` });
@@ -70,32 +71,55 @@ async function gather(stage: Stage): Promise<Cast> {
   };
 }
 
-async function checkNothingIsLocked({ service, ending }: Stage, token: string): Promise<void> {
+/** What the demo says of the locks is what the service has. */
+async function expectLocked({ service, ending }: Stage, token: string, paths: readonly string[]): Promise<void> {
   const answer = await fetch(`${service.baseUrl}/workspaces/${workspace}/locks`, {
     headers: { authorization: `Bearer ${token}` },
     signal: ending.signal,
   });
   const text = await answer.text();
   if (answer.status !== 200) throw new DemoFailure(`The service did not list its locks: ${text}`);
-  // The list of locks has this form (design, section 2); only the number of entries counts here.
-  const { locks } = JSON.parse(text) as { readonly locks: readonly unknown[] };
-  if (locks.length > 0) throw new DemoFailure(`Locks were left behind: ${text}`);
+  // The list of locks has this form (design, section 2).
+  const { locks } = JSON.parse(text) as { readonly locks: readonly { readonly path: string }[] };
+  if (locks.map(({ path }) => path).join() === paths.join()) return;
+  throw new DemoFailure(`These were to be locked: ${paths.join(', ') || 'none'}. The service says: ${text}`);
 }
 
-function showSummaries(screen: Screen, name: 'nightly' | 'release', { summaries }: ShownJob): void {
-  screen.lines([{ indent: 0, tone: name, text: `The job ${name}` }, emptyLine]);
-  for (const summary of summaries()) screen.lines([...summaryLines(summary), emptyLine]);
+/** Runs a command of the service, and shows it with what it prints. */
+async function runAtConsole({ service, screen }: Stage, args: readonly string[]): Promise<void> {
+  const show = (text: string): void => screen.say('console', { indent: 0, tone: 'plain', text });
+  const words = args.map((arg) => (arg.includes(' ') ? `"${arg}"` : arg));
+  show(`$ workspace-service ${words.join(' ')}`);
+  for (const line of (await service.run(args)).trimEnd().split('\n')) show(line);
 }
 
-/** Two jobs that want the same file, from the first lock to the last release. */
-export async function playStory(stage: Stage): Promise<void> {
-  const { screen } = stage;
-  const { release, nightly, receiver, releaseToken } = await gather(stage);
-
-  screen.part(
-    'A webhook',
-    'The service calls whoever asked: so a build starts when a sync ends, or when a file is free.',
+/** The time that each lock was held, as the service has said it when it was over. */
+const heldSpans = (events: readonly HookEvent[]): readonly Span[] =>
+  events.flatMap(({ timestamp, data: { lock } }) =>
+    lock === undefined
+      ? []
+      : [
+          {
+            path: lock.path,
+            job: lock.owner === 'release-bot' ? 'release' : 'nightly',
+            kind: 'held',
+            from: Date.parse(lock.acquired_at),
+            to: Date.parse(timestamp),
+          },
+        ],
   );
+
+/** Two jobs that want the same file, from the first lock to the last. Gives the picture of who held what. */
+export async function playStory(stage: Stage): Promise<readonly ShownLine[]> {
+  const { screen, ending, quick } = stage;
+  const pause = (seconds: number): Promise<void> =>
+    sleep(quick ? 0 : seconds * 1_000, undefined, { signal: ending.signal });
+  const { release, nightly, receiver, releaseToken } = await gather(stage);
+  const released = (count: number): Promise<readonly HookEvent[]> =>
+    inTime(stage, receiver.arrived('lock.released', count), 'The webhook calls for released locks did not all arrive.');
+  await pause(5);
+
+  screen.part('A webhook', 'The service calls whoever asked. The ✓ says that the signature of a call is right.');
   await release.run({
     operation: 'register-hook',
     'hook-url': receiver.url,
@@ -105,35 +129,65 @@ export async function playStory(stage: Stage): Promise<void> {
 
   screen.part('Two locks', 'A binary file cannot be merged, so the release takes the hero and the map: both, or none.');
   await release.run({ operation: 'lock', path: `${hero}\n${arena}`, ttl: '10m' });
+  await pause(2);
 
-  screen.part(
-    'A sync, and somebody who waits',
-    'The release fetches what is new. The nightly job wants the map, sees who has it, and waits.',
-  );
-  const sync = await release.start({ operation: 'sync', branch: 'main', wait: '5m' });
-  await sync.says(/ is running| is synced/);
+  screen.part('A second job', 'The nightly job wants the map too. It sees who has it, and waits.');
+  const wantedAt = Date.now();
   const wanted = await nightly.start({ operation: 'lock', path: arena, ttl: '10m', wait: '5m' });
   await wanted.says(/ is held by release-bot /);
-  await sync.done();
-  await inTime(stage, receiver.arrived(1), 'The webhook call for the sync did not arrive.');
+  await pause(2);
 
-  screen.part('A look at the locks', 'Anybody with a token sees who has what, and until when.');
-  await release.run({ operation: 'list-locks' });
+  screen.part('SIGKILL', 'The release starts a sync, and its process is killed, as where memory runs out.');
+  const sync = await release.start({ operation: 'sync', branch: 'main', wait: '5m' }, 'SIGKILL');
+  await sync.says(/ is running, [1-9]/);
+  screen.say('console', { indent: 0, tone: 'error', text: `$ kill -KILL ${sync.pid}` });
+  const killedAt = Date.now();
+  sync.kill();
+  await sync.done();
+  await expectLocked(stage, releaseToken, [hero, arena]);
+  screen.reached('The step is dead. It could not clean up: both files are still locked.');
 
   screen.part(
-    'The end of the jobs',
-    'The post-step gives back what a job has locked, even if the job fails, and the next one goes on.',
+    'What the runner does then',
+    'As after any step that fails, it runs the post-steps of the job. Had the machine died too, the ttl would end the locks.',
   );
   await release.post();
+  const givenBack = heldSpans(await released(2));
+  const last = Math.max(...givenBack.map(({ to }) => to));
+  screen.reached(`The post-step has given both back, ${((last - killedAt) / 1_000).toFixed(1)} s after SIGKILL.`);
   await wanted.done();
-  await nightly.post();
-  await inTime(stage, receiver.arrived(4), 'The webhook calls for the released locks did not all arrive.');
-  await checkNothingIsLocked(stage, releaseToken);
+  await nightly.run({ operation: 'check' });
+  screen.reached("The map is the nightly job's now, as the dashboard shows.");
+  await pause(8);
 
-  screen.part('The job summaries', 'What the two jobs leave on the pages of their runs.');
-  showSummaries(screen, 'release', release);
-  showSummaries(screen, 'nightly', nightly);
-  screen.reached(
-    'The map went from one job to the other, all webhook calls were verified, and nothing is locked any more.',
+  screen.part(
+    'Force',
+    'Somebody needs the map at once, and ends the lock of the nightly job. The audit keeps the reason.',
   );
+  const reason = 'The trailer needs the map tonight.';
+  await runAtConsole(stage, ['lock', 'release', workspace, arena, '--force', '--reason', reason]);
+  await pause(1);
+  const check = await nightly.run({ operation: 'check' }, 'failure');
+  await nightly.post();
+  const spans = heldSpans(await released(3));
+  await inTime(stage, receiver.arrived('sync.succeeded', 1), 'The webhook call for the sync did not arrive.');
+  await expectLocked(stage, releaseToken, []);
+  screen.reached('The nightly job knows that it cannot rely on the map, and fails. No lock is left.');
+  await pause(1);
+
+  screen.part('The picture', 'Who held what, as the service has told it by webhooks.');
+  const had = spans.findLast(({ path, job }) => path === arena && job === 'nightly');
+  if (had === undefined) throw new DemoFailure('The webhooks tell of no lock of the nightly job.');
+  const waited: Span = { ...had, kind: 'waited', from: wantedAt, to: had.from };
+  const picture = chartLines(
+    [...spans.filter((span) => span !== had).toSorted((one, other) => (one.path < other.path ? -1 : 1)), waited, had],
+    [
+      { at: givenBack[0]?.from ?? wantedAt, text: 'release locks the hero and the map.' },
+      { at: wantedAt, text: 'nightly wants the map too, and waits.' },
+      { at: killedAt, text: 'SIGKILL. The post-step of release gives both back.' },
+      { at: had.to, text: `nightly loses the map by force. Its check says: ${check.outputs['status']}.` },
+    ],
+  );
+  screen.lines(picture);
+  return picture;
 }

@@ -9,15 +9,18 @@ export const tryIt = (baseUrl: string, token: string): string => `
     export WORKSPACE_TOKEN=${token}
     export WORKSPACE_ID=${workspace}
 
-    curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/locks"
+    curl -H "Authorization: Bearer $WORKSPACE_TOKEN" \\
+      "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/locks"
 
-    curl -H "Authorization: Bearer $WORKSPACE_TOKEN" -H "Content-Type: application/json" \\
+    curl -H "Authorization: Bearer $WORKSPACE_TOKEN" \\
+      -H "Content-Type: application/json" \\
       -d '{"path": "${hero}", "type": "exclusive", "ttl": "10m"}' \\
       "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/locks"
 
   What is released, the webhook tells: its calls are shown here as they come.
 
-  In a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:
+  In a workflow whose runner is on this machine, with the token in the secret
+  WORKSPACE_TOKEN:
 
     - uses: workspace-automation/workspace-automation@main
       with:

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 
 /** What a piece of text is, which says how it looks. */
 export type Tone =
+  | 'console'
   | 'debug'
   | 'error'
   | 'good'
@@ -18,6 +19,7 @@ export type Tone =
 type Style = Parameters<typeof styleText>[0];
 
 const styles: Readonly<Record<Exclude<Tone, 'plain'>, Style>> = {
+  console: 'blue',
   debug: 'magenta',
   error: ['bold', 'red'],
   good: 'green',

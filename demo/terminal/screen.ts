@@ -3,7 +3,7 @@ import type { Paint, Tone } from './paint.ts';
 import { wrap } from './wrap.ts';
 
 /** Who is shown in front of a line. */
-export type Speaker = Extract<Tone, 'nightly' | 'release' | 'webhook'>;
+export type Speaker = Extract<Tone, 'console' | 'nightly' | 'release' | 'webhook'>;
 
 export interface Screen {
   title(name: string, sentence: string): void;
@@ -34,13 +34,18 @@ const cut = (text: string, width: number): string =>
 
 export function createScreen({ write, paint, width }: ScreenOptions): Screen {
   let parts = 0;
-  const put = (before: string, beforeLength: number, { indent, tone, text, isRow }: ShownLine): void => {
+  const put = (
+    before: string,
+    beforeLength: number,
+    { indent, tone, text, isRow }: ShownLine,
+    beforeOthers = before,
+  ): void => {
     const margin = ' '.repeat(indent);
     const room = width - beforeLength - indent;
     const [first = '', ...others] = isRow ? [cut(text, room)] : wrap(text, room - hanging.length);
     write(`${`${before}${margin}${paint(tone, first)}`.trimEnd()}\n`);
     const [blanks = ''] = /^ */.exec(text) ?? [];
-    for (const other of others) write(`${before}${margin}${blanks}${hanging}${paint(tone, other)}\n`);
+    for (const other of others) write(`${beforeOthers}${margin}${blanks}${hanging}${paint(tone, other)}\n`);
   };
   const prose = (tone: Tone, text: string): void => {
     for (const line of wrap(text, Math.min(widestProse, width) - 2)) write(`  ${paint(tone, line)}\n`);
@@ -56,7 +61,7 @@ export function createScreen({ write, paint, width }: ScreenOptions): Screen {
       prose('quiet', sentence);
       write('\n');
     },
-    reached: (sentence) => put(`  ${paint('good', '✓')} `, 4, { indent: 0, tone: 'plain', text: sentence }),
+    reached: (sentence) => put(`  ${paint('good', '✓')} `, 4, { indent: 0, tone: 'plain', text: sentence }, '  '),
     say: (speaker, line) => put(`  ${paint(speaker, `${speaker} │`)} `, speaker.length + 5, line),
     lines(lines) {
       for (const line of lines) put('  ', 2, line);

@@ -1,12 +1,27 @@
 import { expect, test } from 'vitest';
+import { readArguments } from '../../demo/arguments.ts';
 import { startDemo } from './demo-process.ts';
 
 test.each([
-  [['--keep', '--nonsense', '--help'], 0, /^Usage: npm run demo \[-- --keep\]\n/, ''],
-  [['--keep', '--kep'], 2, /^$/, 'The demo does not know "--kep". There is --keep, and --help says more.\n'],
+  [['--keep', '--nonsense', '--help'], 0, /^Usage: npm run demo \[-- OPTION\.\.\.\]\n/, ''],
+  [
+    ['--keep', '--kep'],
+    2,
+    /^$/,
+    'The demo does not know "--kep". There are --quick, --record and --keep, and --help says more.\n',
+  ],
+  [['--record', '--keep'], 2, /^$/, 'A recording ends with the demo: leave out --keep or --record.\n'],
 ])('%j ends with %d, and starts nothing', async (args, code, stdout, stderr) => {
   const demo = await startDemo(args);
   expect(await demo.ended).toBe(code);
   expect(demo.stdout()).toMatch(stdout);
   expect(demo.stderr()).toBe(stderr);
+});
+
+test.each([
+  [['--record', 'there', '--quick'], { folder: 'there' }],
+  [['--record', '--quick'], { folder: undefined }],
+  [['--quick'], undefined],
+])('%j records into %j', (args, record) => {
+  expect(readArguments(args)).toEqual({ kind: 'run', keep: false, quick: true, record });
 });

@@ -43,6 +43,7 @@ export interface DemoProcess {
 export async function startDemo(
   args: readonly string[] = [],
   environment: NodeJS.ProcessEnv = {},
+  atEnd: (cleanUp: () => Promise<void>) => void = onTestFinished,
 ): Promise<DemoProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'demo-test-'));
   const child = spawn(process.execPath, [main, ...args], {
@@ -54,7 +55,7 @@ export async function startDemo(
   const signalGroup = (name: NodeJS.Signals | 0): void => void process.kill(onWindows ? pid : -pid, name);
   const end = (): void => void captured(() => signalGroup('SIGKILL'));
   running.add(end);
-  onTestFinished(async () => {
+  atEnd(async () => {
     end();
     running.delete(end);
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });

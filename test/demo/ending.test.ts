@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { needSignals, startDemo } from './demo-process.ts';
 
 describe('the demo ends everything that it started', () => {
-  test('when it is interrupted while a sync and a waiting job run', async (context) => {
+  test('when it is interrupted while a sync and a waiting job run, and it records', async (context) => {
     needSignals(context);
-    const demo = await startDemo();
-    await demo.shows(/nightly │ .* is held by release-bot /);
+    const demo = await startDemo(['--quick', '--record']);
+    await demo.shows(/release │ The sync is running/);
     demo.signal('SIGINT');
     expect(await demo.ended).toBe(130);
     await demo.expectNothingLeft();
@@ -15,7 +15,7 @@ describe('the demo ends everything that it started', () => {
 
   test('when its output is closed', async () => {
     const demo = await startDemo(['--keep']);
-    await demo.shows(/The service/);
+    await demo.shows(/The dashboard/);
     demo.stopReading();
     expect(await demo.ended).toBe(0);
     await demo.expectNothingLeft();

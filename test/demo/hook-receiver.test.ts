@@ -20,12 +20,12 @@ test('a call with a valid signature is shown and counted, and another one is not
     };
     await fetch(receiver.url, { method: 'POST', body, headers });
   }
-  const both = receiver.arrived(2);
+  const both = receiver.arrived('lock.released', 2);
   await call(receiver.secret);
-  await receiver.arrived(1);
+  await receiver.arrived('lock.released', 1);
   await call(receiver.secret);
   await both;
   await call(`whsec_${Buffer.alloc(32).toString('base64')}`);
-  await expect(receiver.arrived(3)).rejects.toThrow('A webhook call could not be verified');
-  expect(shown).toEqual(Array(2).fill('lock.released: Content/Hero.uasset, by ada (signature verified)'));
+  await expect(receiver.arrived('lock.released', 3)).rejects.toThrow('A webhook call could not be verified');
+  expect(shown).toEqual(Array(2).fill('lock.released: Content/Hero.uasset, by ada'));
 });

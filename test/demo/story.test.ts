@@ -1,57 +1,142 @@
-import { expect, test } from 'vitest';
-import { startDemo } from './demo-process.ts';
+import { readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type DemoProcess, startDemo } from './demo-process.ts';
+import { readXml } from './xml.ts';
 
-test('the demo tells the whole story, and leaves nothing behind', async () => {
-  const demo = await startDemo();
-  expect(await demo.ended).toBe(0);
+let demo: DemoProcess;
+let story: string;
+let cast: string;
+let picture: string;
+/** What the pages say to the sign-in link, used twice. */
+const signedIn: number[] = [];
+
+async function useLink(address: string): Promise<number> {
+  const { origin, searchParams } = new URL(address);
+  const { status } = await fetch(`${origin}/sign-in/link`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin, 'content-type': 'application/x-www-form-urlencoded' },
+    body: searchParams,
+  });
+  return status;
+}
+
+beforeAll(async () => {
+  const cleanUps: (() => Promise<void>)[] = [];
+  demo = await startDemo(['--quick', '--record'], {}, (cleanUp) => cleanUps.push(cleanUp));
+  const [, link = ''] = await demo.shows(/^(http\S+\/sign-in\?link=\S+)\n/m);
+  signedIn.push(await useLink(link), await useLink(link));
+  expect(await demo.ended, demo.stderr()).toBe(0);
+  story = demo.stdout();
+  const [castFile = '', svgFile = ''] = [...story.matchAll(/Recorded: (\S+)/g)].map(([, file]) => file);
+  [cast, picture] = await Promise.all([readFile(castFile, 'utf8'), readFile(svgFile, 'utf8')]);
+  await rm(dirname(castFile), { recursive: true });
+  return async () => {
+    for (const cleanUp of cleanUps) await cleanUp();
+  };
+});
+
+/** What somebody says, as if no line were too long. */
+const said = (who: string): string =>
+  [...story.matchAll(new RegExp(`^  ${who} │ *(.*)$`, 'gm'))].map(([, text]) => text).join(' ');
+
+/** All of it, in this order. */
+function expectInOrder(...texts: readonly string[]): void {
+  const places = texts.map((text) => story.indexOf(text));
+  expect(places).not.toContain(-1);
+  expect(places).toEqual(places.toSorted((one, other) => one - other));
+}
+
+test('the address of the dashboard and a sign-in link come first, and the link signs in once', () => {
+  const [, origin = ''] = /^\nWorkspace Automation\n.*\n\n {2}The dashboard, live: (\S+)\/\n.*\nhttp/.exec(story) ?? [];
+  const [, link = ''] = /^(http\S+)\/sign-in\?/m.exec(story) ?? [];
+  expect(new URL(link).origin).toBe(origin);
+  expect(signedIn).toEqual([303, 403]);
+});
+
+test('the release locks both paths, the nightly job waits, and a sync makes progress', () => {
+  expect(said('release')).toMatch(/▼ Locked 2 paths in game-assets until .* Content\/Hero\.uasset .*Arena\.umap /);
+  expect(said('release')).toMatch(/The sync is running, [1-9][\d,]* of about 2,412 objects received\./);
+  expect(said('nightly')).toMatch(/Content\/Maps\/Arena\.umap is held by release-bot until .* Waiting, 5 min left\./);
+  expect(said('webhook')).toMatch(/✓ sync\.succeeded: main is at [0-9a-f]{10}\b/);
+});
+
+test('after SIGKILL, the post-step of the killed job releases its locks, and the job that waits gets the file', () => {
+  expectInOrder(
+    'Waiting, 5 min left',
+    'console │ $ kill -KILL ',
+    'both files are still locked.',
+    'release │ ▼ Post Run ',
+    'The post-step has given both back, ',
+    'Arena.umap: kept until ',
+  );
+  const release = said('release');
+  expect(release.slice(release.indexOf('Post Run'))).toMatch(/▼ Released 2 locks at the end of the job\./);
+  for (const path of ['Hero.uasset', 'Maps/Arena.umap']) {
+    expect(said('webhook')).toContain(`✓ lock.released: Content/${path}, by release-bot`);
+  }
+  expect(said('nightly')).toMatch(/▼ Locked Content\/Maps\/Arena\.umap in game-assets until .* after waiting for /);
+});
+
+test('a lock that is released by force is lost to the job, which says so', () => {
+  expectInOrder('Arena.umap: kept until ', ' lock release game-assets', 'Arena.umap: lost, held by nobody');
+  expect(said('console')).toMatch(/ --force --reason "[^"]+" Released Content\/Maps\/Arena\.umap\. /);
+  expect(said('webhook')).toContain('✓ lock.released: Content/Maps/Arena.umap, by force');
+  expect(said('nightly')).toMatch(/Error: This job has lost its lock on Content\/Maps\/Arena\.umap\. /);
+});
+
+test('it ends with a picture of who held what when, on 80 columns', () => {
+  expect(story).toMatch(
+    /Hero\.uasset\n +release +█+ +held [\d.]+ s\n.*Arena\.umap\n +release +█+ +held .*\n +nightly +░+█+ +waited .* s, held .* s\n +1 *2 *3 *4\n\n( +\d +[\d.]+ s {2}.+\n){4} {2}✓ The service has ended/,
+  );
+  expect(story).toMatch(/ nightly loses the map by force\. Its check says: lost\.$/m);
+  const widths = story.split('\n').filter((line) => line.length > 80 && !line.includes('Recorded: '));
+  expect(widths).toEqual([]);
+});
+
+test('no output has a secret, but the link', () => {
+  expect(story).not.toMatch(/wsa_|whsec_/);
+  expect(said('release')).toContain('hook-secret: ***');
+  expect(said('nightly')).toContain('WORKSPACE_TOKEN: ***');
+  expect(cast).toContain('/sign-in?link=wsl_***');
+  expect(cast + picture).not.toMatch(/(wsa_|wsl_|whsec_)\w/);
+});
+
+test('the cast is what was shown, with colours, in its order', () => {
+  const [header, ...events] = cast
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(header).toMatchObject({ version: 2, width: 80, height: 24, timestamp: expect.any(Number) });
+  const times = events.map(([time]) => time);
+  expect(times).toEqual(times.toSorted((one, other) => one - other));
+  expect(times.at(-1)).toBeGreaterThan(1);
+  expect(events.every(([, code]) => code === 'o')).toBe(true);
+  const text = events.map(([, , data]) => data).join('');
+  expect(text).toContain('\u001b[');
+  expect(story).not.toContain('\u001b');
+  const shown = story.replace(/ {2}Recorded: .*$/s, '').replace(/(link=wsl_).*/, '$1***');
+  expect(stripVTControlCharacters(text)).toBe(shown.replaceAll('\n', '\r\n'));
+});
+
+describe('the picture', () => {
+  test.each(['recorded', 'of the README'])('%s is well-formed, and fetches and runs nothing', async (which) => {
+    const file = new URL('../../docs/images/demo.svg', import.meta.url);
+    const svg = which === 'recorded' ? picture : await readFile(file, 'utf8');
+    const tags = readXml(svg);
+    expect(new Set(tags.map(({ name }) => name))).toEqual(new Set(['svg', 'title', 'style', 'rect', 'text']));
+    expect(tags.flatMap(({ attributes }) => Object.keys(attributes)).filter((name) => /^on|href/.test(name))).toEqual(
+      [],
+    );
+    expect(svg.replace('xmlns="http://www.w3.org/2000/svg"', '')).not.toMatch(/:\/\/|url\(|@import/);
+    expect(svg).toContain('SIGKILL');
+    expect(svg.length).toBeLessThan(60_000);
+  });
+});
+
+test('nothing is left behind', async () => {
   await demo.expectNothingLeft();
   expect(demo.stderr()).toBe('');
-  const story = demo.stdout();
-  const said = (who: string): string =>
-    story
-      .split('\n')
-      .filter((line) => line.startsWith(`  ${who} │ `))
-      .join('\n');
-
-  expect(said('release')).toMatch(
-    /▼ Locked 2 paths in game-assets until .*\n.*Content\/Hero\.uasset .*\n.*Content\/Maps\/Arena\.umap /,
-  );
-  expect(said('release')).toMatch(/The sync of main in game-assets is queued, about 2,412 objects to receive\./);
-  expect(said('release')).toMatch(/The sync is running, [\d,]+ of about 2,412 objects received\./);
-  expect(said('release')).toMatch(
-    /The branch main of game-assets is synced: succeeded after .*, 2,412 objects received\./,
-  );
-  expect(said('release')).toMatch(
-    /▼ 2 locks in game-assets\.\n.*Hero\.uasset is held by release-bot until .*\n.*Arena\.umap is held by release-bot until /,
-  );
-  expect(said('nightly')).toMatch(/Content\/Maps\/Arena\.umap is held by release-bot until .* Waiting, 5 min left\./);
-  expect(said('nightly')).toMatch(/▼ Locked Content\/Maps\/Arena\.umap in game-assets until .* after waiting for /);
-  expect(said('release')).toMatch(/▼ Post Run .*\n.*▼ Released 2 locks at the end of the job\./);
-  expect(said('nightly')).toMatch(/▼ Post Run .*\n.*▼ Released 1 lock at the end of the job\./);
-  expect(
-    said('webhook')
-      .replaceAll(/ at [0-9a-f]{10}/g, ' at <commit>')
-      .split('\n')
-      .toSorted(),
-  ).toEqual([
-    '  webhook │ ✓ lock.released: Content/Hero.uasset, by release-bot (signature verified)',
-    '  webhook │ ✓ lock.released: Content/Maps/Arena.umap, by nightly-bot (signature verified)',
-    '  webhook │ ✓ lock.released: Content/Maps/Arena.umap, by release-bot (signature verified)',
-    '  webhook │ ✓ sync.succeeded: main is at <commit> (signature verified)',
-  ]);
-  // It waits while the release job holds the map, and continues when that releases it.
-  const end = story.indexOf('The end of the jobs');
-  expect(story.indexOf('Waiting, 5 min left')).toBeLessThan(end);
-  expect(story.indexOf('after waiting for')).toBeGreaterThan(end);
-  expect(story).toContain(
-    '✓ The map went from one job to the other, all webhook calls were verified, and nothing is locked any more.',
-  );
-  const summaries = story.slice(story.indexOf('The job summaries'));
-  expect(summaries).toMatch(/Path +Result +Ends +Id\n +─+ .*\n +Content\/Hero\.uasset +released /);
-  expect(summaries).toMatch(/Content\/Maps\/Arena\.umap +░+█+ +waited .*, held /);
-
-  expect(story).not.toContain('\u001b');
-  expect(story).not.toMatch(/wsa_|whsec_/);
-  expect(story).toContain('WORKSPACE_TOKEN: ***');
-  expect(story).toContain('hook-secret: ***');
 });
