@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { shellWord } from '../src/interface/shell-word.ts';
 import { DemoFailure, type Ending } from './ending.ts';
 import { type HookEvent, type HookReceiver, startHookReceiver } from './hook-receiver.ts';
 import { arena, hero } from './sample-assets.ts';
@@ -88,8 +89,7 @@ async function expectLocked({ service, ending }: Stage, token: string, paths: re
 /** Runs a command of the service, and shows it with what it prints. */
 async function runAtConsole({ service, screen }: Stage, args: readonly string[]): Promise<void> {
   const show = (text: string): void => screen.say('console', { indent: 0, tone: 'plain', text });
-  const words = args.map((arg) => (arg.includes(' ') ? `"${arg}"` : arg));
-  show(`$ workspace-service ${words.join(' ')}`);
+  show(`$ workspace-service ${args.map(shellWord).join(' ')}`);
   for (const line of (await service.run(args)).trimEnd().split('\n')) show(line);
 }
 

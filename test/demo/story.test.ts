@@ -82,7 +82,7 @@ test('after SIGKILL, the post-step of the killed job releases its locks, and the
 
 test('a lock that is released by force is lost to the job, which says so', () => {
   expectInOrder('Arena.umap: kept until ', ' lock release game-assets', 'Arena.umap: lost, held by nobody');
-  expect(said('console')).toMatch(/ --force --reason "[^"]+" Released Content\/Maps\/Arena\.umap\. /);
+  expect(said('console')).toMatch(/ --force --reason '[^']+' Released Content\/Maps\/Arena\.umap\. /);
   expect(said('webhook')).toContain('✓ lock.released: Content/Maps/Arena.umap, by force');
   expect(said('nightly')).toMatch(/Error: This job has lost its lock on Content\/Maps\/Arena\.umap\. /);
 });
