@@ -82,34 +82,30 @@ const gitEnvironment = (settings: Readonly<Record<string, string>>): NodeJS.Proc
   };
 };
 
-/** How long something takes in a folder of its own, which is removed. */
-async function inNewFolder({ folder }: Bench, work: (folder: string) => Promise<number>): Promise<number> {
-  const own = await mkdtemp(join(folder, 'checkout-'));
-  const ms = await work(own);
+/**
+ * How long `git fetch` and `git lfs fetch` take, into a repository that has nothing yet. It is left until the end of the
+ * benchmark: where thousands of files were just removed, ext4 makes new ones slowly, and a sync comes next.
+ */
+async function plainFetch({ folder, signal }: Bench, remote: string, lfsUrl: string): Promise<number> {
+  const repository = await mkdtemp(join(folder, 'fetch-'));
+  const env = gitEnvironment({ 'lfs.url': lfsUrl });
+  const git = (...args: readonly string[]) => run('git', ['-C', repository, ...args], { env, signal });
+  await git('init', '--quiet', '--bare');
+  await git('remote', 'add', 'origin', remote);
+  const { ms } = await git('fetch', '--quiet', 'origin', '+refs/heads/main:refs/heads/main');
+  return ms + (await git('lfs', 'fetch', 'origin', 'main')).ms;
+}
+
+/** How long a clone takes, with the content of every file. It is removed. */
+async function clone({ folder, signal }: Bench, address: string, settings: Readonly<Record<string, string>>) {
+  const own = await mkdtemp(join(folder, 'clone-'));
+  const options = { env: gitEnvironment(settings), signal };
+  const { ms } = await run('git', ['clone', '--quiet', address, own], options);
+  const { output } = await run('git', ['-C', own, 'lfs', 'ls-files'], options);
+  if (/^\w+ - /m.test(output)) throw new Error('A clone has pointers in place of files.');
   await rm(own, { recursive: true });
   return ms;
 }
-
-/** How long `git fetch` and `git lfs fetch` take, into a repository that has nothing yet. */
-const plainFetch = (bench: Bench, remote: string, lfsUrl: string): Promise<number> =>
-  inNewFolder(bench, async (folder) => {
-    const env = gitEnvironment({ 'lfs.url': lfsUrl });
-    const git = (...args: readonly string[]) => run('git', ['-C', folder, ...args], { env, signal: bench.signal });
-    await git('init', '--quiet', '--bare');
-    await git('remote', 'add', 'origin', remote);
-    const { ms } = await git('fetch', '--quiet', 'origin', '+refs/heads/main:refs/heads/main');
-    return ms + (await git('lfs', 'fetch', 'origin', 'main')).ms;
-  });
-
-/** How long a clone takes, with the content of every file. */
-const clone = (bench: Bench, address: string, settings: Readonly<Record<string, string>>): Promise<number> =>
-  inNewFolder(bench, async (folder) => {
-    const env = gitEnvironment(settings);
-    const { ms } = await run('git', ['clone', '--quiet', address, join(folder, 'game')], { env, signal: bench.signal });
-    const { output } = await run('git', ['-C', join(folder, 'game'), 'lfs', 'ls-files'], { env, signal: bench.signal });
-    if (/^\w+ - /m.test(output)) throw new Error('A clone has pointers in place of files.');
-    return ms;
-  });
 
 const lockClients = 4;
 

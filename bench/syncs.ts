@@ -10,7 +10,8 @@ import { addWorkspaces } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
-const askEveryMs = 20;
+/** When a sync began and ended is told by the service: to be asked more often would only slow it down. */
+const askEveryMs = 100;
 
 /**
  * Asks for a sync so often at the same time, and waits until all have succeeded; gives the different ones that it was
