@@ -19,8 +19,7 @@ export interface Furnished {
 /** Whoever leaves the page is heard no more: the service ends before the picture is taken, and the page would say so. */
 const leave = (page: Page): Promise<unknown> => page.evaluate(`dispatchEvent(new Event('pagehide'))`);
 
-const goOn = async (page: Page, path: string): Promise<void> =>
-  void (await page.goto(new URL(path, page.url()).href));
+const goOn = async (page: Page, path: string): Promise<void> => void (await page.goto(new URL(path, page.url()).href));
 
 /** Of a service with workspaces, syncs, locks and a webhook. */
 export const furnished = (name: string, show: (service: Furnished) => Promise<void>, scopes?: readonly Scope[]) => ({

@@ -9,7 +9,7 @@ import { type HookRequest, hookRequestSchema } from '../../webhooks/registration
 import { parseTarget } from '../../webhooks/target.ts';
 import { choices, field, group, problemSummary } from '../elements/fields.ts';
 import { eventMeanings, formatNames } from '../elements/hook.ts';
-import { literal, type Markup } from '../elements/text.ts';
+import { addressText, type Markup } from '../elements/text.ts';
 import { type Form, formField, newFormId } from '../frame/form.ts';
 import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
@@ -104,7 +104,7 @@ export function newHookForm(
       ${
         edited === undefined
           ? addressField
-          : html`<p id="url">${literal(shownUrl(edited))} <span class="hint">Deliveries go there. To send them elsewhere, add another webhook.</span></p>`
+          : html`<p id="url">Deliveries go to ${addressText(shownUrl(edited))}. To send them elsewhere, add another webhook.</p>`
       }
       ${grouped('events', eventChoices(typed.events, problems.events !== undefined))}
       ${labelled(
