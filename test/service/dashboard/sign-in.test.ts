@@ -245,6 +245,7 @@ describe('attempts to sign in', () => {
     expect(late.status).toBe(429);
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(late.text).toContain('Too many sign-in attempts');
+    expect(late.text).toContain('<a href="/">Sign in</a>');
     expect((await sendHeadAlone(service, '/sign-in', ['Origin: http://localhost'])).status).toBe(429);
   });
 });
