@@ -8,10 +8,11 @@ import { pictures } from './pictures.ts';
 
 /**
  * `npm run screenshots`: retakes the pictures of the docs. Nothing else writes to docs/images. With `-- FOLDER`, pictures of all
- * pages for somebody to look at go there instead, as wide as a desktop, a phone and a large screen.
+ * pages for somebody to look at go there instead, as wide as a desktop, a phone and a large screen; with names of pictures
+ * after it, only those.
  */
 
-const [elsewhere] = process.argv.slice(2);
+const [elsewhere, ...names] = process.argv.slice(2);
 const folder = elsewhere ?? fileURLToPath(new URL('../images', import.meta.url));
 
 const found = findBrowser();
@@ -26,8 +27,9 @@ if (found.kind === 'missing') {
     };
     if (elsewhere === undefined) tell(await takePictures(browser, pictures, folder));
     else {
-      for (const width of [1280, 390]) tell(await takePictures(browser, [...pictures, ...morePictures], folder, width));
-      tell(await takePictures(browser, morePictures.slice(0, 2), folder, 2560));
+      const asked = [...morePictures, ...pictures].filter(({ name }) => names.length === 0 || names.includes(name));
+      for (const width of [1280, 390]) tell(await takePictures(browser, asked, folder, width));
+      tell(await takePictures(browser, asked.slice(0, 2), folder, 2560));
     }
   } finally {
     await close();

@@ -1,5 +1,6 @@
 import pino from 'pino';
 import type { Page } from 'playwright-core';
+import type { Scope } from '../../src/interface/scopes.ts';
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
 import { endlessDisk } from '../../src/service/runtime/free-disk.ts';
@@ -22,8 +23,8 @@ export interface Picture {
 
 export interface PicturedService {
   readonly storage: Storage;
-  /** Opens a page of the dashboard for an administrator. */
-  open(page: Page, path: string): Promise<void>;
+  /** Opens a page of the dashboard, for an administrator or for somebody with these scopes. */
+  open(page: Page, path: string, scopes?: readonly Scope[]): Promise<void>;
 }
 
 /** Fixed, so that a picture that shows it is the same each time. */
@@ -64,14 +65,17 @@ export async function withPicturedService(
     publicUrl: () => 'https://assets.example.com',
     version: '0.0.0',
   });
-  const { secret } = await storage.commit('global', (db) =>
-    createToken(db, storage.now, { name: 'ada', scopes: ['admin'], workspaces: null, lifetime: null }, administratorId),
-  );
+  const tokenOf = async (name: string, scopes: readonly Scope[], id?: string): Promise<string> => {
+    const token = { name, scopes, workspaces: null, lifetime: null };
+    return (await storage.commit('global', (db) => createToken(db, storage.now, token, id))).secret;
+  };
+  const administrator = await tokenOf('ada', ['admin'], administratorId);
   try {
     await use({
       storage,
-      async open(page, path) {
+      async open(page, path, scopes) {
         const address = `http://127.0.0.1:${service.port}`;
+        const secret = scopes === undefined ? administrator : await tokenOf('grace', scopes);
         await page.goto(`${address}/sign-in?to=${encodeURIComponent(path)}`);
         await page.getByLabel('API token').fill(secret);
         await page.getByRole('button', { name: 'Sign in' }).click();

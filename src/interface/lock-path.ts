@@ -74,7 +74,7 @@ export function parseLockPath(text: string): Parsed<LockPath> {
   const path = parseHeldPath(text);
   if (!path.ok || !misleading.test(path.value)) return path;
   return refused(
-    'A path must not have characters that change the direction of text, nor a space without width (U+200B): it would look like another path.',
+    'A path must not have characters that change the direction of text, or a zero-width space (U+200B): it would look like another path.',
   );
 }
 

@@ -22,6 +22,8 @@ import {
   readPage,
   section,
   security,
+  selfHosting,
+  shipped,
   tableRows,
 } from './pages.ts';
 
@@ -139,6 +141,25 @@ test('every picture exists in both colour schemes, and each file belongs to one'
   expect(files.toSorted()).toEqual(taken.toSorted());
   const shown = [...`${dashboard.text}${readme.text}`.matchAll(/images\/([\w-]+\.png)/g)].map(([, file = '']) => file);
   expect(files).toEqual(expect.arrayContaining(shown));
+});
+
+test('the drawing of how it fits together is whole, names every part, and follows the colour scheme', async () => {
+  const drawing = await shipped('images/how-it-fits-together.svg');
+  const open: string[] = [];
+  for (const [, close, name = '', alone] of drawing.matchAll(/<(\/?)(\w+)(?:\s+[\w:-]+="[^"<]*")*\s*(\/?)>/g)) {
+    if (close !== '') expect(open.pop()).toBe(name);
+    else if (alone === '') open.push(name);
+  }
+  expect(open).toEqual([]);
+  const words = [...drawing.matchAll(/<text[^>]*>([^<]+)<\/text>/g)].map(([, text = '']) => text).join(' ');
+  for (const part of ['Runner', 'Job', 'Action', 'Post-step', 'workspace-service', 'Mirror', 'Locks', 'Database'])
+    expect(words).toContain(part);
+  for (const part of ['Git remote', 'LFS', 'Webhook receiver', 'People', 'git clone']) expect(words).toContain(part);
+  expect(drawing).toMatch(/<title id="title">.+<desc id="description">/s);
+  expect(drawing).toContain('@media (prefers-color-scheme: dark)');
+  expect(drawing).not.toMatch(/(href=|url\()"?(?!#)|@import/);
+  expect(section(selfHosting, 'How it fits together').text).toContain('(images/how-it-fits-together.svg)');
+  expect(readme.text).toContain('(docs/images/how-it-fits-together.svg)');
 });
 
 test('the map has a sentence for each folder of src/, and no other folders', async () => {

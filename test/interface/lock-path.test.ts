@@ -25,7 +25,7 @@ const reason = {
   dots: 'A path must not have a segment "." or "..".',
   long: 'A path must not be longer than 1024 bytes.',
   misleading:
-    'A path must not have characters that change the direction of text, nor a space without width (U+200B): it would look like another path.',
+    'A path must not have characters that change the direction of text, or a zero-width space (U+200B): it would look like another path.',
   encoding: 'The path is not valid percent-encoded UTF-8.',
 } as const;
 

@@ -174,10 +174,13 @@ describe('the page of a path', () => {
       ([, name, text = '']) => `${name}: ${text.replaceAll(/<[^>]*>/g, '')}`,
     );
 
-  test('says who holds it, and offers to release what may be released', async () => {
+  test('says who holds it, and offers to lock it, or to release it, to whoever may', async () => {
     const workspace = await service.workspace();
     const address = pathAddress(workspace, 'a/b');
+    const lockIt = `<a class="button primary" href="/workspaces/${workspace}/locks/new?path=a%2Fb">Lock it</a>`;
     expect((await reader.get(address)).text).toContain('Nobody holds a lock on this path.');
+    expect((await reader.get(address)).text).not.toContain(lockIt);
+    expect((await bob.get(address)).text).toContain(lockIt);
     const { id } = await takeLock(service, workspace, bob.secret, 'a/b', { note: 'Rigging' });
     const { text } = await reader.get(address);
     expect(factsIn(text)).toEqual(

@@ -68,7 +68,7 @@ describe('locking a file', () => {
       duration: { value: '31d', problem: expect.stringContaining('30d at the most') },
       note: { value: 'x'.repeat(201), problem: expect.stringContaining('at most 200 characters') },
     });
-    expect(refused.text).toContain('Nothing was locked. Look at');
+    expect(refused.text).toContain('Nothing was locked. Check');
     for (const [path, duration] of [
       ['', '1h'],
       ['/etc/passwd', '1h'],

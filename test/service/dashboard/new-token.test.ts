@@ -210,7 +210,7 @@ describe('what cannot be a token', () => {
     expect(text).toContain('value="&lt;b&gt;limited&lt;/b&gt;"');
     expect(text).toContain('value="45d"');
     expect(text.match(/<input type="(?:checkbox|radio)"[^>]* checked/g)).toHaveLength(5);
-    expect(text).toContain('No token was created. Look at <a href="#workspaces">Workspaces</a>.');
+    expect(text).toContain('No token was created. Check <a href="#workspaces">Workspaces</a>.');
   });
 
   test('all that is wrong is said at once', async () => {

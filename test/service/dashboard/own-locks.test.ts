@@ -42,7 +42,7 @@ test('My locks has those of the owner in every workspace that the token sees, an
   const read = (await reader.get('/my-locks')).text;
   expect([offered(read), read.includes('title="b"') || read.includes('<bdi>b</bdi>')]).toEqual([[], true]);
   const nobody = await signedIn(service, { name: 'nobody', scopes: ['locks:read'] });
-  expect((await nobody.get('/my-locks')).text).toContain('You hold no lock.');
+  expect((await nobody.get('/my-locks')).text).toContain('You hold no locks.');
   expect((await (await signedIn(service, { scopes: ['sync'] })).get('/')).text).not.toContain('/my-locks');
 });
 

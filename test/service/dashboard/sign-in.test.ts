@@ -19,7 +19,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     const visitor = await here();
     const page = await visitor.get('/');
     expect(page.status).toBe(200);
-    expect(page.text).toContain('Signed in as <bdi>ada</bdi>');
+    expect(page.text).toContain('Signed in as </span><bdi>ada</bdi>');
     const cookie = visitor.cookie();
     const out = await visitor.submit('/', '/sign-out');
     expect(out.headers.get('location')).toBe('/sign-in?out=true');
@@ -245,6 +245,7 @@ describe('attempts to sign in', () => {
     expect(late.status).toBe(429);
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(late.text).toContain('Too many sign-in attempts');
+    expect(late.text).toContain('<a href="/">Sign in</a>');
     expect((await sendHeadAlone(service, '/sign-in', ['Origin: http://localhost'])).status).toBe(429);
   });
 });

@@ -74,5 +74,5 @@ export function problemSummary<Field extends string>(
   const wrong = (Object.keys(titles) as Field[]).filter((field) => problems[field] !== undefined);
   if (wrong.length === 0) return '';
   const links = wrong.map((field, index) => html`${index === 0 ? '' : ', '}<a href="#${field}">${titles[field]}</a>`);
-  return html`<p class="warning" role="alert">${nothingDone} Look at ${links}. ${more}</p>`;
+  return html`<p class="warning" role="alert">${nothingDone} Check ${links}. ${more}</p>`;
 }

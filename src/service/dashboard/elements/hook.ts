@@ -25,7 +25,7 @@ export const formatNames: Readonly<Record<HookFormat, string>> = {
 };
 
 export const shownBranches = ({ branches, events }: Pick<Hook, 'branches' | 'events'>): Markup => {
-  if (!events.some(isSyncEvent)) return faint('none: only locks');
+  if (!events.some(isSyncEvent)) return faint('none (locks only)');
   return branches === null ? html`all` : literals(branches);
 };
 

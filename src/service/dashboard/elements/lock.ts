@@ -7,8 +7,8 @@ import type { RecordedLockChange } from '../../locks/read-history.ts';
 import { folderOf, pathAddress } from '../assets/lock-list.js';
 import { noRun, safeText, shortRun } from '../assets/text.js';
 import { field } from './fields.ts';
-import { table } from './list.ts';
-import { faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
+import { addressWith, table } from './list.ts';
+import { brokenAtSlashes, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
 
 /** A path of which the end stays in sight where there is no room for all of it. */
 export const pathLink = (workspace: string, path: string): Markup => {
@@ -16,11 +16,15 @@ export const pathLink = (workspace: string, path: string): Markup => {
   return html`<a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><span dir="ltr"><bdi class="folder">${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
 };
 
+/** Where the path, if any, can be locked. */
+export const newLockAddress = (workspace: string, path = ''): string =>
+  addressWith(`/workspaces/${workspace}/locks/new`, { path });
+
 /** A link to the run from which a lock was taken. */
 export function originLink(origin: string | null, length: 'whole' | 'short'): Markup {
   const short = shortRun(origin);
   if (origin === null || short === undefined) return faint(noRun(origin));
-  return html`<a rel="noreferrer noopener" href="${origin}"><bdi>${safeText(length === 'short' ? short : origin)}</bdi></a>`;
+  return html`<a rel="noreferrer noopener" href="${origin}">${brokenAtSlashes(length === 'short' ? short : origin)}</a>`;
 }
 
 /** A lock in full, to decide about. */

@@ -13,6 +13,14 @@ export const userText = (text: string): Markup => html`<bdi>${safeText(text)}</b
 /** A path, a branch or an id, which people may compare letter by letter. */
 export const literal = (text: string): Markup => html`<code><bdi>${safeText(text)}</bdi></code>`;
 
+/** An address. Where it does not fit, it breaks after a slash rather than within a name. */
+export const brokenAtSlashes = (text: string): Markup =>
+  html`<bdi>${safeText(text)
+    .split(/(?<=[^:/]\/)/)
+    .map((part, index) => html`${index === 0 ? '' : html`<wbr>`}${part}`)}</bdi>`;
+
+export const addressText = (text: string): Markup => html`<code>${brokenAtSlashes(text)}</code>`;
+
 export const literals = (texts: readonly string[]): Markup =>
   html`${texts.map((text, index) => html`${index === 0 ? '' : ', '}${literal(text)}`)}`;
 

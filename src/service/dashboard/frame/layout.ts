@@ -78,7 +78,7 @@ function mainNavigation({ section }: PageLocation, { scopes }: Bearer): Markup {
 }
 
 const signedIn = (call: PageCall): Markup => html`<div class="who">
-    <span>Signed in as ${userText(call.bearer.name)}</span>
+    <span><span class="as">Signed in as </span>${userText(call.bearer.name)}</span>
     <form method="post" action="/sign-out">${formField(call)}<button class="quiet">Sign out</button></form>
   </div>`;
 
@@ -131,17 +131,17 @@ export async function showPage(
 /** What a problem is to the API: what went wrong, and the request id for the log. */
 export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): Promise<Response> {
   const { status, title } = problems[refusal.problem];
-  const view: View = {
-    title,
-    location: { section: 'none' },
-    main: html`<p>${safeText(refusal.message)}</p>
-      <p><a href="/">Go to the workspaces</a></p>
-      <p class="faint">Request <code>${c.get('requestId')}</code></p>`,
-  };
   // Both are set once the session has been found.
   const session: ContextVariableMap['session'] | undefined = c.get('session');
   const bearer: Environment['Variables']['bearer'] | undefined = c.get('bearer');
   const call = session === undefined || bearer === undefined ? undefined : { c, bearer, now: session.now };
+  const view: View = {
+    title,
+    location: { section: 'none' },
+    main: html`<p>${safeText(refusal.message)}</p>
+      <p class="faint">Request <code>${c.get('requestId')}</code></p>
+      <p><a href="/">${call === undefined ? 'Sign in' : 'Go to the workspaces'}</a></p>`,
+  };
   const page = await showPage(call, view, status);
   return send(c, { ...page, headers: { ...refusal.extras.headers, ...page.headers } });
 }

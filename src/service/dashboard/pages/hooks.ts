@@ -7,7 +7,7 @@ import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
 import { findHook, type HookRow, type InactiveWhy } from '../../webhooks/hooks.ts';
 import { droppedInShort, formatNames, hookState, noticeOf, shownBranches } from '../elements/hook.ts';
 import { type Heading, table } from '../elements/list.ts';
-import { empty, faint, literal, literals, type Markup, userText } from '../elements/text.ts';
+import { addressText, empty, faint, literals, type Markup, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -62,7 +62,7 @@ function row({ now }: PageCall, workspace: string, hook: HookOverview): Markup {
   const page = `/workspaces/${workspace}/hooks/${hook.id}`;
   const { inactive_why: why } = hook;
   return html`<tr>
-    <th scope="row"><a href="${page}">${literal(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
+    <th scope="row"><a href="${page}">${addressText(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
     <td data-label="State">${hookState(hook, now)}${why === null ? '' : html`<p class="hint">${whatToDo[why]}</p>`}${droppedInShort(hook)}</td>
     <td data-label="Events">${literals(hook.events)}</td>
     <td data-label="Branches">${shownBranches(hook)}</td>

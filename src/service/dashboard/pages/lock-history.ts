@@ -158,12 +158,11 @@ export function addLockHistoryPages(app: App, parts: DashboardParts): void {
       ${pageLinks(
         isLater ? link(historyAddress(id, filter), 'Newest') : '',
         next === undefined ? '' : link(historyAddress(id, { ...filter, before: positionText(next) }), 'Older', 'next'),
-      )}
-      <p class="pages">
-        <a class="button" href="${csvAddress(id, filter)}" download>Download as CSV</a>
-        ${link(listAddress(id), 'Locks held now')}
-      </p>`;
-    return showPage(call, { title: 'History of locks', location: inWorkspace(id, 'locks'), main });
+      )}`;
+    const actions = html`
+      <a class="button" href="${listAddress(id)}">Locks held now</a>
+      <a class="button" href="${csvAddress(id, filter)}" download>Download as CSV</a>`;
+    return showPage(call, { title: 'History of locks', actions, location: inWorkspace(id, 'locks'), main });
   });
 
   app.get(`${path}.csv`, requireSession(parts, access), async (c) => {

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
 import { type LockPath, lockPathFromUrl, parseHeldPath } from '../../../interface/lock-path.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
+import { grants } from '../../../interface/scopes.ts';
 import { foldCase } from '../../../interface/windows-path.ts';
 import { invalid } from '../../contract/problem.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
@@ -15,7 +16,7 @@ import type { WaitingRequest } from '../../locks/refused-requests.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { pathAddress, releaseAddress, releaseText } from '../assets/lock-list.js';
 import { addressWith, link, pageLinks, table } from '../elements/list.ts';
-import { changeTable, lockFacts, originLink } from '../elements/lock.ts';
+import { changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
 import { empty, faint, type Markup, pointInTime, time, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
@@ -35,17 +36,22 @@ interface PathState {
   readonly history: HistoryPage;
 }
 
-function present(call: PageCall, { workspace, lock: row }: PathState): Markup {
-  if (row === undefined) return empty('Nobody holds a lock on this path.', 'Anyone can take it now.');
+const present = ({ now }: PageCall, { lock }: PathState): Markup =>
+  lock === undefined
+    ? empty('Nobody holds a lock on this path.', 'It can be locked now.')
+    : lockFacts(lockOf(lock), now);
+
+/** What can be done now, beside the heading. */
+function action({ bearer }: PageCall, { workspace, path, lock: row }: PathState): Markup | string {
+  if (row === undefined) {
+    if (!grants(bearer.scopes, 'locks:write')) return '';
+    return html`<a class="button primary" href="${newLockAddress(workspace, path)}">Lock it</a>`;
+  }
   const lock = lockOf(row);
-  const release = releaseWay(call.bearer, { lock, tokenId: row.token_id });
+  const release = releaseWay(bearer, { lock, tokenId: row.token_id });
   const shown = { ...lock, release };
-  return html`${lockFacts(lock, call.now)}
-    ${
-      release === 'none'
-        ? ''
-        : html`<p class="actions"><a class="button${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, shown)}">${releaseText(shown)}</a></p>`
-    }`;
+  if (release === 'none') return '';
+  return html`<a class="button${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, shown)}">${releaseText(shown)}</a>`;
 }
 
 function waitingTable({ now }: PageCall, waiting: readonly WaitingRequest[]): Markup {
@@ -84,9 +90,8 @@ function show(call: PageCall, state: PathState, isLater: boolean): Markup {
     <section data-part="lock">${present(call, state)}</section>
     <h2>Waiting for it</h2>
     <section data-part="waiting">${waitingTable(call, state.waiting)}</section>
-    <h2>History</h2>
+    <div class="heading"><h2>History</h2><div class="actions"><a class="button" href="${historyAddress(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) })}">History of its folder</a></div></div>
     <section data-part="history">${pastTable(call, state, isLater)}</section>
-    <p class="pages">${link(historyAddress(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) }), 'History of its folder')}</p>
   </div>`;
 }
 
@@ -126,6 +131,7 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
     const { workspace, path } = state;
     return showPage(call, {
       title: path,
+      actions: html`<span data-part="action">${action(call, state)}</span>`,
       location: inWorkspace(workspace, 'locks'),
       main: show(call, state, before !== undefined),
       script: 'lock-path.js',

@@ -20,7 +20,8 @@ import {
 } from '../assets/lock-list.js';
 import { plural } from '../assets/text.js';
 import { option } from '../elements/fields.ts';
-import { addressWith, link, numberedPages } from '../elements/list.ts';
+import { numberedPages } from '../elements/list.ts';
+import { newLockAddress } from '../elements/lock.ts';
 import { empty, literal, type Markup, notice, pointInTime } from '../elements/text.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
@@ -63,19 +64,16 @@ function filters(workspace: string, query: ListQuery): Markup {
 
 type EmptyState = (context: RowContext, path: string) => Markup;
 
-const newLockAddress = (workspace: string, path = ''): string =>
-  addressWith(`/workspaces/${workspace}/locks/new`, { path });
-
 const emptyStates: Readonly<Record<'free' | 'none' | 'no-match', EmptyState>> = {
   free: ({ workspace, releasing }, path) =>
     empty(
       'Nobody holds a lock on this path.',
       html`It was released, has expired, or was never taken. ${releasing ? html`<a href="${newLockAddress(workspace, path)}">Lock it</a>` : 'Anyone can take it now.'}`,
     ),
-  none: () =>
+  none: ({ workspace, releasing }) =>
     empty(
       'Nothing is locked.',
-      html`When a workflow step takes a lock with <code>operation: lock</code>, it appears here, with its holder and run.`,
+      html`${releasing ? html`<a href="${newLockAddress(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once somebody locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
     ),
   'no-match': ({ workspace }) =>
     empty(
@@ -125,12 +123,12 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
     ${lockTable(context, query, rows)}
     ${emptyDivisions(context, query, locks.length, found.length)}
     ${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], (page) => listAddress(workspace, { ...query, page }))}
-    <p class="pages">${link(historyAddress(workspace), 'History of locks')}</p>
   </div>`;
 }
 
-const newLockLink = (workspace: string): Markup =>
-  html`<a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a>`;
+const actions = (workspace: string, mayLock: boolean): Markup => html`
+  <a class="button" href="${historyAddress(workspace)}">History</a>
+  ${mayLock ? html`<a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a>` : ''}`;
 
 /** Its boxes stand in the rows. Without JavaScript it is about those of this page. */
 const selectionMenu = (call: PageCall, workspace: string): Markup =>
@@ -183,7 +181,7 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
       title: 'Locks',
       location: inWorkspace(id, 'locks'),
       script: 'locks.js',
-      actions: mayLock ? newLockLink(id) : '',
+      actions: actions(id, mayLock),
       main: html`${notice(lockNotice(texts.notice))}
         ${listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionMenu(call, id) : '')}`,
     });

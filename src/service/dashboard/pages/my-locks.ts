@@ -38,8 +38,8 @@ const groupTitle = (workspace: string, { length }: readonly LockRow[]): Markup =
   html`<a href="${listAddress(workspace)}">${userText(workspace)}</a> <span class="faint">${plural(length, 'lock')}</span>`;
 
 const noLocks = empty(
-  'You hold no lock.',
-  html`Open the locks of a <a href="/">workspace</a> to lock a file. Locks that you take with git or in an editor appear here too.`,
+  'You hold no locks.',
+  html`To lock a file, open its <a href="/">workspace</a>. Locks that you take with git or in an editor appear here too.`,
 );
 
 export function addOwnLocksPage(app: App, parts: DashboardParts): void {
@@ -52,7 +52,7 @@ export function addOwnLocksPage(app: App, parts: DashboardParts): void {
     }));
     const main = html`
       ${notice(lockNotice(queryOf(call, 'notice').notice))}
-      <p>Locks that were taken with any token of the owner ${userText(call.bearer.owner)}.</p>
+      <p>Locks held by ${userText(call.bearer.owner)}, whichever token took them.</p>
       ${locks.length === 0 ? noLocks : groupedTable('cards own-locks', headings, groups)}
       ${found.length > maxShown ? html`<p class="hint">These are the first ${maxShown}. The list of each workspace has all of them.</p>` : ''}`;
     return showPage(call, { title: 'My locks', location: { section: 'my-locks' }, main });

@@ -9,7 +9,7 @@ import { type HookRequest, hookRequestSchema } from '../../webhooks/registration
 import { parseTarget } from '../../webhooks/target.ts';
 import { choices, field, group, problemSummary } from '../elements/fields.ts';
 import { eventMeanings, formatNames } from '../elements/hook.ts';
-import { literal, type Markup } from '../elements/text.ts';
+import { addressText, type Markup } from '../elements/text.ts';
 import { type Form, formField, newFormId } from '../frame/form.ts';
 import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
@@ -19,8 +19,8 @@ const titles = {
   events: 'Events',
   branches: 'Branches',
   format: 'Format',
-  secret: 'Secret',
   headers: 'Extra headers',
+  secret: 'Secret',
 } as const;
 
 type Field = keyof typeof titles;
@@ -28,15 +28,15 @@ type Field = keyof typeof titles;
 const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
   standard: 'JSON with the event, signed as Standard Webhooks specifies. For your own programs.',
   github: html`Starts workflows of a GitHub repository that run on <code>repository_dispatch</code>. The address is
-    <code>https://api.github.com/repos/OWNER/REPO/dispatches</code>; a header <code>Authorization: Bearer …</code> has a
-    token of GitHub.`,
+    ${addressText('https://api.github.com/repos/OWNER/REPO/dispatches')}, with a
+    GitHub token in the header <code>Authorization: Bearer …</code>.`,
   buildkite: html`Creates a build of the branch. The address is
-    <code>https://api.buildkite.com/v2/organizations/ORG/pipelines/PIPELINE/builds</code>; a header
-    <code>Authorization: Bearer …</code> has a token of Buildkite. For syncs only.`,
-  slack: 'Writes a sentence to a channel. The address is that of an incoming webhook of Slack.',
-  discord: 'Writes a sentence to a channel. The address is that of a webhook of Discord.',
+    ${addressText('https://api.buildkite.com/v2/organizations/ORG/pipelines/PIPELINE/builds')}, with a
+    Buildkite token in the header <code>Authorization: Bearer …</code>. For syncs only.`,
+  slack: 'Posts a sentence to a channel. The address is that of a Slack incoming webhook.',
+  discord: 'Posts a sentence to a channel. The address is that of a Discord webhook.',
   teams:
-    'Writes a sentence to a channel or chat. The address is that of a workflow of Teams that posts when it receives a webhook request.',
+    'Posts a sentence to a channel or chat. The address is that of a Teams workflow that posts when it receives a webhook request.',
 };
 
 const eventChoices = (chosen: readonly string[], wrong: boolean): Markup =>
@@ -104,7 +104,7 @@ export function newHookForm(
       ${
         edited === undefined
           ? addressField
-          : html`<p id="url">${literal(shownUrl(edited))} <span class="hint">Deliveries go there. To send them elsewhere, add another webhook.</span></p>`
+          : html`<p id="url">Deliveries go to ${addressText(shownUrl(edited))}. To send them elsewhere, add another webhook.</p>`
       }
       ${grouped('events', eventChoices(typed.events, problems.events !== undefined))}
       ${labelled(

@@ -12,7 +12,7 @@ import { plural } from '../assets/text.js';
 import { hookState } from '../elements/hook.ts';
 import { type Heading, link, table } from '../elements/list.ts';
 import { pathLink } from '../elements/lock.ts';
-import { countdown, literal, type Markup, time, userText } from '../elements/text.ts';
+import { addressText, countdown, literal, type Markup, time, userText } from '../elements/text.ts';
 import type { PageCall } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 
@@ -75,7 +75,7 @@ async function lockSections({ bearer, now }: PageCall, { storage }: DashboardPar
 function failingRow({ now }: PageCall, hook: FailingHook): Markup {
   const { workspace, id, last_error } = hook;
   return html`<tr>
-    <th scope="row"><a href="/workspaces/${workspace}/hooks/${id}">${literal(shownUrl(hook))}</a>${last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`}</th>
+    <th scope="row"><a href="/workspaces/${workspace}/hooks/${id}">${addressText(shownUrl(hook))}</a>${last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`}</th>
     <td data-label="Workspace"><a href="/workspaces/${workspace}/hooks">${userText(workspace)}</a></td>
     <td data-label="State">${hookState(hook, now)}</td>
   </tr>`;
@@ -88,7 +88,7 @@ async function failingSection(call: PageCall, { storage }: DashboardParts): Prom
     title: 'Failing webhooks',
     headings: ['Address', 'Workspace', 'State'],
     rows: failing.map((hook) => failingRow(call, hook)),
-    empty: 'None.',
+    empty: 'No webhook is failing.',
   });
 }
 
@@ -116,7 +116,7 @@ function behindSection(
         <td data-label="Last synced">${synced === undefined ? '' : time(asTimestamp(synced.at), now)}</td>
       </tr>`,
     ),
-    empty: unknown > 0 ? 'None that is known of yet.' : 'Every synced branch is up to date.',
+    empty: unknown > 0 ? 'None known yet.' : 'Every synced branch is up to date.',
     more: [
       others > 0 ? `And ${plural(others, 'other branch', 'other branches')}.` : '',
       unknown > 0 ? `${plural(unknown, 'remote has', 'remotes have')} not answered yet.` : '',

@@ -33,14 +33,14 @@ interface Asked {
 }
 
 const hint = html`
-  It starts with <code>wsa_</code>. Its scopes decide what you see here. Whoever runs the service creates one, here
-  under “Tokens” or with <code>workspace-service token create</code>.`;
+  It starts with <code>wsa_</code>. Its scopes decide what you see here. An administrator creates it, here under “Tokens” or
+  with <code>workspace-service token create</code>.`;
 
 const tokenForm = ({ to, message, problem }: Asked): View =>
   signInView(html`
     ${notice(message)}
-    <p class="narrow">This service locks the large files of a project that nobody can merge, mirrors their repositories, and
-      tells others what happens to them. See here who holds which file, since when and for which run.</p>
+    <p class="narrow">This service locks large files that cannot be merged, so that two people or jobs never change one at
+      the same time. Here you see who holds which file, since when and from which run.</p>
     <form method="post" action="/sign-in" class="narrow">
       <input type="hidden" name="to" value="${to}">
       ${field({

@@ -115,15 +115,15 @@ function show(call: PageCall, workspace: string, sync: RecordedSync): Markup {
     <div class="warning" data-text="missing"${hiddenIf(texts.missing === '')}>${texts.missing}</div>
     <div class="warning" data-text="error"${hiddenIf(texts.error === '')}>${texts.error}</div>
     <p class="faint" data-live${hiddenIf(isOver)}>This is the state as of when the page was opened. <a href="">Refresh</a></p>
-    <div class="actions">
-      <form method="post" action="/workspaces/${workspace}/sync" data-again${hiddenIf(!isOver)}>
-        ${formField(call)}<input type="hidden" name="branch" value="${sync.branch}">
-        <button class="primary">Sync again</button>
-      </form>
-      <a class="button" href="/workspaces/${workspace}/syncs?${new URLSearchParams({ branch: sync.branch })}">All syncs of this branch</a>
-    </div>
   </div>`;
 }
+
+const actions = (call: PageCall, workspace: string, { branch, finished_at }: RecordedSync): Markup => html`
+  <a class="button" href="/workspaces/${workspace}/syncs?${new URLSearchParams({ branch })}">All syncs of this branch</a>
+  <form method="post" action="/workspaces/${workspace}/sync" data-again${hiddenIf(finished_at === null)}>
+    ${formField(call)}<input type="hidden" name="branch" value="${branch}">
+    <button class="primary">Sync again</button>
+  </form>`;
 
 export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): void {
   const { storage } = parts;
@@ -140,7 +140,8 @@ export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): v
     const { workspace, sync } = await addressed(call);
     const location = inWorkspace(workspace, 'syncs');
     const main = show(call, workspace, sync);
-    return showPage(call, { title: `Sync of ${sync.branch}`, location, main, script: 'sync.js' });
+    const view = { title: `Sync of ${sync.branch}`, actions: actions(call, workspace, sync), location, main };
+    return showPage(call, { ...view, script: 'sync.js' });
   });
 
   addLivePage(app, parts, { path: '/workspaces/:id/syncs/:sync/events', access: 'sync' }, async (call) => {

@@ -75,11 +75,10 @@ function chart(syncs: readonly RecordedSync[]): Markup {
 }
 
 const filterForm = (history: string, branch: string, names: readonly string[]): Markup =>
-  html`<form method="get" action="${history}" class="actions" role="search">
-    <label for="branch">Branch</label>
-    <input id="branch" type="search" name="branch" value="${branch}" list="branches" autocapitalize="none" spellcheck="false">
+  html`<form method="get" action="${history}" class="filters" role="search">
+    <div class="field"><label for="branch">Branch</label><input id="branch" type="search" name="branch" value="${branch}" list="branches" autocapitalize="none" spellcheck="false"></div>
     <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>
-    <button>Filter</button>
+    <button>Show</button>
     ${branch === '' ? '' : html`<a href="${history}">Show all branches</a>`}
   </form>`;
 

@@ -115,7 +115,7 @@ async function confirmationOf(storage: Storage, id: string): Promise<Confirmatio
 function locksOf({ locks, someLocks }: Dependents): Markup | string {
   if (locks === 0) return 'none';
   const more = locks - someLocks.length;
-  return html`${plural(locks, 'lock')}. They stay until they are released or expire.
+  return html`${plural(locks, 'lock')}. ${locks === 1 ? 'It stays until it is released or expires.' : 'They stay until they are released or expire.'}
     <ul>${someLocks.map(({ workspace, path }) => html`<li>${literal(path)} in <a href="/workspaces/${workspace}/locks">${userText(workspace)}</a></li>`)}
     ${more > 0 ? html`<li>and ${plural(more, 'other')}</li>` : ''}</ul>`;
 }

@@ -64,7 +64,7 @@ const ruleTable = (rules: readonly TrustRule[], now: number): Markup =>
 
 const nobody = empty(
   'No workflow is trusted yet.',
-  html`A job of a repository that you <a href="/trust/new">trust</a> proves who it is and needs no token in its secrets.`,
+  html`A trusted job proves its identity, so its repository needs no token among its secrets. <a class="nowrap" href="/trust/new">Add the first</a>`,
 );
 
 /** The identity of a job names the service that it is for. */

@@ -17,9 +17,9 @@ const titles = {
   remote: 'Git repository',
   username: 'User name',
   password: 'Password or token',
-  desk_ttl: 'Locks of people last',
+  desk_ttl: "People's locks last",
   lfs: 'LFS objects that a sync fetches',
-  lfs_url: 'Address of the LFS objects',
+  lfs_url: 'LFS address',
 } as const;
 
 type Field = keyof typeof titles;
@@ -65,9 +65,9 @@ function storedRemote({ remote }: FoundWorkspace): Remote | undefined {
 }
 
 const meanings: Readonly<Record<LfsMode, string>> = {
-  head: 'Those of the files that the branch has.',
-  history: 'Those of the files that it ever had, too.',
-  none: 'Clients get all of them from where they are.',
+  head: 'Those of the files on the branch.',
+  history: 'Those of every file that was ever on the branch.',
+  none: 'Clients fetch them from the LFS server of the repository.',
 };
 
 /** The address as typed, without what is in it of credentials. */
@@ -99,20 +99,20 @@ export function workspaceForm(
   return html`${problemSummary(isNew ? 'No workspace was added.' : 'Nothing was changed.', titles, problems, typed.password === '' ? '' : 'Enter the password again.')}
     <form method="post" action="${action}" class="narrow" novalidate>
       ${formField(call)}
-      ${isNew ? text('id', 'It is part of addresses, such as game.', html` required`) : ''}
-      ${text('remote', html`What is mirrored: <code>https://host/path</code>, <code>ssh://user@host/path</code> or <code>user@host:path</code>. It is asked before anything is saved.`, html` required`)}
+      ${isNew ? text('id', 'Part of its addresses, such as “game”.', html` required`) : ''}
+      ${text('remote', html`What is mirrored: <code>https://host/path</code>, <code>ssh://user@host/path</code> or <code>user@host:path</code>. The service tries it before anything is saved.`, html` required`)}
       ${text('username', 'For https. Many hosts take any name beside a token.')}
       ${labelled(
         'password',
         hasCredentials
           ? 'Credentials are stored, and never shown. Leave both empty to keep them, as long as the host is the same.'
-          : 'It is stored for git alone, and never shown again. For ssh, the service has a key of its own.',
+          : 'Only git uses it, and it is never shown again. For ssh, the service has its own key.',
         (aria) =>
           html`<input type="password" id="password" name="password" autocomplete="off" spellcheck="false"${aria}>`,
       )}
-      ${text('desk_ttl', 'Those taken here or with Git LFS, unless somebody chooses another time: such as 8h or 7d, at most 30d.')}
+      ${text('desk_ttl', 'Those taken here or with Git LFS, unless they choose another time: such as 8h or 7d, at most 30d.')}
       ${group({ id: 'lfs', title: titles.lfs, problem: problems.lfs, content: choices({ type: 'radio', name: 'lfs', chosen: [typed.lfs], wrong: wrongLfs, options: modes }) })}
-      ${text('lfs_url', 'If they are not beside the repository. Without user name and password.')}
+      ${text('lfs_url', 'Only if LFS has an address of its own, without user name and password.')}
       <div class="actions"><button class="primary">${isNew ? 'Add workspace' : 'Save'}</button> <a class="button" href="${isNew ? '/' : `/workspaces/${stored.id}`}">Cancel</a></div>
     </form>`;
 }

@@ -108,7 +108,7 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
 
   const stillLocked = (id: string, locks: number): Markup =>
     html`<p class="warning" role="alert"><strong>It cannot be removed: ${plural(locks, 'lock')} ${locks === 1 ? 'is' : 'are'} held in it.</strong>
-      Whoever holds one counts on it. Wait until they are over, or ${link(listAddress(id), 'release them')} first.</p>`;
+      Their holders rely on them. Wait until they end, or ${link(listAddress(id), 'release them')} first.</p>`;
 
   async function askToRemove(call: PageCall, { id, remote }: FoundWorkspace, locks: number): Promise<Answer> {
     const hooks = await listHooks(storage.read, id);
@@ -118,9 +118,9 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
       <p>The workspace ${userText(id)} is a mirror of ${literal(shownRemote(remote))}. The repository itself stays as it is. What is lost:</p>
       <ul>
         <li>the mirror with its LFS objects, and the history of syncs and of locks${hooks.length === 0 ? '.' : ';'}</li>
-        ${hooks.length === 0 ? '' : html`<li>${plural(hooks.length, 'webhook')}${waiting === 0 ? '' : `, and ${plural(waiting, 'delivery that waits', 'deliveries that wait')} and will never be sent`}.</li>`}
+        ${hooks.length === 0 ? '' : html`<li>${plural(hooks.length, 'webhook')}${waiting === 0 ? '' : `, and ${plural(waiting, 'pending delivery', 'pending deliveries')} that will never be sent`}.</li>`}
       </ul>
-      <p>Workflows that name it fail from then on. This cannot be undone.</p>
+      <p>Workflows that use it will fail. This cannot be undone.</p>
       <form method="post" action="/workspaces/${id}/remove" class="actions">
         ${formField(call)}${locks > 0 ? '' : html`<button class="danger">Remove workspace</button>`} <a class="button" href="/workspaces/${id}/settings">Cancel</a>
       </form>`;

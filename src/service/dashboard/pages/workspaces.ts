@@ -55,8 +55,8 @@ const noWorkspaces = ({ bearer }: PageCall): Markup =>
   bearer.workspaces === null
     ? empty(
         'There are no workspaces yet.',
-        html`A workspace mirrors a git repository. Somebody with the scope <code>admin</code> adds one here, or on the machine of the service:
-          <code>workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`,
+        html`A workspace mirrors a git repository, whose files can then be locked. ${grants(bearer.scopes, 'admin') ? html`<a href="/new-workspace">Add one</a>` : 'An administrator adds one'} here, or on the machine of the service:
+          <code class="command">workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`,
       )
     : empty(
         'Your token sees no workspaces.',

@@ -37,8 +37,9 @@ test('the page of a path follows what happens to it, and its history can be down
 
   await locksOf(service, workspace, bob.secret).release(path);
   await facts.getByText('Nobody holds a lock on this path.').waitFor();
+  await page.getByRole('link', { name: 'Lock it' }).waitFor();
   expect((await asAda.take(path, { referer: 'https://ci.example.com/runs/8' })).status).toBe(201);
-  await facts.getByRole('link', { name: 'Release' }).waitFor();
+  await page.getByRole('link', { name: 'Release' }).waitFor();
   await waiting.getByText('Nobody was refused').waitFor();
   await expect.poll(() => page.locator('[data-part="history"] tbody tr').count()).toBe(3);
   expect(await page.evaluate('document.activeElement.closest("[data-part]").dataset.part')).toBe('history');

@@ -170,7 +170,7 @@ describe('the page of locks', () => {
     await page.getByRole('link', { name: 'Release Content/Hero.uasset' }).click();
     await page.getByRole('button', { name: 'Release' }).press('Enter');
     await page.getByText('The lock was released.').waitFor();
-    await page.getByText('You hold no lock.').waitFor();
+    await page.getByText('You hold no locks.').waitFor();
   });
 
   test('on a phone without JavaScript says what is wrong with a lock, and who holds it', async ({ openPage }) => {

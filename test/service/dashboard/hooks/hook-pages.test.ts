@@ -38,9 +38,11 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     for (const path of ['a', 'b']) await stored({ path, status: 'failed', last_error: `It failed for ${path}.` });
     for (const path of ['c', 'd', 'e']) await stored({ path, status: 'pending', finished_at: null });
     const [first = '', second = '', third = ''] = (await show(list)).split('<tr>').slice(2);
-    expect(first).toContain(`<a href="${list}/${hook}"><code><bdi>https://ci.example.com/hooks?…</bdi></code></a>`);
+    expect(first).toContain(
+      `<a href="${list}/${hook}"><code><bdi>https://ci.example.com/<wbr>hooks?…</bdi></code></a>`,
+    );
     expect(first).toMatch(
-      /Standard Webhooks.*active.*lock\.acquired.*none: only locks.*<strong>3<.*<strong>2<.*for b\./s,
+      /Standard Webhooks.*active.*lock\.acquired.*none \(locks only\).*<strong>3<.*<strong>2<.*for b\./s,
     );
     expect(second).toMatch(/Buildkite.*paused.*sync\.succeeded.*sync\.failed.*main.*dev.*>0<.*>0<.*none/s);
     expect(third).toMatch(

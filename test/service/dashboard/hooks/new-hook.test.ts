@@ -37,7 +37,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
       expect([page.status, answer.status]).toEqual([422, 422]);
       const entry = field === 'branches' ? 'Branch 1: ' : '';
       expect(problemBeside(field, page.text)).toBe(`${entry}${answer.body.errors[0].detail}`);
-      expect(page.text).toContain(`No webhook was registered. Look at <a href="#${field}">`);
+      expect(page.text).toContain(`No webhook was registered. Check <a href="#${field}">`);
       expect(page.text).toMatch(/aria-invalid="true"|aria-describedby="format-problem"/);
       expect(await stored(id)).toEqual([]);
     },
