@@ -82,6 +82,8 @@ async function demonstrate({ keep, quick, record }: RunOptions): Promise<number>
         isKept = true;
       },
     });
+    // Who has stopped it at its very end wants no recording either.
+    ending.signal.throwIfAborted();
     for (const file of (await recording?.save(picture)) ?? []) write(`  Recorded: ${file}\n`);
   } catch (error) {
     if (!ending.signal.aborted) {

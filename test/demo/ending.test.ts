@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { connect } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { needSignals, startDemo } from './demo-process.ts';
 
 describe('the demo ends everything that it started', () => {
@@ -11,6 +12,22 @@ describe('the demo ends everything that it started', () => {
     await demo.expectNothingLeft();
     expect(demo.stderr()).toBe('');
     expect(demo.stdout()).toMatch(/Stopped\. Nothing runs any more, and the temporary folder is gone\.\n$/);
+  });
+
+  test('when it is interrupted at its very end, and then it has recorded nothing', async (context) => {
+    needSignals(context);
+    const demo = await startDemo(['--quick', '--record']);
+    const [, port] = await demo.shows(/The dashboard, live: \S+:(\d+)\//);
+    await demo.shows(/ Force\n/);
+    // The service does not end before a request that it has begun to read, so there is time to interrupt the demo.
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+    onTestFinished(() => void socket.destroy());
+    socket.write('POST /sign-in/link HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\n');
+    await demo.shows(/The picture/);
+    demo.signal('SIGINT');
+    socket.destroy();
+    expect(await demo.ended).toBe(130);
+    await demo.expectNothingLeft();
   });
 
   test('when its output is closed', async () => {
