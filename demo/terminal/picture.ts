@@ -9,13 +9,15 @@ interface Row {
   readonly spans: readonly Span[];
 }
 
+const utc = (time: string): number => Date.parse(`${time.replace(' ', 'T')}Z`);
+
 function rowsOf(code: string): readonly Row[] {
   const [, ...sections] = code.split(/^ *section /m);
   return sections.map((section) => {
     const [name = '', ...lines] = section.split('\n');
     const spans = lines.flatMap((line) => {
-      const [, what = '', from, to] = /^ *([^:]+?) :\w+, (\d+), (\d+)$/.exec(line) ?? [];
-      return from === undefined || to === undefined ? [] : [{ what, from: Number(from), to: Number(to) }];
+      const [, what = '', from, to] = /^ *([^:]+?) :\w+, ([\d :.-]+), ([\d :.-]+)$/.exec(line) ?? [];
+      return from === undefined || to === undefined ? [] : [{ what, from: utc(from), to: utc(to) }];
     });
     return { name, spans };
   });
