@@ -20,10 +20,21 @@ export type OutputName = (typeof outputNames)[number];
 
 export type Outputs = { readonly [Name in OutputName]?: string };
 
+/** A text, or the address of a run, which is shown as a link with a name. */
+export type Cell = string | { readonly run: string };
+
 export interface Table {
   readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** Where the rows are that a summary has no place for. */
+  readonly rest?: { readonly text: string; readonly address: string };
 }
+
+/** The page of the dashboard with all locks of a workspace: our service has it beside its interface. */
+export const locksPage = (service: string, workspace: string): NonNullable<Table['rest']> => ({
+  text: `all locks of ${workspace}`,
+  address: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
+});
 
 /** An annotation on a file of the checkout. */
 export interface FileAnnotation {
@@ -35,7 +46,7 @@ export interface FileAnnotation {
 /** What an operation came to, before anything is reported. */
 export interface Outcome {
   readonly outputs: Outputs;
-  /** What was done, in one sentence. */
+  /** What was done, in one sentence, for the summary: it is read for months, so its times are absolute. */
   readonly sentence: string;
   readonly tables: readonly Table[];
   /** Why the step fails; empty when it does not. */

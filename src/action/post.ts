@@ -19,8 +19,9 @@ async function post(): Promise<void> {
     const { releaseStep } = await import('./post-step/release.ts');
     await releaseStep({ step, state: core.getState, raw, redact: redactor.redact, reporter });
   } catch (error) {
+    const why = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
     reporter.log.warn(
-      `The locks of this step could not be released, and stay until their ttl ends: ${error instanceof Error ? error.message : String(error)}`,
+      `The locks of this step could not be released: ${why}. They stay until their \`ttl\` ends, or somebody releases them by hand.`,
     );
   }
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from './json.ts';
 import { rateLimitIn } from './rate-limit.ts';
 import { type RefusalContext, refusalOf, retryAfterOf } from './refusal.ts';
 import { type Attempt, backoff, judgeAnswer, type RetryReason } from './retry.ts';
-import { type Failure, type NoToken, type Refused, ServiceError } from './service-error.ts';
+import { type Failure, type NoToken, type Refused, ServiceError, withRequest } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
 import { createAdmission, createThrottle } from './throttle.ts';
 import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
@@ -259,8 +259,8 @@ export function createCall(options: CallOptions): Call {
           replacedToken = true;
           continue;
         }
-        const why = `The service refuses the token that it has just given this job (${method} ${path}: 401).`;
-        return giveUp({ kind: 'no-token', why, transient: false });
+        const why = 'The service refuses the token that it has just given this job. Look for the reason in its log.';
+        return giveUp({ kind: 'no-token', why, request: refuse(ended.answer).request, transient: false });
       }
       mayBeDone ||= ended?.mayBeDone ?? true;
       if (ended === undefined) return giveUpInterrupted();
@@ -280,7 +280,9 @@ export function createCall(options: CallOptions): Call {
         const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeft ? retryAfterMs : undefined;
         return giveUp({ kind: 'deadline', last, retryAfterMs: asked });
       }
-      options.onRetry({ delayMs, reason, why: fail(failure).message });
+      // What to do is for whoever has to: this goes on by itself.
+      const { reason: why, request: sentRequest } = fail(failure);
+      options.onRetry({ delayMs, reason, why: withRequest(why, sentRequest) });
       if (!waitsTogether) await sleep(delayMs, limit.signal);
     }
   }

@@ -32,7 +32,7 @@ export type { KnownLock } from './known-lock.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
 export { isTransient, lastAttemptMs, retryAfterOf } from './retry.ts';
-export { ServiceError } from './service-error.ts';
+export { ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncAddress, SyncReport } from './sync.ts';
 export { sleep } from './time-limit.ts';
 

@@ -1,6 +1,7 @@
 import { unlessAborted } from '../interface/timers.ts';
-import { type Answer, isSuccess, objectIn } from './answer.ts';
-import type { Call, CallOptions, TokenSource, Within } from './call.ts';
+import { isSuccess, objectIn } from './answer.ts';
+import type { AnsweredCall, Call, CallOptions, TokenSource, Within } from './call.ts';
+import { notUnderstood } from './refusal.ts';
 import { isTransient } from './retry.ts';
 import { type NoToken, ServiceError } from './service-error.ts';
 
@@ -55,9 +56,11 @@ type Outcome =
   | { readonly kind: 'out-of-time'; readonly failure: NoToken }
   | { readonly kind: 'interrupted' };
 
-function withoutToken(error: unknown, prefix: string): Outcome {
+function withoutToken(error: unknown, prefix: string, advice?: string): Outcome {
   if (!(error instanceof ServiceError)) throw error;
-  const failure = { kind: 'no-token', why: `${prefix} ${error.message}`, transient: isTransient(error) } as const;
+  const { reason, request } = error;
+  const why = `${prefix} ${reason}${advice ?? error.advice}`;
+  const failure = { kind: 'no-token', why, request, transient: isTransient(error) } as const;
   switch (error.failure.kind) {
     case 'aborted':
       return { kind: 'interrupted' };
@@ -75,16 +78,17 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
   let refusal: { readonly outcome: Outcome; readonly until: number } | undefined;
   let replacedAt = Number.NEGATIVE_INFINITY;
 
-  const failed = (why: string, transient = false): Outcome => ({
+  const failed = (why: string, { request }: ServiceError, transient = false): Outcome => ({
     kind: 'failed',
-    failure: { kind: 'no-token', why, transient },
+    failure: { kind: 'no-token', why, request, transient },
   });
 
-  function given(answer: Answer, askedAt: number): Outcome {
+  function given({ answer, texts: shown, fail }: AnsweredCall, askedAt: number): Outcome {
     const { access_token, expires_in } = objectIn(answer);
     // What came instead is not shown: it may be a secret all the same.
     if (typeof access_token !== 'string' || !/^[\x21-\x7e]+$/.test(access_token)) {
-      return failed(`The service has answered without a token (POST ${target}: ${answer.status}).`, true);
+      const error = fail(notUnderstood(answer, shown, 'there is no token in it'));
+      return failed(`The service gives this job no token. ${error.reason}${error.advice}`, error, true);
     }
     onToken(access_token);
     const lifetimeMs = typeof expires_in === 'number' ? expires_in * 1_000 : Number.POSITIVE_INFINITY;
@@ -98,21 +102,23 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
       try {
         proof = await prove(within);
       } catch (error) {
-        return withoutToken(error, texts.unproven);
+        // The advice of an error is about the service, and this is somebody else.
+        return withoutToken(error, texts.unproven, ' Run the job again.');
       }
       const askedAt = clock();
       const body = new URLSearchParams({ ...tokenExchange, subject_token: proof });
       const result = await call({ method: 'POST', target, body, secrets: [proof] }, within);
       if (result.kind === 'given-up') return withoutToken(result.error, 'The service gives this job no token.');
-      if (isSuccess(result.answer)) return given(result.answer, askedAt);
+      if (isSuccess(result.answer)) return given(result, askedAt);
       const { status } = result.answer;
-      const { message, attempts } = result.refuse(result.answer);
+      const error = result.refuse(result.answer);
       // 401 is the answer of those that look for a token before anything else.
       if ([401, 404, 405].includes(status)) {
-        return failed(`The service knows no identities of jobs (POST ${target}: ${status}). ${texts.unsupported}`);
+        return failed(`The service knows no identities of jobs. ${texts.unsupported}`, error);
       }
-      if (status === 400 && attempts > 1 && proofs < maxProofs) continue;
-      return failed(`The service gives this job no token. ${message}${status === 400 ? ` ${texts.untrusted}` : ''}`);
+      if (status === 400 && error.attempts > 1 && proofs < maxProofs) continue;
+      const advice = status === 400 ? ` ${texts.untrusted}` : error.advice;
+      return failed(`The service gives this job no token. ${error.reason}${advice}`, error);
     }
   }
 

@@ -66,6 +66,8 @@ export interface NoToken {
   readonly kind: 'no-token';
   /** Whole sentences. */
   readonly why: string;
+  /** That for the token, as an error names it; undefined where there was none. */
+  readonly request: string | undefined;
   /** There may be one at another attempt. */
   readonly transient: boolean;
 }
@@ -97,16 +99,28 @@ interface FailedCall {
   readonly attempts: number;
 }
 
-/** Why an operation has no result. Its message is a sentence for a person, in one line. */
+/** Why an operation has no result. Its message is for a person, in one line: the cause, what to do, and the request. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly failure: Failure;
   readonly attempts: number;
+  /** What happened, in whole sentences. */
+  readonly reason: string;
+  /** What to do now, behind a blank; empty where the reason says enough. */
+  readonly advice: string;
+  /** `GET /v1/workspaces: 401 Unauthorized, request id req_1` */
+  readonly request: string | undefined;
 
   constructor(call: FailedCall, failure: Failure) {
-    super(sentenceOf(call, failure));
+    const reason = reasonOf(failure);
+    const request = failure.kind === 'no-token' ? failure.request : requestText(call, failure);
+    const advice = adviceOn(failure);
+    super(withRequest(reason + advice, request));
     this.failure = failure;
     this.attempts = call.attempts;
+    this.reason = reason;
+    this.advice = advice;
+    this.request = request;
   }
 
   /** Of the last answer, where there was one. */
@@ -132,19 +146,9 @@ function fieldsText(fields: readonly RefusedField[], words: string): string {
   return shown.join('') + (more > 0 ? ` And ${more} more.` : '');
 }
 
-function adviceOn({ status, missingScope }: Refused): string {
-  if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
-  return status === 401 ? ' The token may have expired or been revoked: create a new one, and update the secret.' : '';
-}
-
 function refusedText(refused: Refused): string {
   const words = refused.words ?? (refused.status < 500 ? 'The service refused the request' : 'The service failed');
-  return asSentence(words) + fieldsText(refused.fields, words) + adviceOn(refused);
-}
-
-function redirectedText({ target }: Redirected): string {
-  const to = target === undefined ? '' : ` to ${target}`;
-  return `The service redirects${to}. Redirects are not followed, because the token would travel with them: use the address where the service really is.`;
+  return asSentence(words) + fieldsText(refused.fields, words);
 }
 
 function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime): string {
@@ -152,15 +156,9 @@ function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime): string {
     return 'The service limits how many requests it takes, and other requests came first: this one was not sent in time.';
   }
   if (last === undefined) return 'The service did not answer in time.';
-  const before = failureText(last);
+  const before = reasonOf(last);
   if (retryAfterMs === undefined) return `${before} There was no time left to try again.`;
   return `${before} The service asks to wait for ${spanOfMs(retryAfterMs)}, and less time is left.`;
-}
-
-function connectionText({ words, untrusted }: ConnectionFailed): string {
-  if (!untrusted) return asSentence(`The connection failed: ${words}`);
-  const why = asSentence(`The server cannot be trusted, so nothing was sent: ${words}`);
-  return `${why} If its certificate is from your own authority, name that in NODE_EXTRA_CA_CERTS.`;
 }
 
 function unusableText({ why, excerpt }: Unusable): string {
@@ -168,12 +166,14 @@ function unusableText({ why, excerpt }: Unusable): string {
   return asSentence(`The answer cannot be used: ${why}`) + begins;
 }
 
-function failureText(failure: Failure): string {
+function reasonOf(failure: Failure): string {
   switch (failure.kind) {
     case 'refused':
       return refusedText(failure);
-    case 'redirected':
-      return redirectedText(failure);
+    case 'redirected': {
+      const to = failure.target === undefined ? '' : ` to ${failure.target}`;
+      return `The service redirects${to}. Redirects are not followed, because the token would travel with them.`;
+    }
     case 'not-json':
     case 'not-understood':
     case 'too-large':
@@ -181,7 +181,11 @@ function failureText(failure: Failure): string {
     case 'timeout':
       return `The service did not answer within ${spanOfMs(failure.limitMs)}.`;
     case 'connection':
-      return connectionText(failure);
+      return asSentence(
+        failure.untrusted
+          ? `The server cannot be trusted, so nothing was sent: ${failure.words}`
+          : `The connection failed: ${failure.words}`,
+      );
     case 'deadline':
       return outOfTimeText(failure);
     case 'no-token':
@@ -193,13 +197,52 @@ function failureText(failure: Failure): string {
   }
 }
 
-/** The cause, what to do, and then which request it was, in one line. */
-function sentenceOf({ method, path, attempts }: FailedCall, failure: Failure): string {
-  // It is about other requests.
-  if (failure.kind === 'no-token') return failure.why;
+function adviceOnRefusal({ status, words, missingScope, requestId }: Refused): string {
+  if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
+  if (status === 401) return ' The token may have expired or been revoked: create a new one, and update the secret.';
+  if (words !== undefined) return '';
+  if (status === 403) return ' Check what the token may do.';
+  if (status === 404) return ' Check the address, and the id of the workspace.';
+  if (status < 500) return '';
+  return ` The log of the service has the cause${requestId === undefined ? '' : ', under the request id'}.`;
+}
+
+const unansweredAdvice = ' Check that it is running, or give it more time to answer.';
+
+function adviceOn(failure: Failure): string {
+  switch (failure.kind) {
+    case 'refused':
+      return adviceOnRefusal(failure);
+    case 'redirected':
+      return ' Use the address where the service really is.';
+    case 'not-json':
+    case 'not-understood':
+    case 'too-large':
+      return ' Check that it is the service that answers at this address, and nothing in front of it.';
+    case 'timeout':
+      return unansweredAdvice;
+    case 'connection':
+      return failure.untrusted
+        ? ' If its certificate is from your own authority, name that in NODE_EXTRA_CA_CERTS.'
+        : ' Check the address, and that it can be reached from here.';
+    case 'deadline':
+      if (failure.last !== undefined) return adviceOn(failure.last);
+      return failure.limited ? '' : unansweredAdvice;
+    case 'no-token':
+    case 'aborted':
+    case 'unsendable':
+      return '';
+  }
+}
+
+function requestText({ method, path, attempts }: FailedCall, failure: Failure): string {
   const answer = answerIn(failure);
   const status = answer && `: ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`.trimEnd();
   const id = answer?.requestId === undefined ? '' : `, request id ${answer.requestId}`;
   const tried = attempts > 1 ? `, ${attempts} attempts` : '';
-  return `${failureText(failure).replace(/\.$/, '')} (${method} ${path}${status ?? ''}${id}${tried}).`;
+  return `${method} ${path}${status ?? ''}${id}${tried}`;
 }
+
+/** Sentences, and at the end of the last one, in brackets, the request that they are about. */
+export const withRequest = (sentences: string, request: string | undefined): string =>
+  request === undefined ? sentences : `${sentences.replace(/\.$/, '')} (${request}).`;

@@ -80,7 +80,12 @@ test('no answer is too strange to be read, or to be told in one harmless line', 
       const refusal = refusalOf(answer, { baseUrl, serverNow: start, texts: safe });
       const late = { kind: 'deadline', last: refusal, retryAfterMs: retryAfterOf(answer, start) } as const;
       const wrong = unusable(answer, safe) ?? refusal;
-      for (const failure of [refusal, late, wrong]) isHarmless(new ServiceError(call, failure).message);
+      for (const failure of [refusal, late, wrong]) {
+        const { message, request } = new ServiceError(call, failure);
+        isHarmless(message);
+        // Whatever the service says, the request comes last.
+        expect(message.endsWith(` (${request}).`)).toBe(true);
+      }
       isHarmless(deprecationIn(answer, safe) ?? '');
 
       const lock = readListedLock(value, safe) ?? readLock(holderIn(answer) ?? {}, 'a', safe);

@@ -117,7 +117,7 @@ test('a server that is not there is asked again, then named with the reason, and
   const error = await errorOf(client.ask());
   expect(error.failure).toMatchObject({ kind: 'connection', code: 'ECONNREFUSED', mayHaveArrived: false });
   expect(error.message).toBe(
-    `The connection failed: connect ECONNREFUSED 127.0.0.1:${port} (GET /v1/workspaces, 5 attempts).`,
+    `The connection failed: connect ECONNREFUSED 127.0.0.1:${port}. Check the address, and that it can be reached from here (GET /v1/workspaces, 5 attempts).`,
   );
   const request = { workspace: game, path: lockPath('a'), type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'k' };
   for (const [keySentBefore, kind] of [[false, 'failed'] as const, [true, 'unclear'] as const]) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { type Failure, type Refused, ServiceError } from '../../src/client/service-error.ts';
 import { inTurn, json, nothing, page, problem, raw } from '../support/other-servers/answers.ts';
 import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
 import { clientOf, errorOf, game, token } from './test-client.ts';
@@ -119,7 +120,7 @@ describe('a token', () => {
     [
       'that may not for another reason: no scope is made up',
       nothing(403, { 'www-authenticate': 'Bearer scope="locks:read"' }),
-      `The service refused the request (${request}: 403 Forbidden).`,
+      `The service refused the request. Check what the token may do (${request}: 403 Forbidden).`,
     ],
     [
       'that is not valid: the error says what to do',
@@ -194,7 +195,7 @@ describe('a redirect', () => {
 
   test('that names no target is one all the same', async () => {
     expect((await refusal(nothing(302))).message).toBe(
-      `The service redirects. Redirects are not followed, because the token would travel with them: use the address where the service really is (${request}: 302 Found).`,
+      `The service redirects. Redirects are not followed, because the token would travel with them. Use the address where the service really is (${request}: 302 Found).`,
     );
   });
 });
@@ -210,6 +211,51 @@ test('an answer over 10 MiB is refused, and no more of it is received', async ()
   expect(sent.characters).toBeLessThan(100_000_000);
   expect(server.requests).toHaveLength(1);
 });
+
+const call = { method: 'GET', path: '/v1/x', attempts: 2 };
+const refused: Refused = {
+  ...{ kind: 'refused', status: 500, words: undefined, requestId: 'req_1', fields: [] },
+  ...{ missingScope: undefined, retryAfterMs: undefined },
+};
+const unusable = { status: 200, why: 'it is empty', excerpt: '', requestId: 'req_1' };
+const connection = { kind: 'connection', code: 'ECONNRESET', words: 'socket hang up', mayHaveArrived: true } as const;
+
+/** Every kind of failure, as it says most. */
+const failures: Readonly<Record<Failure['kind'], readonly Failure[]>> = {
+  refused: [
+    refused,
+    { ...refused, requestId: undefined },
+    { ...refused, status: 401, words: 'Bad token' },
+    { ...refused, status: 403 },
+    { ...refused, status: 403, words: 'No.', missingScope: 'sync' },
+    { ...refused, status: 404 },
+  ],
+  redirected: [{ kind: 'redirected', status: 302, target: 'https://a.example/', requestId: undefined }],
+  'not-json': [{ kind: 'not-json', ...unusable }],
+  'not-understood': [{ kind: 'not-understood', ...unusable }],
+  'too-large': [{ kind: 'too-large', ...unusable, excerpt: 'abc (def)' }],
+  connection: [false, true].map((untrusted) => ({ ...connection, untrusted })),
+  timeout: [{ kind: 'timeout', limitMs: 30_000 }],
+  deadline: [
+    { kind: 'deadline', last: undefined, retryAfterMs: undefined },
+    { kind: 'deadline', last: refused, retryAfterMs: undefined },
+    { kind: 'deadline', last: { ...connection, untrusted: false }, retryAfterMs: 60_000 },
+  ],
+  'no-token': [{ kind: 'no-token', why: 'None. Get one.', request: 'POST /v1/token: 400', transient: false }],
+  aborted: [],
+  unsendable: [],
+};
+
+test.each(Object.values(failures).flat())(
+  'an error says the cause, what to do, and last the request: %j',
+  (failure) => {
+    const { message } = new ServiceError(call, failure);
+    const request = failure.kind === 'no-token' ? failure.request : 'GET /v1/x';
+    const [sentences = '', ...others] = message.split(` (${request}`);
+    expect(sentences).toMatch(/^(The|Bad|No|None)\b[^.]*\..* (Check|Use|Get|The log of|If|The token may)\b[^.]*$/);
+    expect(others).toEqual([expect.stringMatching(/^[^()]*\)\.$/)]);
+  },
+);
 
 test('an error is a sentence with words, method, path, status and request id', async () => {
   const { message } = await refusal(problem(404, { detail: 'There is no such workspace.', request_id: 'req_7' }));

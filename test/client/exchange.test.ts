@@ -148,7 +148,7 @@ describe('a token that is refused', () => {
     const error = await errorOf(client.ask());
     expect(error).toMatchObject({ status: undefined, failure: { kind: 'no-token', transient: false } });
     expect(error.message).toBe(
-      'The service refuses the token that it has just given this job (GET /v1/workspaces: 401).',
+      'The service refuses the token that it has just given this job. Look for the reason in its log (GET /v1/workspaces: 401 Unauthorized, 2 attempts).',
     );
     expect(tokens()).toEqual(['Bearer wsa_1', 'Bearer wsa_2']);
     await Promise.all([errorOf(client.ask()), errorOf(client.ask())]);
@@ -208,44 +208,42 @@ describe('an exchange', () => {
 
   const refusal = json(400, { error: 'invalid_request', error_description: `No trust rule for ${jwt}.` });
 
+  const withoutToken =
+    'The service gives this job no token. The answer cannot be used: there is no token in it. Check that it is the service that answers at this address, and nothing in front of it (POST /v1/token: 200 OK).';
+
   test.each<[string, Answer, string, number]>([
     [
       'refused',
       refusal,
-      'The service gives this job no token. invalid_request: No trust rule for *** (POST /v1/token: 400 Bad Request). Ask for a rule.',
+      'The service gives this job no token. invalid_request: No trust rule for ***. Ask for a rule (POST /v1/token: 400 Bad Request).',
       1,
     ],
-    ['not known', page(404), 'The service knows no identities of jobs (POST /v1/token: 404). Give a token.', 1],
+    [
+      'not known',
+      page(404),
+      'The service knows no identities of jobs. Give a token (POST /v1/token: 404 Not Found).',
+      1,
+    ],
     [
       'known as another request',
       problem(405, { title: 'Method Not Allowed' }),
-      'The service knows no identities of jobs (POST /v1/token: 405). Give a token.',
+      'The service knows no identities of jobs. Give a token (POST /v1/token: 405 Method Not Allowed).',
       1,
     ],
     [
       'refused for want of a token',
       unauthorized,
-      'The service knows no identities of jobs (POST /v1/token: 401). Give a token.',
+      'The service knows no identities of jobs. Give a token (POST /v1/token: 401 Unauthorized).',
       1,
     ],
     [
       'redirected',
       nothing(307, { location: 'https://elsewhere.example/token?a=b' }),
-      'The service gives this job no token. The service redirects to https://elsewhere.example/token. Redirects are not followed, because the token would travel with them: use the address where the service really is (POST /v1/token: 307 Temporary Redirect).',
+      'The service gives this job no token. The service redirects to https://elsewhere.example/token. Redirects are not followed, because the token would travel with them. Use the address where the service really is (POST /v1/token: 307 Temporary Redirect).',
       1,
     ],
-    [
-      'answered with something else',
-      raw(200, jwt),
-      'The service has answered without a token (POST /v1/token: 200).',
-      2,
-    ],
-    [
-      'answered with a token that no header can have',
-      json(200, { access_token: `${jwt}\r\nx: y` }),
-      'The service has answered without a token (POST /v1/token: 200).',
-      2,
-    ],
+    ['answered with something else', raw(200, jwt), withoutToken, 2],
+    ['answered with a token that no header can have', json(200, { access_token: `${jwt}\r\nx: y` }), withoutToken, 2],
     [
       'never possible',
       problem(503, { detail: 'The keys of the issuer cannot be had.' }),

@@ -108,7 +108,7 @@ describe('the deadline', () => {
     const last = { kind: 'refused', status: 503 };
     expect(error.failure).toMatchObject({ kind: 'deadline', retryAfterMs: undefined, last });
     expect(error.message).toMatch(
-      /There was no time left to try again \(GET \S+: 503 Service Unavailable, \d attempts\)\.$/,
+      /There was no time left to try again\. The log of the service has the cause \(GET \S+: 503 Service Unavailable, \d attempts\)\.$/,
     );
   });
 
@@ -127,7 +127,9 @@ describe('the deadline', () => {
     const { server, client } = await clientOf(fine);
     const error = await errorOf(client.ask(0));
     expect(error).toMatchObject({ attempts: 0, failure: { kind: 'deadline' } });
-    expect(error.message).toBe('The service did not answer in time (GET /v1/workspaces).');
+    expect(error.message).toBe(
+      'The service did not answer in time. Check that it is running, or give it more time to answer (GET /v1/workspaces).',
+    );
     expect(server.requests).toHaveLength(0);
   });
 });

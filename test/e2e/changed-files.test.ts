@@ -214,7 +214,7 @@ describe('of what has been pushed', () => {
     const result = await run();
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]The files of the push to topic (1111111 to 0000003) of octo-games/dragon could not be looked up. Not Found (GET /repos/octo-games/dragon/compare/<commit>...<commit>: 404 Not Found). GitHub says so, too, of what a token may not see: give the job the permission \`contents: read\`, below \`permissions:\`. Or the commit before the push is gone, as it may be after a force push."`,
+      `"##[error]The files of the push to topic (1111111 to 0000003) of octo-games/dragon could not be looked up. Not Found. GitHub says so, too, of what a token may not see: give the job the permission \`contents: read\`, below \`permissions:\`. Or the commit before the push is gone, as it may be after a force push (GET /repos/octo-games/dragon/compare/<commit>...<commit>: 404 Not Found)."`,
     );
   });
 });

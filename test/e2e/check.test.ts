@@ -37,11 +37,11 @@ test('the locks of a job that still has all of them are kept, whichever step too
   `);
   expect(stable(result.summary)).toMatchInlineSnapshot(`
     "<h3>Workspace: check</h3>
-    <p>All 2 locks in <workspace> are still held, until <clock> (<distance>).</p>
+    <p>All 2 locks in <workspace> are still held, until <clock>.</p>
     <table>
-    <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th><th></th></tr>
-    <tr><td>Content/Hero.uasset</td><td>kept</td><td>this job</td><td><clock></td><td><distance></td></tr>
-    <tr><td>Content/Other.uasset</td><td>kept</td><td>this job</td><td><clock></td><td><distance></td></tr>
+    <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th></tr>
+    <tr><td>Content/Hero.uasset</td><td>kept</td><td>this job</td><td><clock></td></tr>
+    <tr><td>Content/Other.uasset</td><td>kept</td><td>this job</td><td><clock></td></tr>
     </table>
 
     "
@@ -75,10 +75,10 @@ test('a lock that was lost fails the step, with an annotation that names who has
     "<h3>Workspace: check</h3>
     <p>2 of 3 locks in <workspace> are lost.</p>
     <table>
-    <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th><th></th></tr>
-    <tr><td>a</td><td>kept</td><td>this job</td><td><clock></td><td><distance></td></tr>
-    <tr><td>b</td><td>lost</td><td>grace</td><td><clock></td><td><distance></td></tr>
-    <tr><td>c</td><td>lost</td><td>nobody</td><td></td><td></td></tr>
+    <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th></tr>
+    <tr><td>a</td><td>kept</td><td>this job</td><td><clock></td></tr>
+    <tr><td>b</td><td>lost</td><td>grace</td><td><clock></td></tr>
+    <tr><td>c</td><td>lost</td><td>nobody</td><td></td></tr>
     </table>
 
     "

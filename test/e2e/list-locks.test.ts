@@ -3,6 +3,7 @@ import { json } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { collapseGroups } from '../support/runner/step-log.ts';
 import { stable, stableAll } from '../support/stable.ts';
+import { summaryShape } from '../support/summary-shape.ts';
 import { checkOut, jobAt, openScene } from './scene.ts';
 
 const scene = openScene();
@@ -51,10 +52,10 @@ describe('the list', () => {
       "<h3>Workspace: list-locks</h3>
       <p>3 locks in <workspace>.</p>
       <table>
-      <tr><th>Path</th><th>Holder</th><th>Until</th><th></th><th>Taken by</th></tr>
-      <tr><td>Content/Hero.uasset</td><td>ada</td><td><clock></td><td><distance></td><td>https://github.com/octo-games/dragon/actions/runs/7</td></tr>
-      <tr><td>Content/Maps/Arena.umap</td><td>grace</td><td><clock></td><td><distance></td><td>https://github.com/octo-games/dragon/actions/runs/7</td></tr>
-      <tr><td>Content/Rock[1].fbx</td><td>grace</td><td><clock></td><td><distance></td><td>https://github.com/octo-games/dragon/actions/runs/7</td></tr>
+      <tr><th>Path</th><th>Holder</th><th>Until</th><th>Taken by</th></tr>
+      <tr><td>Content/Hero.uasset</td><td>ada</td><td><clock></td><td><a href="https://github.com/octo-games/dragon/actions/runs/7">octo-games/dragon #7</a></td></tr>
+      <tr><td>Content/Maps/Arena.umap</td><td>grace</td><td><clock></td><td><a href="https://github.com/octo-games/dragon/actions/runs/7">octo-games/dragon #7</a></td></tr>
+      <tr><td>Content/Rock[1].fbx</td><td>grace</td><td><clock></td><td><a href="https://github.com/octo-games/dragon/actions/runs/7">octo-games/dragon #7</a></td></tr>
       </table>
 
       "
@@ -104,6 +105,12 @@ test('a thousand locks are a short log, ten annotations, and no output that is t
     '##[warning]The output `locks` is too large for a step and has been left empty.',
   ]);
   expect(result.log.split('\n').length).toBeLessThan(230);
+  expect(result.summary).toMatch(summaryShape);
+  const all = new URL('/workspaces/game/locks', server.baseUrl).href;
+  expect(result.summary).toContain(`<p>And 500 more: <a href="${all}">all locks of game</a>.</p>`);
+  // Our service has that page: it asks who is there.
+  const page = await scene.service.ask('GET', '/workspaces/game/locks');
+  expect(page.status).not.toBe(404);
   expect(result.annotations).toHaveLength(10);
   expect(result.annotations.at(-1)?.message).toMatch(/^And \d+ more of these: see the log of the step\.$/);
 });

@@ -5,6 +5,7 @@ import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { collapseGroups } from '../support/runner/step-log.ts';
 import { everyForm } from '../support/runs.ts';
 import { stable, stableAll } from '../support/stable.ts';
+import { summaryShape } from '../support/summary-shape.ts';
 import { checkOut, errorsOf, jobAt, openScene } from './scene.ts';
 
 const scene = openScene();
@@ -33,10 +34,10 @@ describe('a lock', () => {
     `);
     expect(stable(result.summary)).toMatchInlineSnapshot(`
       "<h3>Workspace: lock</h3>
-      <p>Locked Content/Hero.uasset in <workspace> until <clock> (<distance>).</p>
+      <p>Locked Content/Hero.uasset in <workspace> until <clock>.</p>
       <table>
-      <tr><th>Path</th><th>Until</th><th></th></tr>
-      <tr><td>Content/Hero.uasset</td><td><clock></td><td><distance></td></tr>
+      <tr><th>Path</th><th>Until</th></tr>
+      <tr><td>Content/Hero.uasset</td><td><clock></td></tr>
       </table>
 
       "
@@ -128,6 +129,15 @@ describe('a path that somebody else holds', () => {
         "Content/Hero.uasset is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7. Set \`wait: 105m\` to wait for it.",
       ]
     `);
+    // Read in a year, the summary says when, and where to look.
+    expect(result.summary).toMatch(summaryShape);
+    expect(result.summary).not.toMatch(/`| ago\b|\(in /);
+    expect(result.summary.replaceAll('<wbr>', '')).toMatch(
+      /by grace until \d{4}-\d\d-\d\d \d\d:\d\d UTC, taken by octo-games\/dragon #7\. Set <code>wait: 105m<\/code> to /,
+    );
+    expect(result.summary).toContain(
+      '<a href="https://github.com/octo-games/dragon/actions/runs/7">octo-games/dragon #<wbr>7</a>',
+    );
     expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
   });
 });
@@ -162,7 +172,9 @@ test('hundreds of paths are a short log, a table, and a file of locks', async ()
     '##[warning]The output `locks` is too large for a step and has been left empty. Use the output `locks_file` instead.',
   ]);
   expect(locking.log.split('\n').length).toBeLessThan(120);
-  expect(locking.summary.split('<tr><td>').length - 1).toBe(many);
+  expect(locking.summary).toMatch(summaryShape);
+  const [open = '', folded = ''] = locking.summary.split('<details>');
+  expect([open, folded].map((part) => part.split('<tr><td>').length - 1)).toEqual([50, Math.min(many, 500) - 50]);
   const file = locking.outputs['locks_file'] ?? '';
   const locks: readonly { readonly path: string }[] = JSON.parse(await readFile(file, 'utf8'));
   expect(locks.map(({ path }) => path)).toEqual(paths);

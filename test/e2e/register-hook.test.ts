@@ -39,8 +39,8 @@ describe('a webhook', () => {
       "<h3>Workspace: register-hook</h3>
       <p>The webhook is registered: <workspace> tells https://ci.example.com.</p>
       <table>
-      <tr><th>Workspace</th><th>Receiver</th><th>Events</th><th>Id</th></tr>
-      <tr><td><workspace></td><td>https://ci.example.com</td><td>sync.succeeded, sync.failed</td><td><hook></td></tr>
+      <tr><th>Workspace</th><th>Receiver</th><th>Events</th></tr>
+      <tr><td><workspace></td><td>https://ci.example.com</td><td>sync.succeeded, sync.failed</td></tr>
       </table>
 
       "

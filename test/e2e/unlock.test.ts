@@ -94,7 +94,7 @@ describe('a release that the service refuses', () => {
     expect(result.outputs).toEqual({ status: 'released', released: '["a","c"]' });
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7, and the service does not let this token release that lock (403, request id <request>). To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.",
+        "b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\` (DELETE /v1/workspaces/<workspace>/locks/b: 403 Forbidden, request id <request>).",
       ]
     `);
     expect(result.log).toContain('b: held by grace until ');

@@ -1,7 +1,7 @@
-import { ServiceError, type Within } from '../../client/client.ts';
+import { ServiceError, type Within, withRequest } from '../../client/client.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
-import { type Change, type ChangeSource, nameOf } from './change.ts';
+import { again, type Change, type ChangeSource, nameOf } from './change.ts';
 import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
 import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './listed-files.ts';
 
@@ -24,11 +24,10 @@ async function filesOf(
   }
 }
 
-/** What to do about an answer of GitHub; empty where the answer says enough. */
-function adviceOn(error: unknown, { kind }: Change): string {
-  if (!(error instanceof ServiceError)) return '';
+/** What to do about an answer of GitHub. The advice of the client is about the service, but for connections. */
+function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): string {
   const permission = `the permission \`${kind === 'pull-request' ? 'pull-requests' : 'contents'}: read\``;
-  switch (error.status) {
+  switch (status) {
     case 401:
       return ` Leave \`github-token\` out: the token of the job is enough, if it has ${permission}.`;
     case 403:
@@ -38,7 +37,7 @@ function adviceOn(error: unknown, { kind }: Change): string {
       return ` GitHub says so, too, of what a token may not see: give the job ${permission}, below \`permissions:\`.${gone}`;
     }
     default:
-      return '';
+      return failure.kind === 'connection' ? advice : ` ${again}`;
   }
 }
 
@@ -65,9 +64,11 @@ export async function lookUpChangedFiles(
     }
     return { of, files: new Set(files.map(({ name }) => name)).size, paths: [...paths] };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    const where = `${repository.owner}/${repository.repo}`;
-    throw new Error(`The files of ${of} of ${where} could not be looked up. ${why}${adviceOn(error, change)}`);
+    const what = `The files of ${of} of ${repository.owner}/${repository.repo} could not be looked up.`;
+    if (!(error instanceof ServiceError)) {
+      throw new Error(`${what} ${error instanceof Error ? error.message : String(error)}`);
+    }
+    throw new Error(withRequest(`${what} ${error.reason}${adviceOn(error, change)}`, error.request));
   } finally {
     github.close();
   }

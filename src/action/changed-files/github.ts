@@ -7,7 +7,7 @@ import type { Json } from '../../client/json.ts';
 import { notUnderstood, unusable } from '../../client/refusal.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { type Context, logRetries, version } from '../context.ts';
-import type { ChangeSource } from './change.ts';
+import { again, type ChangeSource } from './change.ts';
 
 /** How long to wait where GitHub does not say it. */
 const defaultWaitSeconds = '60';
@@ -107,7 +107,7 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: Within): Fetch {
     let target = new URL(address);
     if (target.origin !== apiUrl.origin) {
       throw new Error(
-        `An answer of GitHub leads to another server, ${target.origin}, and the token must not go there.`,
+        `An answer of GitHub leads to another server, ${target.origin}, and the token must not go there. ${again}`,
       );
     }
     let outcome = await read(target, headers);
@@ -186,7 +186,7 @@ export function openGitHub(
       let page = await first(path, parameters);
       yield page.body;
       while (page.next !== undefined) {
-        if (seen.has(page.next)) throw new Error('GitHub names a page as the next that was there before.');
+        if (seen.has(page.next)) throw new Error(`GitHub names a page as the next that was there before. ${again}`);
         seen.add(page.next);
         page = await ask(`GET ${new URL(page.next, `${apiUrl}/`).href}`);
         yield page.body;

@@ -1,6 +1,7 @@
 import { inParallel } from '../../client/client.ts';
 import { asObject, isArray, isObject, type Json, nameIn } from '../../client/json.ts';
 import { count, grouped } from '../report/words.ts';
+import { again } from './change.ts';
 import type { GitHub } from './github.ts';
 
 /** A file as GitHub lists it, whether it was changed, added or removed. */
@@ -21,7 +22,8 @@ function readFile(entry: Json): ListedFile | undefined {
 /** Fails on an entry that cannot be read: a file must not be overlooked. */
 export function readFiles(list: Json | undefined): readonly ListedFile[] {
   const files = isArray(list) ? list.map(readFile) : [undefined];
-  if (!files.every((file) => file !== undefined)) throw new Error('GitHub gave a list of files that cannot be read.');
+  if (!files.every((file) => file !== undefined))
+    throw new Error(`GitHub gave a list of files that cannot be read. ${again}`);
   return files;
 }
 
@@ -38,7 +40,9 @@ async function readState(github: GitHub, number: number) {
   const base = nameIn(asObject(pull['base'])['sha']);
   const changedFiles = pull['changed_files'];
   if (head === undefined || base === undefined || typeof changedFiles !== 'number') {
-    throw new Error('GitHub does not say of the pull request how many files it changes, and between which commits.');
+    throw new Error(
+      `GitHub does not say of the pull request how many files it changes, and between which commits. ${again}`,
+    );
   }
   return { commits: `${base}...${head}`, changedFiles };
 }
@@ -70,7 +74,7 @@ export async function pullRequestFiles(
     if (files.size >= after.changedFiles) return [...files.values()];
     seen = `GitHub says that it changes ${count(after.changedFiles, 'file')}, and lists ${grouped(files.size)}.`;
   }
-  throw new Error(`${seen} Run the job again, or name the files with \`path\`.`);
+  throw new Error(`${seen} ${again}`);
 }
 
 /** Files on one page, and on all pages together: docs.github.com, "Get a commit". */
@@ -107,7 +111,7 @@ function addParents(list: Json | undefined, to: Parents): void {
   const commits = isArray(list) ? list.map(asObject) : [{}];
   for (const { sha, parents } of commits) {
     const commit = nameIn(sha);
-    if (commit === undefined) throw new Error('GitHub gave a list of commits that cannot be read.');
+    if (commit === undefined) throw new Error(`GitHub gave a list of commits that cannot be read. ${again}`);
     const [first] = isArray(parents) ? parents : [];
     to.set(commit, nameIn(asObject(first)['sha']));
   }
@@ -161,9 +165,7 @@ async function compare(
   const common = nameIn(asObject(mergeBase)['sha']);
   if (common === undefined || parents.size !== total) {
     const compared = typeof total === 'number' ? count(total, 'commit') : 'an unknown number of commits';
-    throw new Error(
-      `GitHub compares ${compared}, and lists ${grouped(parents.size)}. Run the job again, or name the files with \`path\`.`,
-    );
+    throw new Error(`GitHub compares ${compared}, and lists ${grouped(parents.size)}. ${again}`);
   }
   const all = [...files];
   const { commits, from } = mainLine(head, parents);

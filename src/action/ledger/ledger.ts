@@ -105,7 +105,7 @@ export function createRecorder(ledger: Ledger, log: Pick<Log, 'warn'>): Recorder
       failed = true;
       const why = error instanceof Error ? error.message : String(error);
       log.warn(
-        `The ledger of this job's locks cannot be written (${why}). If a step is killed before it is done, the locks it was about to take or release can stay until their ttl ends.`,
+        `The ledger of this job's locks cannot be written (${why}). If a step is killed before it is done, the locks it was about to take or release can stay until their ttl ends. Make sure that the runner has room, and may write, in its temporary folder.`,
       );
     }
   };

@@ -3,19 +3,26 @@ import { type Duration, formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Intent, Loss } from '../ledger/entry.ts';
-import { grouped, listed, moment } from '../report/words.ts';
+import { grouped, listed, moment, runName } from '../report/words.ts';
 import { type AlreadyHeld, answerClockMs, type OwnLock } from './ownership.ts';
 import type { Conflict } from './session.ts';
 
 /** "14:05 UTC (3 min ago)", for something in the past. */
-export const pastMoment = (time: number, now: number): string => moment(time, Math.max(now, time + 1));
+export const pastMoment = (time: number, now?: number): string =>
+  moment(time, now === undefined ? now : Math.max(now, time + 1));
 
-/** "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min ago)". */
-export function heldText(path: string, holder: KnownLock | undefined, now: number, withStart = false): string {
+/**
+ * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min ago)".
+ * Without `now`, for a summary, times are absolute and the run has its name.
+ */
+export function heldText(path: string, holder: KnownLock | undefined, now?: number, withStart = false): string {
   const parts = [`${path} is held`];
   if (holder?.owner !== undefined) parts.push(` by ${holder.owner}`);
   if (holder?.expires_at !== undefined) parts.push(` until ${moment(Date.parse(holder.expires_at), now)}`);
-  if (holder?.origin !== undefined) parts.push(`, taken by ${holder.origin}`);
+  if (holder?.origin !== undefined) {
+    const name = now === undefined ? runName(holder.origin) : undefined;
+    parts.push(`, taken by ${name ?? holder.origin}`);
+  }
   if (withStart && holder?.acquired_at !== undefined)
     parts.push(`, since ${pastMoment(Date.parse(holder.acquired_at), now)}`);
   return parts.join('');
@@ -64,7 +71,7 @@ export interface Blocked {
 const maxNamed = 3;
 
 /** Who holds the path that is in the way; or, where any of several would do, how many are free and who holds the others. */
-export function blockedText({ conflicts, count, of }: Blocked, now: number, withStart = false): string {
+export function blockedText({ conflicts, count, of }: Blocked, now?: number, withStart = false): string {
   const [one, ...more] = conflicts.map(({ path, holder }) => heldText(path, holder, now, withStart));
   if (one !== undefined && more.length === 0) return one;
   // Whether those that were not asked for are free is not known.
@@ -121,10 +128,11 @@ export function alreadyHeldText(
   own: readonly AlreadyHeld[],
   asked: { readonly paths: readonly LockPath[]; readonly count: number; readonly ttl: Ttl },
   now: number,
+  forSummary = false,
 ): string {
   const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
   const soonest = Math.min(...own.map(({ expiresAt }) => expiresAt));
-  const until = Number.isNaN(soonest) ? '' : `, until ${moment(soonest, now)}`;
+  const until = Number.isNaN(soonest) ? '' : `, until ${moment(soonest, forSummary ? undefined : now)}`;
   const paths = listed(
     own.map(({ path }) => path),
     maxNamed,

@@ -9,9 +9,9 @@ import { readJobLocks } from '../ledger/history.ts';
 import { lockJson } from '../ledger/ledger.ts';
 import { lossText, lostText } from '../locks/messages.ts';
 import { compare, isOver, type OwnLock } from '../locks/ownership.ts';
-import { byPath, failed, type Outcome, type Outputs, ofKind } from '../outcome.ts';
+import { byPath, failed, locksPage, type Outcome, type Outputs, ofKind } from '../outcome.ts';
 import type { Redact } from '../report/redact.ts';
-import { clockTime, count, distance, grouped, listed, moment } from '../report/words.ts';
+import { count, grouped, listed, moment, timeCell } from '../report/words.ts';
 
 /** A lock of this job, or one that it was handed. */
 export interface CheckedLock extends OwnLock {
@@ -36,6 +36,7 @@ export type CheckResult = { readonly path: LockPath } & (
 );
 
 export interface CheckReport {
+  readonly service: string;
   readonly workspace: string;
   readonly results: readonly CheckResult[];
   /** Why there may be locks that were not checked. */
@@ -57,7 +58,7 @@ function outputsOf({ results, gap }: CheckReport, redact: Redact): Outputs {
   return { status: isLost ? 'lost' : 'kept', count: String(kept.length), locks: lockJson(kept, redact) };
 }
 
-function sentenceOf({ results, workspace }: CheckReport, now: number): string {
+function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
   const [first, ...others] = results;
   if (first === undefined) return `There is nothing to check in ${workspace}: the list of locks is empty.`;
   const isOne = others.length === 0;
@@ -80,34 +81,32 @@ function sentenceOf({ results, workspace }: CheckReport, now: number): string {
   return isOne ? `The ${one} is still held${until}.` : `All ${all} in ${workspace} are still held${until}.`;
 }
 
-/** Result, holder, and until when. */
-function cellsOf(result: CheckResult, now: number): readonly string[] {
-  const until = (lock: Parameters<typeof endOf>[0]): readonly string[] => {
-    const end = endOf(lock);
-    return Number.isNaN(end) ? ['', ''] : [clockTime(end, now), distance(end, now)];
-  };
+const holderName = (holder: KnownLock | undefined): string =>
+  holder === undefined ? 'nobody' : (holder.owner ?? 'somebody else');
+
+/** Path, result, holder, and until when. */
+function rowOf(result: CheckResult): readonly string[] {
+  const { path } = result;
   switch (result.kind) {
     case 'kept':
-      return ['kept', 'this job', ...until(result.lock)];
-    case 'lost': {
-      const { holder } = result;
-      return ['lost', holder === undefined ? 'nobody' : (holder.owner ?? 'somebody else'), ...until(holder)];
-    }
+      return [path, 'kept', 'this job', timeCell(result.lock.expires_at)];
+    case 'lost':
+      return [path, 'lost', holderName(result.holder), timeCell(result.holder?.expires_at)];
     case 'unknown':
-      return ['not known', '', '', ''];
+      return [path, 'not known', '', ''];
   }
 }
 
 function lineOf(result: CheckResult, now: number): string {
-  const [word, holder, until = '', distance] = cellsOf(result, now);
-  const end = until === '' ? '' : ` until ${until} (${distance})`;
+  const until = (lock: Parameters<typeof endOf>[0]): string =>
+    Number.isNaN(endOf(lock)) ? '' : ` until ${moment(endOf(lock), now)}`;
   switch (result.kind) {
     case 'kept':
-      return `${result.path}: ${word}${end}`;
+      return `${result.path}: kept${until(result.lock)}`;
     case 'lost':
-      return `${result.path}: ${word}, held by ${holder}${end}`;
+      return `${result.path}: lost, held by ${holderName(result.holder)}${until(result.holder)}`;
     case 'unknown':
-      return `${result.path}: ${word}`;
+      return `${result.path}: not known`;
   }
 }
 
@@ -125,24 +124,23 @@ function failuresOf({ results, gap }: CheckReport, now: number): readonly string
   ];
 }
 
-/** What a check came to, and the lines of the log that go with it. */
+/** What a check came to, and the group of the log that goes with it. */
 export function checkReport(
   report: CheckReport,
   now: number,
   redact: Redact,
-): Outcome & { readonly lines: readonly string[] } {
-  const { results } = report;
+): Outcome & { readonly title: string; readonly lines: readonly string[] } {
+  const { service, workspace, results, gap } = report;
+  const sentence = (read?: number): string => sentenceOf(report, read) + (gap === undefined ? '' : ` ${gap}`);
   return {
     outputs: outputsOf(report, redact),
-    sentence: report.gap === undefined ? sentenceOf(report, now) : `${sentenceOf(report, now)} ${report.gap}`,
+    sentence: sentence(),
     tables: [
-      {
-        head: ['Path', 'Result', 'Held by', 'Until', ''],
-        rows: results.map((result) => [result.path, ...cellsOf(result, now)]),
-      },
+      { head: ['Path', 'Result', 'Held by', 'Until'], rows: results.map(rowOf), rest: locksPage(service, workspace) },
     ],
     failures: failuresOf(report, now),
     annotations: [],
+    title: sentence(now),
     lines: results.map((result) => lineOf(result, now)),
   };
 }
@@ -222,7 +220,7 @@ export function judge({ path, lock, loss }: LockToCheck, found: LookupResult, se
 
 /** Fails unless every lock is proven to be still held. It changes nothing, neither at the service nor in the ledger. */
 export async function check(context: Context, task: TaskOf<'check'>): Promise<Outcome> {
-  const { client, log, redact } = context;
+  const { client, connection, log, redact } = context;
   const { workspace, selection } = task;
   const { locks, gap } = locksToCheck(context, task);
   // An empty list is what somebody has meant to check; a job without locks that goes on to publish has forgotten them.
@@ -234,7 +232,8 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
   const find = await lookupIn(listOnPaths(client, workspace, paths, defaultLimits(context)));
   const now = client.serverNow();
   const results = locks.map((lock) => judge(lock, find(lock.path), now)).sort(byPath);
-  const { lines, ...outcome } = checkReport({ workspace, results, gap }, now, redact);
-  log.group(outcome.sentence, lines);
+  const report = { service: connection.baseUrl, workspace, results, gap };
+  const { title, lines, ...outcome } = checkReport(report, now, redact);
+  log.group(title, lines);
   return outcome;
 }

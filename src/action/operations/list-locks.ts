@@ -5,10 +5,10 @@ import { type ChangeSource, findSource } from '../changed-files/change.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import type { LockScope, TaskOf } from '../inputs/load.ts';
 import { heldText } from '../locks/messages.ts';
-import { byPath, type FileAnnotation, InputError, type Outcome } from '../outcome.ts';
+import { byPath, type Cell, type FileAnnotation, InputError, locksPage, type Outcome } from '../outcome.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { redactedJson } from '../report/redact.ts';
-import { clockTime, count, distance } from '../report/words.ts';
+import { count, timeCell } from '../report/words.ts';
 
 /** Whose locks are listed, as far as that is known without a request. */
 type Extent =
@@ -65,11 +65,12 @@ function asOutput(lock: KnownLock): Readonly<Record<string, unknown>> {
   return { ...raw, path, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
 }
 
-function rowOf({ path, owner = '', expires_at, origin = '' }: KnownLock, now: number): readonly string[] {
-  const end = Date.parse(expires_at ?? '');
-  const until = Number.isNaN(end) ? ['', ''] : [clockTime(end, now), distance(end, now)];
-  return [path, owner, ...until, origin];
-}
+const rowOf = ({ path, owner = '', expires_at, origin = '' }: KnownLock): readonly Cell[] => [
+  path,
+  owner,
+  timeCell(expires_at),
+  { run: origin },
+];
 
 const annotation = (lock: KnownLock, now: number): FileAnnotation => ({
   file: lock.path,
@@ -109,7 +110,7 @@ export function failuresOf({ locks, incomplete }: Found): readonly string[] {
 
 /** Lists the locks of the workspace, of some paths or of the changed files, without those of ignored owners. */
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
-  const { client, log, redact } = context;
+  const { client, connection, log, redact } = context;
   const { workspace, scope, ignoredOwners, failIfLocked } = task;
   const extent = await extentOf(scope, context);
   const within = defaultLimits(context);
@@ -129,12 +130,13 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
     sentence,
     locks.map((lock) => heldText(lock.path, lock, now)),
   );
+  const rest = locksPage(connection.baseUrl, workspace);
   const failures = failIfLocked ? failuresOf(found) : [];
   const known = locks.length > 0 ? { status: 'locked' } : failures.length === 0 ? { status: 'free' } : {};
   return {
     outputs: { ...known, count: String(locks.length), locks: redactedJson(locks.map(asOutput), redact) },
     sentence: failIfLocked && locks.length > 0 ? `${sentence} ${toTurnGreen(locks)}` : sentence,
-    tables: [{ head: ['Path', 'Holder', 'Until', '', 'Taken by'], rows: locks.map((lock) => rowOf(lock, now)) }],
+    tables: [{ head: ['Path', 'Holder', 'Until', 'Taken by'], rows: locks.map(rowOf), rest }],
     failures,
     annotations: failIfLocked ? locks.map((lock) => annotation(lock, now)) : [],
   };

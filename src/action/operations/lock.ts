@@ -22,9 +22,18 @@ import {
 import type { AlreadyHeld } from '../locks/ownership.ts';
 import type { ReleaseResult } from '../locks/release.ts';
 import { openLockSession } from '../locks/session.ts';
-import { byPath, failed, InputError, type Outcome, type Outputs, type Table } from '../outcome.ts';
+import {
+  byPath,
+  failed,
+  InputError,
+  locksPage,
+  type Outcome,
+  type Outputs,
+  succeeded,
+  type Table,
+} from '../outcome.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
-import { clockTime, count, distance, duration, grouped, listed, moment } from '../report/words.ts';
+import { clockTime, count, duration, grouped, listed, moment, timeCell } from '../report/words.ts';
 
 interface LockStep {
   readonly context: Context;
@@ -44,7 +53,7 @@ function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
     return { locks_file: file };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    context.log.warn(`The file with the locks could not be written: ${why}`);
+    context.log.warn(`The file with the locks could not be written: ${why}. Use the output \`locks\` instead.`);
     return {};
   }
 }
@@ -81,11 +90,13 @@ async function acquired(
   const json = lockJson(locks, redact);
   const soonest = Math.min(...locks.map(({ expires_at }) => Date.parse(expires_at)));
   const waited = waitedMs > 0 ? ` after waiting for ${duration(waitedMs)}` : '';
-  const until = Number.isNaN(soonest) ? '' : ` until ${moment(soonest, now)}`;
   const what = locks.length === 1 ? (locks[0]?.path ?? '') : count(locks.length, 'path');
-  const sentence = `Locked ${what} in ${task.workspace}${until}${waited}.`;
+  const sentence = (read?: number): string => {
+    const until = Number.isNaN(soonest) ? '' : ` until ${moment(soonest, read)}`;
+    return `Locked ${what} in ${task.workspace}${until}${waited}.`;
+  };
   log.group(
-    `${sentence} It took ${duration(clock() - began)}.`,
+    `${sentence(now)} It took ${duration(clock() - began)}.`,
     locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
   );
   for (const intent of unproven) log.line(unprovenText(intent));
@@ -101,25 +112,19 @@ async function acquired(
     ...writeLocksFile(lockStep, json),
   };
   saveLocks(lockStep, grants, outputs);
-  const rows = locks.map(({ path, expires_at }) => {
-    const end = Date.parse(expires_at);
-    return [path, clockTime(end, now), distance(end, now)];
-  });
-  return { outputs, sentence, tables: [{ head: ['Path', 'Until', ''], rows }], failures: [], annotations: [] };
+  const rows = locks.map(({ path, expires_at }) => [path, timeCell(expires_at)]);
+  const rest = locksPage(context.connection.baseUrl, task.workspace);
+  return succeeded(outputs, sentence(), { head: ['Path', 'Until'], rows, rest });
 }
 
-const maxHolders = 10;
-
-const holderTable = ({ conflicts }: Blocked, now: number): Table => ({
+const holderTable = ({ conflicts }: Blocked): Table => ({
   head: ['Path', 'Holder', 'Until', 'Taken by'],
-  rows: conflicts
-    .slice(0, maxHolders)
-    .map(({ path, holder }) => [
-      path,
-      holder?.owner ?? '',
-      holder?.expires_at === undefined ? '' : clockTime(Date.parse(holder.expires_at), now),
-      holder?.origin ?? '',
-    ]),
+  rows: conflicts.map(({ path, holder }) => [
+    path,
+    holder?.owner ?? '',
+    timeCell(holder?.expires_at),
+    { run: holder?.origin ?? '' },
+  ]),
 });
 
 function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number): string | undefined {
@@ -165,12 +170,12 @@ function notAcquired(
     ...noLocks,
     waited_seconds: String(Math.floor(waitedMs / 1_000)),
   };
-  const heldBy = (blocked: Blocked, waited: Duration | undefined): Outcome =>
-    failed(
-      { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' },
-      `${blockedText(blocked, now)}. ${blockedAdvice(blocked, waited, now)}`,
-      holderTable(blocked, now),
-    );
+  function heldBy(blocked: Blocked, waited: Duration | undefined): Outcome {
+    const advice = blockedAdvice(blocked, waited, now);
+    const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
+    const why = `${blockedText(blocked, now)}. ${advice}`;
+    return { ...failed(known, why, holderTable(blocked)), sentence: `${blockedText(blocked)}. ${advice}` };
+  }
   switch (round.kind) {
     case 'held':
       return heldBy(round.blocked, task.wait.seconds > 0 ? task.wait : undefined);
@@ -188,10 +193,9 @@ function notAcquired(
     }
     case 'too-short': {
       const { path, lock } = round.ended;
-      return failed(
-        outputs,
-        `The lock on ${path} ended at ${pastMoment(Date.parse(lock.expires_at), now)}, before all ${count(wanted, 'path')} were locked. Raise \`ttl\`: it has to be longer than that takes, and than the job needs.`,
-      );
+      const why = (read?: number): string =>
+        `The lock on ${path} ended at ${pastMoment(Date.parse(lock.expires_at), read)}, before all ${count(wanted, 'path')} were locked. Raise \`ttl\`: it has to be longer than that takes, and than the job needs.`;
+      return { ...failed(outputs, why(now)), sentence: why() };
     }
     case 'failed':
       // The end of the wait cut off the last attempt: report what was in the way before it.
@@ -202,16 +206,19 @@ function notAcquired(
 
 function heldByThisJob({ context, task, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
   const now = context.client.serverNow();
+  const asked = { paths, count: wanted, ttl: task.ttl };
   const rows = own.map(({ path, stepName, expiresAt }) => [
     path,
-    stepText(stepName),
-    Number.isNaN(expiresAt) ? '' : clockTime(expiresAt, now),
+    // A table has no code.
+    stepText(stepName).replaceAll('`', ''),
+    Number.isNaN(expiresAt) ? '' : clockTime(expiresAt),
   ]);
-  return failed(
-    { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' },
-    alreadyHeldText(own, { paths, count: wanted, ttl: task.ttl }, now),
-    { head: ['Path', 'Locked by', 'Until'], rows },
-  );
+  const outputs: Outputs = { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' };
+  const table = { head: ['Path', 'Locked by', 'Until'], rows };
+  return {
+    ...failed(outputs, alreadyHeldText(own, asked, now), table),
+    sentence: alreadyHeldText(own, asked, now, true),
+  };
 }
 
 const maxNamed = 5;

@@ -36,7 +36,7 @@ export async function registerHook(context: Context, task: TaskOf<'register-hook
   const sentence = `${what}: ${workspace} tells ${receiver(url)}.`;
   log.line(sentence);
   return succeeded({ status: 'registered', ...(hook_id !== undefined && { hook_id }) }, sentence, {
-    head: ['Workspace', 'Receiver', 'Events', 'Id'],
-    rows: [[workspace, receiver(url), chosen.join(', ') || 'the default of the service', hook_id ?? '']],
+    head: ['Workspace', 'Receiver', 'Events'],
+    rows: [[workspace, receiver(url), chosen.join(', ') || 'the default of the service']],
   });
 }

@@ -7,6 +7,7 @@ import {
   type SyncAddress,
   type SyncReport,
   type Within,
+  withRequest,
 } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { byteSize, createPace } from '../../interface/transfer.ts';
@@ -159,9 +160,9 @@ async function waitForEnd(
       const what =
         unseen === undefined
           ? `has not ended within ${formatDuration(wait)}: it is ${progressText(last)}.`
-          : `was not seen to end within ${formatDuration(wait)}: when it was last seen it was ${progressText(last)}. Asking again failed: ${unseen.message}`;
+          : `was not seen to end within ${formatDuration(wait)}: when it was last seen it was ${progressText(last)}. Asking again failed: ${unseen.reason}`;
       const advice = 'The service goes on with it. Raise `wait` to wait longer.';
-      return failedAt(last, `The sync of ${branch} ${what} ${advice}`);
+      return failedAt(last, withRequest(`The sync of ${branch} ${what} ${advice}`, unseen?.request));
     }
     case 'ended': {
       if (last.state === 'failed') return failedAt(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);

@@ -1,7 +1,7 @@
-import type { KnownLock } from '../../client/client.ts';
+import { type KnownLock, withRequest } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { heldText } from '../locks/messages.ts';
-import { type Outcome, ofKind } from '../outcome.ts';
+import { locksPage, type Outcome, ofKind } from '../outcome.ts';
 import { clockTime, count, listed } from '../report/words.ts';
 
 /** What became of one path. */
@@ -18,7 +18,7 @@ export type UnlockResult = { readonly path: LockPath } & (
   /** Nothing tells the lock that is there from that of somebody else. */
   | { readonly kind: 'left-alone' }
   /** The service does not let this token release the lock. */
-  | { readonly kind: 'refused'; readonly holder: KnownLock | undefined; readonly requestId: string | undefined }
+  | { readonly kind: 'refused'; readonly holder: KnownLock | undefined; readonly request: string | undefined }
   /** Its release was sent, and nothing tells what it did. */
   | { readonly kind: 'unclear'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
@@ -36,12 +36,13 @@ export function statusOf(results: readonly UnlockResult[]): 'lost' | 'released' 
 }
 
 /** "held by grace until 14:05 UTC" */
-function holderText(holder: KnownLock | undefined, now: number): string {
+function holderText(holder: KnownLock | undefined, now?: number): string {
   const until = holder?.expires_at === undefined ? '' : ` until ${clockTime(Date.parse(holder.expires_at), now)}`;
   return `held by ${holder?.owner ?? 'somebody else'}${until}`;
 }
 
-export function resultText(result: UnlockResult, now: number): string {
+/** Without `now`, for a summary. */
+export function resultText(result: UnlockResult, now?: number): string {
   switch (result.kind) {
     case 'released':
       return 'released';
@@ -69,11 +70,9 @@ function failureOf(result: UnlockResult, now: number): readonly string[] {
     case 'lost':
       return [`${heldText(result.path, result.holder, now)}: the lock was lost, and has been left alone.`];
     case 'refused': {
-      const { path, holder, requestId } = result;
-      const request = requestId === undefined ? '' : `, request id ${requestId}`;
-      return [
-        `${heldText(path, holder, now)}, and the service does not let this token release that lock (403${request}). To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`,
-      ];
+      const { path, holder, request } = result;
+      const why = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;
+      return [withRequest(why, request)];
     }
     case 'unclear':
       return [
@@ -131,15 +130,19 @@ export function othersText(results: readonly UnlockResult[], now: number): strin
   return `Left alone, because this job is not known to hold them: ${listed(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
 }
 
-export function unlockOutcome(results: readonly UnlockResult[], workspace: string, now: number): Outcome {
-  const rows = results.map((result) => [result.path, resultText(result, now)]);
+export function unlockOutcome(
+  results: readonly UnlockResult[],
+  { service, workspace }: { readonly service: string; readonly workspace: string },
+  now: number,
+): Outcome {
+  const rows = results.map((result) => [result.path, resultText(result)]);
   return {
     outputs: {
       status: statusOf(results),
       released: JSON.stringify(ofKind(results, 'released').map(({ path }) => path)),
     },
     sentence: sentenceOf(results, workspace),
-    tables: [{ head: ['Path', 'Result'], rows }],
+    tables: [{ head: ['Path', 'Result'], rows, rest: locksPage(service, workspace) }],
     failures: results.flatMap((result) => failureOf(result, now)),
     annotations: [],
   };

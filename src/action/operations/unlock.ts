@@ -1,4 +1,11 @@
-import { inParallel, type KnownLock, type ServiceError, type Within, type WorkspaceId } from '../../client/client.ts';
+import {
+  inParallel,
+  type KnownLock,
+  type ServiceError,
+  type Within,
+  type WorkspaceId,
+  withRequest,
+} from '../../client/client.ts';
 import { listOnPaths, listTogether, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
@@ -121,9 +128,10 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const within = defaultLimits(context);
   const results: UnlockResult[] = [];
 
-  function failed(path: LockPath, error: ServiceError, holder?: KnownLock, advice = ''): UnlockResult {
-    if (!force && refusesThisLock(error)) return { path, kind: 'refused', holder, requestId: error.requestId };
-    return { path, kind: 'failed', why: `${error.message}${advice}` };
+  function failed(path: LockPath, error: ServiceError, holder?: KnownLock, more = ''): UnlockResult {
+    const { reason, advice, request } = error;
+    if (!force && refusesThisLock(error)) return { path, kind: 'refused', holder, request };
+    return { path, kind: 'failed', why: withRequest(reason + more + advice, request) };
   }
 
   async function release(
@@ -153,8 +161,8 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
       case 'failed': {
         const lock = target.kind === 'found' && target.found.kind === 'locked' ? target.found.lock : undefined;
         const sentOnce = target.kind === 'found' && (lock === undefined || !isProven(lock));
-        const advice = ' It was sent only once, because nothing tells the lock from a later one.';
-        results.push(failed(path, result.error, lock, sentOnce ? advice : ''));
+        const once = ' It was sent only once, because nothing tells the lock from a later one.';
+        results.push(failed(path, result.error, lock, sentOnce ? once : ''));
       }
     }
   }
@@ -184,7 +192,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const now = client.serverNow();
   const caution = cautionText(results, now);
   if (caution !== undefined) log.warn(caution);
-  const outcome = unlockOutcome(results, workspace, now);
+  const outcome = unlockOutcome(results, { service: connection.baseUrl, workspace }, now);
   log.group(
     outcome.sentence,
     results.map((result) => `${result.path}: ${resultText(result, now)}`),

@@ -42,7 +42,13 @@ export type ClaimResult =
   | { readonly kind: 'replaced'; readonly grant: Grant; readonly holder: KnownLock | undefined }
   /** Nothing shows that what is there is ours. */
   | { readonly kind: 'left-alone'; readonly grant: Grant }
-  | { readonly kind: 'failed'; readonly grant: Grant; readonly why: string }
+  | {
+      readonly kind: 'failed';
+      readonly grant: Grant;
+      readonly why: string;
+      /** The one that failed, where one was sent. */
+      readonly request?: string | undefined;
+    }
   /** Nothing shows whether it was granted. */
   | { readonly kind: 'unproven'; readonly intent: Intent; readonly why: string }
   | { readonly kind: 'never-granted'; readonly intent: Intent };

@@ -41,8 +41,8 @@ const lostOr = (
 };
 
 /** The service has said already that a lock is lost: nothing more has to be asked for that. */
-const failedOr = (claim: Claim, why: string): ClaimResult =>
-  claim.loss === undefined ? { kind: 'failed', grant: claim.grant, why } : lostOr(claim, undefined, undefined);
+const failedOr = (claim: Claim, why: string, request?: string): ClaimResult =>
+  claim.loss === undefined ? { kind: 'failed', grant: claim.grant, why, request } : lostOr(claim, undefined, undefined);
 
 /** Locks that outlive the job are not asked about: what has renewed them has told in the ledger which are lost. */
 const lostByLedger = ({ held }: Claims): readonly ClaimResult[] =>
@@ -124,8 +124,10 @@ export async function releaseClaims(
       case 'left-alone':
         return { result: { kind: 'left-alone', grant } };
       case 'unclear':
-      case 'failed':
-        return { result: failedOr({ grant, doubt, loss }, released.error.message), error: released.error };
+      case 'failed': {
+        const { error } = released;
+        return { result: failedOr({ grant, doubt, loss }, error.reason + error.advice, error.request), error };
+      }
     }
   }
 

@@ -1,3 +1,4 @@
+import { withRequest } from '../../client/client.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellWord } from '../../interface/shell-word.ts';
 import type { LossReaction } from '../inputs/parse.ts';
@@ -6,9 +7,9 @@ import { historyOf } from '../ledger/history.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { heldText, lossText, pastMoment, unprovenText } from '../locks/messages.ts';
 import { answerClockMs } from '../locks/ownership.ts';
-import { byPath, ofKind, type ReleaseReport } from '../outcome.ts';
+import { byPath, locksPage, ofKind, type ReleaseReport } from '../outcome.ts';
 import type { Redact } from '../report/redact.ts';
-import { clockTime, count, grouped, moment } from '../report/words.ts';
+import { clockTime, count, grouped, moment, timeCell } from '../report/words.ts';
 import type { ClaimResult } from './claims.ts';
 
 /** Releases the lock without this action. It shows no token: whoever runs it has their own. */
@@ -70,7 +71,7 @@ function lostText(lost: Of<'lost'>, now: number): string {
   const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
   const longer = renewalTrouble === undefined ? '; a longer `ttl` would have kept it.' : '.';
   const when = had ? ` It had ended at ${pastMoment(end, now)}${longer}` : ' Somebody had released it before its end.';
-  return `${itself}${when}${unrenewed} ${heldText(path, holder, now, true)}; that lock has been left alone.`;
+  return `${itself}${when} ${heldText(path, holder, now, true)}; that lock has been left alone.${unrenewed}`;
 }
 
 function failedText(failed: readonly Of<'failed'>[], now: number): string {
@@ -81,7 +82,8 @@ function failedText(failed: readonly Of<'failed'>[], now: number): string {
     const about = [lock.id === undefined ? '' : `id ${lock.id}`, untilText(one, now)].filter((text) => text !== '');
     return `${path}${about.length > 0 ? ` (${about.join(', ')})` : ''}: ${manualReleaseCommand(one.grant)}.`;
   });
-  return `${count(failed.length, 'lock')} could not be released and ${itself}. ${first?.why ?? ''} To release it yourself: ${each}`;
+  const what = `${count(failed.length, 'lock')} could not be released and ${itself}.`;
+  return withRequest(`${what} ${first?.why ?? ''} To release it yourself: ${each}`, first?.request);
 }
 
 const replacedText = ({ grant, holder }: Of<'replaced'>, now: number): string =>
@@ -127,6 +129,8 @@ export function releaseReport(results: readonly ClaimResult[], { chart, now, onL
   const sorted = results.toSorted(
     (one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || (pathOf(one) < pathOf(other) ? -1 : 1),
   );
+  // All are in the one workspace of the step.
+  const [about] = results.map((one) => ('grant' in one ? one.grant : one.intent));
   const released = ofKind(results, 'released').length;
   const lost = ofKind(sorted, 'lost');
   const others = Object.entries(words)
@@ -140,13 +144,13 @@ export function releaseReport(results: readonly ClaimResult[], { chart, now, onL
         ? nothingLeft
         : `Released ${count(released, 'lock')} at the end of the job${others.join('')}.`,
     table: {
-      head: ['Path', 'Result', 'Ends', 'Id'],
+      head: ['Path', 'Result', 'Ends'],
       rows: sorted.map((one) => [
         pathOf(one),
         words[one.kind],
-        Number.isNaN(endOf(one)) ? '' : clockTime(endOf(one), now),
-        'grant' in one ? (one.grant.lock.id ?? '') : '',
+        'grant' in one ? timeCell(one.grant.lock.expires_at) : '',
       ]),
+      ...(about !== undefined && { rest: locksPage(about.service, about.workspace) }),
     },
     chart,
     failures: onLost === 'fail' ? lost.map((one) => lostText(one, now)) : [],
@@ -177,16 +181,28 @@ const maxRows = 30;
 /** A shorter wait would only be a stripe in front of its bar. */
 const minWaitMs = 1_000;
 
-const maxNameLength = 60;
+/** Of a longer one the end stays: the column with the names is not to take more than a third of the chart. */
+const maxNameLength = 36;
 
-/**
- * A path as the name of a row. Only characters that mean nothing to Mermaid and cannot end the code block are kept; the
- * table has the whole path.
- */
+/** In pixels, at most: Mermaid writes them 11 high, and letters of scripts that are not Latin may be square. */
+const widthOf = (name: string): number => [...name].reduce((width, letter) => width + (letter < '\u0300' ? 8 : 11), 0);
+
+/** A path in characters that mean nothing to Mermaid and cannot end the code block; the table has it as it is. */
 function nameOf(path: string): string {
   const plain = path.replace(/[^\p{L}\p{M}\p{N} ._/()+=-]/gu, '_');
   const letters = [...plain];
   return letters.length <= maxNameLength ? plain : `…${letters.slice(1 - maxNameLength).join('')}`;
+}
+
+/** Rows with one name would become one. */
+function namesOf(bars: readonly Bar[]): readonly string[] {
+  const times = new Map<string, number>();
+  return bars.map(({ path }) => {
+    const name = nameOf(path);
+    const time = (times.get(name) ?? 0) + 1;
+    times.set(name, time);
+    return time === 1 ? name : `${name} (${time})`;
+  });
 }
 
 /** A bar with more marks looks like a grey one. */
@@ -198,40 +214,51 @@ const thinned = (times: readonly number[]): readonly number[] => {
   return times.filter((_, index) => index % every === every - 1);
 };
 
-function rowOf({ path, asked, granted, ended, released, renewals }: Bar): string {
+/** Without a zone, Mermaid shows a time as it is given; with one, it would show it in that of the reader. */
+const utc = (time: number): string => new Date(time).toISOString().replace('T', ' ').replace('Z', '');
+
+function rowOf({ asked, granted, ended, released, renewals }: Bar, name: string): string {
   const from = Math.round(asked);
   const since = Math.round(granted);
   const until = Math.max(Math.round(ended), since + 1);
-  const waited = since - from >= minWaitMs ? `    waited :done, ${from}, ${since}\n` : '';
+  const waited = since - from >= minWaitMs ? `    waited :done, ${utc(from)}, ${utc(since)}\n` : '';
   const times = renewals?.().map(Math.round) ?? [];
   // The clock of the service is known to the second only, so that a round may seem to come before the one before it.
   const marks = thinned(times.filter((time) => time > since && time < until).toSorted((one, other) => one - other));
   const ends = [...marks, until];
   const parts = ends.map((end, index) => {
     const begin = index === 0 ? since : (ends[index - 1] ?? since);
-    const name = index === 0 ? 'held' : 'renewed';
-    const held = released ? `${name} :active` : `${index === 0 ? 'not released' : name} :crit`;
-    return `    ${held}, ${begin}, ${end}\n`;
+    const what = index === 0 ? 'held' : 'renewed';
+    const held = released ? `${what} :active` : `${index === 0 ? 'not released' : what} :crit`;
+    return `    ${held}, ${utc(begin)}, ${utc(end)}\n`;
   });
-  return `    section ${nameOf(path)}\n${waited}${parts.join('')}`;
+  return `    section ${name}\n${waited}${parts.join('')}`;
 }
 
-/** Parts of a bar stand in one row, not each in one of its own. */
-const inOneRow = '---\ndisplayMode: compact\n---\n';
+/** Names stand beside the bars: the column for them is too narrow for a path where nobody says how wide it is. */
+const withColumnFor = (names: readonly string[]): string =>
+  `%%{init: {"gantt": {"leftPadding": ${Math.max(...names.map(widthOf)) + 20}}}}%%\n`;
 
-/** Mermaid knows no times before 1970. */
+/** Mermaid knows no times before 1970, and only years of four digits. */
 const isDrawable = ({ asked, granted, ended }: Bar): boolean =>
-  [asked, granted, ended].every((time) => time >= 0 && Number.isFinite(time));
+  [asked, granted, ended].every((time) => time >= 0 && time < Date.UTC(9_999, 11));
 
 /** Markdown that GitHub draws as a chart of how long each lock was waited for and held; undefined without locks. */
 export function gantt(bars: readonly Bar[]): string | undefined {
   const drawable = bars.filter(isDrawable).toSorted(byPath);
   if (drawable.length === 0) return undefined;
-  const rows = drawable.slice(0, maxRows).map(rowOf);
+  const shown = drawable.slice(0, maxRows);
+  const names = namesOf(shown);
+  const rows = shown.map((bar, index) => rowOf(bar, names[index] ?? ''));
   const more = drawable.length - rows.length;
   const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${grouped(drawable.length)} locks.\n`;
-  const head = rows.some((row) => row.includes('renewed :')) ? inOneRow : '';
-  return `\`\`\`mermaid\n${head}gantt\n    dateFormat x\n    axisFormat %H:%M:%S\n${rows.join('')}\`\`\`\n${rest}`;
+  // Parts of a bar stand in one row, not each in one of its own.
+  const mode = rows.some((row) => row.includes('renewed :')) ? '---\ndisplayMode: compact\n---\n' : '';
+  const [begin, end] = [Math.min(...shown.map(({ asked }) => asked)), Math.max(...shown.map(({ ended }) => ended))];
+  // The axis has neither the date nor the zone.
+  const title = `    title ${clockTime(begin)} to ${clockTime(end)}\n`;
+  const format = '    dateFormat YYYY-MM-DD HH:mm:ss.SSS\n    axisFormat %H:%M:%S\n';
+  return `\`\`\`mermaid\n${mode}${withColumnFor(names)}gantt\n${title}${format}${rows.join('')}\`\`\`\n${rest}`;
 }
 
 interface ChartOptions {

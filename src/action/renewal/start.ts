@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
+import { type ServiceError, withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import type { Context } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
@@ -19,7 +20,12 @@ const soonestEnd = (grants: readonly Grant[]): number =>
 /** A service that cannot renew is found out at the first renewal, while there is somebody to tell. */
 type FirstRenewal =
   | { readonly kind: 'possible'; readonly grant: Grant }
-  | { readonly kind: 'impossible'; readonly grant: Grant; readonly why: string };
+  | {
+      readonly kind: 'impossible';
+      readonly grant: Grant;
+      readonly why: string;
+      readonly request?: string | undefined;
+    };
 
 async function renewFirst(
   { client, clock, signal }: Context,
@@ -27,6 +33,10 @@ async function renewFirst(
   grant: Grant,
 ): Promise<FirstRenewal> {
   const { lock } = grant;
+  const refusal = ({ reason, request }: ServiceError): FirstRenewal => {
+    const why = reason.replace(/\.$/, '');
+    return { kind: 'impossible', grant, why, request };
+  };
   if (!isProven(lock)) return { kind: 'impossible', grant, why: 'it gives its locks neither ids nor ETags' };
   const { path, workspace } = parsedAddress(grant);
   const idempotencyKey = crypto.randomUUID();
@@ -45,11 +55,9 @@ async function renewFirst(
     }
     case 'lost':
       // 412 comes from a service that knows renewals, and is for the process that renews to find out about.
-      return renewal.error.status === 412
-        ? { kind: 'possible', grant }
-        : { kind: 'impossible', grant, why: renewal.error.message };
+      return renewal.error.status === 412 ? { kind: 'possible', grant } : refusal(renewal.error);
     case 'refused':
-      return { kind: 'impossible', grant, why: renewal.error.message };
+      return refusal(renewal.error);
     case 'failed':
       // Trouble on the way says nothing of what the service can do.
       return { kind: 'possible', grant };
@@ -120,7 +128,9 @@ export async function startRenewal(
   const [first, ...others] = grants;
   if (first === undefined) return grants;
   const couldNotStart = (why: string, until: string): void =>
-    log.warn(`The process that renews the locks could not be started (${why}). They hold until ${until}.`);
+    log.warn(
+      `The process that renews the locks could not be started (${why}). They hold until ${until}; a longer \`ttl\` lasts longer.`,
+    );
   // The next parent of an orphan may live for years, and there is nobody left to release anything.
   if (process.ppid !== runner.worker) {
     couldNotStart('what runs the steps of the job is gone', moment(soonestEnd(grants), client.serverNow()));
@@ -138,9 +148,8 @@ export async function startRenewal(
   const until = (): string => moment(soonestEnd(all), client.serverNow());
   if (result.kind === 'impossible') {
     (await child)?.kill();
-    log.warn(
-      `This service cannot renew locks: ${result.why}. They hold until ${until()}; a longer \`ttl\` lasts longer.`,
-    );
+    const text = `This service cannot renew locks: ${result.why}. They hold until ${until()}; a longer \`ttl\` lasts longer.`;
+    log.warn(withRequest(text, result.request));
     return all;
   }
   try {

@@ -31,6 +31,10 @@ const htmlSpelling: Readonly<Record<string, string>> = {
 export const inHtml = (text: string): string =>
   oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
 
+/** The same in an attribute in double quotes. */
+export const inAttribute = (text: string): string =>
+  oneLine(text).replace(/[&<>"']/g, (character) => htmlSpelling[character] ?? character);
+
 /** Takes secrets out of a text, however they are spelled there. */
 export type Redact = (text: string) => string;
 

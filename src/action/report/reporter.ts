@@ -1,5 +1,6 @@
 import * as core from '@actions/core';
 import {
+  type Cell,
   type FileAnnotation,
   type Outcome,
   type OutputName,
@@ -8,8 +9,8 @@ import {
   type ReleaseReport,
   type Table,
 } from '../outcome.ts';
-import { inHtml, oneLine, type Redact, type Redactor } from './redact.ts';
-import { count, grouped } from './words.ts';
+import { inAttribute, inHtml, oneLine, type Redact, type Redactor } from './redact.ts';
+import { count, grouped, runName } from './words.ts';
 
 /** GitHub drops the whole summary of a step that is larger than 1 MiB. */
 const maxBytes = 900 * 1_024;
@@ -20,32 +21,53 @@ const cut = (text: string): string => (text.length > maxSentenceLength ? `${text
 
 const bytes = (text: string): number => Buffer.byteLength(text);
 
-const cells = (tag: 'th' | 'td', row: readonly string[], redact: Redact): string =>
-  `<tr>${row.map((cell) => `<${tag}>${inHtml(redact(cell))}</${tag}>`).join('')}</tr>\n`;
+/** A few tell most; the rest is there for whoever looks for one of them. */
+const maxOpenRows = 50;
+const maxRows = 500;
 
-/** As many rows as fit, and how many are left out. */
-function tableHtml({ head, rows }: Table, room: number, redact: Redact): string {
-  const begin = `<table>\n${cells('th', head, redact)}`;
-  const end = '</table>\n';
-  let left = room - bytes(begin) - bytes(end) - 100;
+const link = (text: string, address: string): string => `<a href="${inAttribute(address)}">${inHtml(text)}</a>`;
+
+function cellHtml(cell: Cell, redact: Redact): string {
+  if (typeof cell === 'string') return inHtml(redact(cell));
+  const address = redact(cell.run);
+  const name = runName(address);
+  return name === undefined ? inHtml(address) : link(name, address);
+}
+
+const rowHtml = (tag: 'th' | 'td', row: readonly Cell[], redact: Redact): string =>
+  `<tr>${row.map((cell) => `<${tag}>${cellHtml(cell, redact)}</${tag}>`).join('')}</tr>\n`;
+
+/** As many rows as fit, most of them folded, and how many are left out. */
+function tableHtml({ head, rows, rest }: Table, room: number, redact: Redact): string {
+  const headHtml = rowHtml('th', head, redact);
+  const table = (some: readonly string[]): string => `<table>\n${headHtml}${some.join('')}</table>\n`;
+  const folded = (some: readonly string[]): string =>
+    `<details>\n<summary>${grouped(some.length)} more</summary>\n${table(some)}</details>\n`;
+  const restLink = rest && `: ${link(redact(rest.text), redact(rest.address))}`;
+  const others = (number: number): string => `<p>And ${grouped(number)} more${restLink ?? ''}.</p>\n`;
+
+  let left = room - bytes(table([]) + folded([]) + others(rows.length));
   const shown: string[] = [];
-  for (const row of rows) {
-    const html = cells('td', row, redact);
+  for (const row of rows.slice(0, maxRows)) {
+    const html = rowHtml('td', row, redact);
     left -= bytes(html);
     if (left < 0) break;
     shown.push(html);
   }
-  const more = rows.length - shown.length;
-  const rest = more === 0 ? '' : `<p>And ${grouped(more)} more.</p>\n`;
-  return `${begin}${shown.join('')}${end}${rest}`;
+  const [open, more] = [shown.slice(0, maxOpenRows), shown.slice(maxOpenRows)];
+  const leftOut = rows.length - shown.length;
+  return table(open) + (more.length > 0 ? folded(more) : '') + (leftOut > 0 ? others(leftOut) : '');
 }
+
+/** What our sentences have in backticks, as code: nobody reads Markdown here. A path may have some that mean nothing. */
+const withCode = (html: string): string => html.replace(/(?<![^\s(])`([^`]+)`(?!\w)/g, '<code>$1</code>');
 
 /**
  * One sentence, then the tables, all in HTML, where untrusted text stays text. Secrets are redacted first: escaped, they
  * might not be recognized.
  */
 export function summaryHtml(title: string, sentence: string, tables: readonly Table[], redact: Redact): string {
-  let html = `<h3>${inHtml(title)}</h3>\n<p>${inHtml(cut(redact(sentence)))}</p>\n`;
+  let html = `<h3>${inHtml(title)}</h3>\n<p>${withCode(inHtml(cut(redact(sentence))))}</p>\n`;
   for (const table of tables) {
     if (table.rows.length > 0) html += tableHtml(table, maxBytes - bytes(html), redact);
   }

@@ -26,12 +26,34 @@ export function distance(time: number, now: number): string {
   return seconds >= 0 ? `in ${span(seconds)}` : `${span(-seconds)} ago`;
 }
 
-/** "14:05 UTC", with the date where it is another day. */
-export function clockTime(time: number, now: number): string {
+/**
+ * "14:05 UTC", with the date where it is another day. Without `now`, for whoever reads it at some time, such as the
+ * summary of a job: "2026-03-01 14:05 UTC".
+ */
+export function clockTime(time: number, now?: number): string {
   const iso = new Date(time).toISOString();
   const clock = `${iso.slice(11, 16)} UTC`;
-  return iso.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? clock : `${iso.slice(0, 10)} ${clock}`;
+  const isToday = now !== undefined && iso.slice(0, 10) === new Date(now).toISOString().slice(0, 10);
+  return isToday ? clock : `${iso.slice(0, 10)} ${clock}`;
 }
 
-/** "14:05 UTC (in 12 min)". */
-export const moment = (time: number, now: number): string => `${clockTime(time, now)} (${distance(time, now)})`;
+/** "14:05 UTC (in 12 min)", or without `now` as above. */
+export const moment = (time: number, now?: number): string =>
+  now === undefined ? clockTime(time) : `${clockTime(time, now)} (${distance(time, now)})`;
+
+/** As a table has it: empty where it is not known. */
+export function timeCell(time: string | undefined): string {
+  const ms = Date.parse(time ?? '');
+  return Number.isNaN(ms) ? '' : clockTime(ms);
+}
+
+/** Of GitHub, and of GitLab, whose projects may be in groups of groups. */
+const runAddress =
+  /^https?:\/\/[\w.-]+(?::\d+)?\/([\w.-]+(?:\/[\w.-]+)+)\/(?:actions\/runs|-\/pipelines)\/(\d+)(?:\/attempts\/(\d+))?$/;
+
+/** "octo-games/dragon #1040", of the address of that run; undefined of any other text. */
+export function runName(address: string): string | undefined {
+  const [, repository, run, attempt = '1'] = runAddress.exec(address) ?? [];
+  if (repository === undefined || run === undefined) return undefined;
+  return `${repository} #${run}${attempt === '1' ? '' : `, attempt ${attempt}`}`;
+}

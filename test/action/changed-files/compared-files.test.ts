@@ -176,9 +176,21 @@ describe('what GitHub does not list to its end is an error', () => {
   });
 
   test.each([
-    ['no list of files', { files: undefined }, 'GitHub gave a list of files that cannot be read.'],
-    ['a file without a name', { files: [{ status: 'added' }] }, 'GitHub gave a list of files that cannot be read.'],
-    ['no list of commits', { commits: 'many' }, 'GitHub gave a list of commits that cannot be read.'],
+    [
+      'no list of files',
+      { files: undefined },
+      'GitHub gave a list of files that cannot be read. Run the job again, or name the files with `path`.',
+    ],
+    [
+      'a file without a name',
+      { files: [{ status: 'added' }] },
+      'GitHub gave a list of files that cannot be read. Run the job again, or name the files with `path`.',
+    ],
+    [
+      'no list of commits',
+      { commits: 'many' },
+      'GitHub gave a list of commits that cannot be read. Run the job again, or name the files with `path`.',
+    ],
     ['commits that lead nowhere', { commits: [{ sha: 'x', parents: [] }] }, 'do not lead back from'],
     ['no common commit', { merge_base_commit: null }, 'GitHub compares 1 commit, and lists 1.'],
   ])('in an answer with %s', async (_name, wrong, words) => {

@@ -3,7 +3,7 @@ import { type CheckResult, checkReport, judge, type LockToCheck } from '../../..
 import type { KnownLock } from '../../../src/client/client.ts';
 import type { LookupResult } from '../../../src/client/lookup.ts';
 import { lockPath, hero as path } from '../../client/test-client.ts';
-import { asItIs, at, end, errorOf, iso, knownLock, start } from '../samples.ts';
+import { asItIs, at, end, errorOf, iso, knownLock, place, start } from '../samples.ts';
 
 const minute = 60_000;
 const later = iso(90 * minute);
@@ -87,11 +87,11 @@ describe('a report', () => {
   const gone: CheckResult = { path: lockPath('c'), kind: 'lost', lock, holder: undefined };
   const unknown: CheckResult = { path: lockPath('d'), kind: 'unknown', why: 'The service did not answer.' };
   const report = (results: readonly CheckResult[], gap?: string) =>
-    checkReport({ workspace: 'game', results, gap }, during, asItIs);
+    checkReport({ ...place, results, gap }, during, asItIs);
 
   test.each([
-    ['kept', [kept], 'The lock on a in game is still held, until 13:00 UTC (in 30 min).', 'kept'],
-    ['kept', [kept, kept], 'All 2 locks in game are still held, until 13:00 UTC (in 30 min).', 'kept'],
+    ['kept', [kept], 'The lock on a in game is still held, until 2026-03-01 13:00 UTC.', 'kept'],
+    ['kept', [kept, kept], 'All 2 locks in game are still held, until 2026-03-01 13:00 UTC.', 'kept'],
     ['lost', [gone], 'The lock on c in game is lost.', 'lost'],
     ['lost beside others', [kept, taken, gone], '2 of 3 locks in game are lost.', 'lost'],
     [
@@ -124,7 +124,7 @@ describe('a report', () => {
 
   test('says when a lock was lost, as far as that is known', () => {
     const lost = { path, kind: 'lost', lock, holder: undefined } as const;
-    const [why] = checkReport({ workspace: 'game', results: [lost], gap: undefined }, after, asItIs).failures;
+    const [why] = checkReport({ ...place, results: [lost], gap: undefined }, after, asItIs).failures;
     expect(why).toContain('It had ended at 13:00 UTC (5 min ago); a longer `ttl` would have kept it.');
     expect(report([{ ...lost, lock: {} }]).failures).toEqual([
       'This job has lost its lock on Content/Hero.uasset. Nobody holds the path now.',

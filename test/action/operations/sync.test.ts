@@ -156,7 +156,7 @@ describe('the last look of a wait', () => {
     expect(outcome.outputs).toMatchObject({ status: 'running', sync_id: 's' });
     expect(outcome.failures).toEqual([
       expect.stringMatching(
-        /^The sync of main was not seen to end within 1m: when it was last seen it was running\. Asking again failed: .* The service goes on with it\. Raise `wait` to wait longer\.$/,
+        /^The sync of main was not seen to end within 1m: when it was last seen it was running\. Asking again failed: .* The service goes on with it\. Raise `wait` to wait longer \(POST [^()]+\)\.$/,
       ),
     ]);
     expect(tookMs).toBeLessThanOrEqual(60 * second);

@@ -3,7 +3,7 @@ import type { JobLocks } from '../../../src/action/ledger/history.ts';
 import { fromHandoff, resolveFromLedger } from '../../../src/action/operations/unlock.ts';
 import { statusOf, type UnlockResult, unlockOutcome } from '../../../src/action/operations/unlock-report.ts';
 import { lockPath, hero as path } from '../../client/test-client.ts';
-import { at, end, grantOf, knownLock, start } from '../samples.ts';
+import { at, end, grantOf, knownLock, place, start } from '../samples.ts';
 
 describe('a path of an unlock', () => {
   const grant = grantOf(path);
@@ -76,12 +76,12 @@ const all: { readonly [Kind in UnlockResult['kind']]: Extract<UnlockResult, { ki
   held: { path, kind: 'held', holder, asked: 'by-name' },
   'not-ours': { path, kind: 'not-ours' },
   'left-alone': { path, kind: 'left-alone' },
-  refused: { path, kind: 'refused', holder, requestId: 'req-1' },
+  refused: { path, kind: 'refused', holder, request: 'DELETE /v1/a: 403 Forbidden, request id req-1' },
   unclear: { path, kind: 'unclear', why: 'It lost its connection.' },
   failed: { path, kind: 'failed', why: 'It lost its connection.' },
 };
 const { released, absent, lost, held } = all;
-const outcomeOf = (...results: readonly UnlockResult[]) => unlockOutcome(results, 'game', start);
+const outcomeOf = (...results: readonly UnlockResult[]) => unlockOutcome(results, place, start);
 
 describe('an unlock', () => {
   test.each([
@@ -119,7 +119,7 @@ describe('an unlock', () => {
 
   test('advises on a refusal in the words of the inputs', () => {
     expect(outcomeOf(all.refused).failures).toEqual([
-      'Content/Hero.uasset is held by grace until 13:00 UTC (in 1 h), and the service does not let this token release that lock (403, request id req-1). To release it anyway, set `force: true` with a token that has the scope `locks:admin`.',
+      'Content/Hero.uasset is held by grace until 13:00 UTC (in 1 h), and the service does not let this token release that lock. To release it anyway, set `force: true` with a token that has the scope `locks:admin` (DELETE /v1/a: 403 Forbidden, request id req-1).',
     ]);
   });
 });

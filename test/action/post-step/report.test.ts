@@ -70,7 +70,7 @@ describe('the end of a job', () => {
     [
       'ended in trouble and another has',
       { grant: over, holder: knownLock('a'), renewalTrouble },
-      /It had ended at 12:10 UTC \(20 min ago\)\. It could not be renewed: The service was down\. a is held by grace/,
+      /It had ended at 12:10 UTC \(20 min ago\)\. a is held by grace .* left alone\. It could not be renewed: The service was down\.$/,
     ],
   ])('says of a renewed lock that %s when it was lost and why', (_, more, expected) => {
     const result: ClaimResult = { kind: 'lost', grant, holder: undefined, ...more };
@@ -84,7 +84,32 @@ describe('the end of a job', () => {
     expect(warnings).toHaveLength(1);
     expect(warnings[0]?.match(/curl -X DELETE/g)).toHaveLength(5);
     expect(warnings[0]).toContain('And 3 more');
+    expect(warnings[0]).not.toContain('(DELETE');
     expect(lines).toHaveLength(8);
+  });
+
+  test('says of a lock that could not be released why, what to do, and last which request it was', () => {
+    const request = 'DELETE /v1/workspaces/game/locks/a: 503 Service Unavailable';
+    const [warning] = report([{ kind: 'failed', grant, why, request }]).warnings;
+    expect(warning).toMatch(
+      /^1 lock could not .*\. It lost its connection\. To release it yourself: a \(.*\): curl .*'/,
+    );
+    expect(warning?.endsWith(`' (${request}).`)).toBe(true);
+  });
+
+  test('has the times of its table with their dates, and no ids', () => {
+    const { table } = report([
+      { kind: 'released', grant },
+      { kind: 'never-granted', intent },
+    ]);
+    expect(table).toEqual({
+      head: ['Path', 'Result', 'Ends'],
+      rows: [
+        ['a', 'released', '2026-03-01 13:00 UTC'],
+        ['i', 'was never granted', ''],
+      ],
+      rest: { text: 'all locks of game', address: 'https://workspaces.example.com/workspaces/game/locks' },
+    });
   });
 
   test('begins with what a person has to look at, and leaves out of the sentence what never was', () => {
@@ -137,18 +162,49 @@ describe('the chart', () => {
     released: true,
     ...more,
   });
-  const head = ['```mermaid', 'gantt', '    dateFormat x', '    axisFormat %H:%M:%S'];
+  const head = [
+    'gantt',
+    '    title 2026-03-01 12:00 UTC to 2026-03-01 12:10 UTC',
+    '    dateFormat YYYY-MM-DD HH:mm:ss.SSS',
+    '    axisFormat %H:%M:%S',
+  ];
+  const time = '(\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d{3})';
+  const msOf = (text = ''): number => Date.parse(`${text.replace(' ', 'T')}Z`);
 
-  test('has a wait and a hold as two bars in the row of the path', () => {
+  test('has a wait and a hold as two bars in the row of the path, at the times of UTC, whatever the zone of the reader', () => {
+    const column = '%%{init: {"gantt": {"leftPadding": 172}}}%%';
     const section = '    section Content/Hero.uasset';
-    const bars = [`    waited :done, ${start}, ${granted}`, `    held :active, ${granted}, ${start + 600_000}`];
-    expect(gantt([bar('Content/Hero.uasset')])).toBe([...head, section, ...bars, '```', ''].join('\n'));
+    const bars = [
+      '    waited :done, 2026-03-01 12:00:00.000, 2026-03-01 12:01:30.000',
+      '    held :active, 2026-03-01 12:01:30.000, 2026-03-01 12:10:00.000',
+    ];
+    const lines = ['```mermaid', column, ...head, section, ...bars, '```', ''];
+    expect(gantt([bar('Content/Hero.uasset')])).toBe(lines.join('\n'));
+  });
+
+  const letters = fc.constantFrom('W', 'm', '_', 'i', '/', '漢', 'é');
+
+  test('has its names beside the bars, in a column with room for the widest, and no name twice', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: letters, maxLength: 80 }), { minLength: 1, maxLength: 6 }), (paths) => {
+        const picture = gantt(paths.map((path) => bar(path))) ?? '';
+        const [, width] = /^%%\{init: \{"gantt": \{"leftPadding": (\d+)\}\}\}%%$/m.exec(picture) ?? [];
+        const names = [...picture.matchAll(/^ {4}section (.*)$/gm)].map(([, name = '']) => name);
+        expect(new Set(names).size).toBe(paths.length);
+        for (const name of names) {
+          // Ten pixels before a name of 11 pixels, in which Latin letters are 8 wide on average and others square.
+          const wide = [...name].filter((letter) => letter === '漢').length;
+          expect(Number(width)).toBeGreaterThanOrEqual(10 + 8 * (name.length - wide) + 11 * wide);
+          expect(name.length).toBeLessThan(42);
+        }
+      }),
+    );
   });
 
   test.each<[string, Partial<Bar>, RegExp]>([
     ['leaves out a wait too short to be seen', { granted: start + 999 }, /^(?!.*waited)/s],
     ['makes a lock stand out that was not released', { released: false }, /\n {4}not released :crit, /],
-    ['has a bar for a lock that ended at once', { ended: start }, new RegExp(`held.*, ${granted}, ${granted + 1}`)],
+    ['has a bar for a lock that ended at once', { ended: start }, /held.* 12:01:30\.000, 2026-03-01 12:01:30\.001$/m],
     ['shows the end of a long path', { path: `${'folder/'.repeat(30)}Hero.uasset` }, /section ….{20,}\/Hero\.uasset/],
   ])('%s', (_, more, expected) => {
     expect(gantt([bar('a', more)])).toMatch(expected);
@@ -157,18 +213,16 @@ describe('the chart', () => {
   describe('of locks that were renewed', () => {
     const marksOf = (renewals: readonly number[], more: Partial<Bar> = {}) => {
       const picture = gantt([bar('a', { renewals: () => renewals, ...more })]) ?? '';
-      const parts = [...picture.matchAll(/^ {4}(held|renewed|not released) :(active|crit), (\d+), (\d+)$/gm)];
-      return {
-        picture,
-        parts: parts.map(([, name, kind, from, to]) => [name, kind, Number(from), Number(to)] as const),
-      };
+      const part = new RegExp(`^ {4}(held|renewed|not released) :(active|crit), ${time}, ${time}$`, 'gm');
+      const parts = [...picture.matchAll(part)];
+      return { picture, parts: parts.map(([, name, kind, from, to]) => [name, kind, msOf(from), msOf(to)] as const) };
     };
 
     test('has a mark for each renewal within the bar, all in one row', () => {
       const ended = start + 600_000;
       const times = [granted, granted + 2, ended, ended + 1, granted - 1, granted + 1, Number.NaN];
       const { picture, parts } = marksOf(times);
-      expect(picture).toMatch(/^```mermaid\n---\ndisplayMode: compact\n---\ngantt\n/);
+      expect(picture).toMatch(/^```mermaid\n---\ndisplayMode: compact\n---\n%%\{init: .*\}%%\ngantt\n/);
       const rest = [
         ['renewed', 'active', granted + 1, granted + 2],
         ['renewed', 'active', granted + 2, ended],
@@ -222,9 +276,11 @@ describe('the chart', () => {
       const ledger = { file: '', append: () => undefined, read: () => ({ entries, damaged: 0 }) };
       const picture = chartOf(ledger, { step: 's', without: new Set(), now: start + 5 * minute, redact: asItIs }) ?? '';
       const ends = (path: string) =>
-        (picture.split(`section ${path}\n`)[1]?.split('section')[0] ?? '').matchAll(/, (\d+), (\d+)/g);
+        (picture.split(`section ${path}\n`)[1]?.split('section')[0] ?? '').matchAll(
+          new RegExp(`, ${time}, ${time}`, 'g'),
+        );
       const minutes = (path: string) =>
-        [...ends(path)].map(([, from, to]) => [from, to].map((time) => (Number(time) - start) / minute));
+        [...ends(path)].map(([, from, to]) => [from, to].map((each) => (msOf(each) - start) / minute));
       expect(minutes('a')).toEqual([
         [0, 1],
         [1, 4],
@@ -241,8 +297,9 @@ describe('the chart', () => {
   test('leaves out what has no times, and is none of nothing', () => {
     const timeless = bar('a', { granted: Number.NaN });
     expect(gantt([timeless, bar('b')])).not.toContain('section a');
-    // Mermaid reads no time before 1970.
-    for (const bars of [[timeless], [bar('a', { asked: -1 })], []]) expect(gantt(bars)).toBeUndefined();
+    // Mermaid reads no time before 1970, nor a year of five digits.
+    const [early, late] = [bar('a', { asked: -1 }), bar('a', { ended: Date.UTC(10_000, 0) })];
+    for (const bars of [[timeless], [early], [late], []]) expect(gantt(bars)).toBeUndefined();
   });
 
   test('has the first of many locks, in the order of their paths, and says how many there are', () => {
@@ -262,14 +319,16 @@ describe('the chart', () => {
     fc.assert(
       fc.property(fc.array(anyPath, { minLength: 1, maxLength: 5 }), (paths) => {
         const lines = (gantt(paths.map((path) => bar(path))) ?? '').split('\n');
-        expect(lines.slice(0, 4)).toEqual(head);
+        const [fence, column, ...rest] = lines;
+        expect([fence, ...rest.slice(0, 4)]).toEqual(['```mermaid', ...head]);
+        expect(column).toMatch(/^%%\{init: \{"gantt": \{"leftPadding": \d+\}\}\}%%$/);
         expect(lines.slice(-2)).toEqual(['```', '']);
-        const rows = lines.slice(4, -2);
+        const rows = rest.slice(4, -2);
         expect(rows).toHaveLength(3 * paths.length);
         for (const [index, line] of rows.entries()) {
           // What Mermaid takes for the text of a section and of a task, and nothing that it takes for something else.
           if (index % 3 === 0) expect(line).toMatch(/^ {4}section [^:;#%`{}<>"\\]*$/);
-          else expect(line).toMatch(/^ {4}(waited :done|held :active), \d+, \d+$/);
+          else expect(line).toMatch(new RegExp(`^ {4}(waited :done|held :active), ${time}, ${time}$`));
         }
       }),
       { numRuns: 300 },

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Table } from '../../../src/action/outcome.ts';
+import { inHtml } from '../../../src/action/report/redact.ts';
 import { summaryHtml } from '../../../src/action/report/reporter.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
 import { summaryShape } from '../../support/summary-shape.ts';
@@ -18,14 +20,100 @@ test('it is a heading, a sentence, and a table unless that has no rows', () => {
   expect(summaryOf({ head: ['Path', 'Until'], rows: [] })).toBe(`${heading}\n`);
 });
 
-test('it is nothing but one block of HTML with text in it, whatever it tells of', () => {
-  const rows = fc.array(fc.array(hostileText, { minLength: 1, maxLength: 3 }), { maxLength: 3 });
+const run = 'https://github.com/octo-games/dragon/actions/runs/1040';
+
+test.each([
+  [`${run}/attempts/1`, 'octo-games/dragon #1040'],
+  [run, 'octo-games/dragon #1040'],
+  [`${run}/attempts/3`, 'octo-games/dragon #1040, attempt 3'],
+  ['http://github.test:3000/a/.github/actions/runs/7', 'a/.github #7'],
+  ['https://gitlab.test/octo-games/engine/dragon/-/pipelines/42', 'octo-games/engine/dragon #42'],
+])('the run at %s is a link with its name', (address, name) => {
+  const html = summaryHtml('t', 's', [{ head: ['Taken by'], rows: [[{ run: address }]] }], asItIs);
+  expect(html).toContain(`<td><a href="${address}">${name.replace('#', '#<wbr>')}</a></td>`);
+});
+
+test.each([
+  'javascript:alert(1)//github.com/a/b/actions/runs/1',
+  'ftp://github.com/a/b/actions/runs/1',
+  'https://user:word@github.com/a/b/actions/runs/1',
+  `${run}"onclick="x`,
+  `${run}?a=b`,
+  'https://github.com/dragon/actions/runs/1',
+  `${run}/attempts/1/x`,
+  'https://ci.example.com/runs/1',
+  'by hand',
+  '',
+])('what is no address of a run stays text: %s', (address) => {
+  const html = summaryHtml('t', 's', [{ head: ['x'], rows: [[{ run: address }]] }], asItIs);
+  expect(html).not.toContain('<a');
+  expect(html).toContain(`<td>${inHtml(address)}</td>`);
+});
+
+test('what a sentence has in backticks is code, and a path in a table is what it is', () => {
+  const rows = [['a `b` c.umap']];
+  const html = summaryHtml('t', 'a`b is held. Set `wait: 5m` (or `any`) for a`b.', [{ head: ['Path'], rows }], asItIs);
+  expect(html).toContain('<p>a`b is held. Set <code>wait:<wbr> 5m</code> (or <code>any</code>) for a`b.</p>');
+  expect(html).toContain('<td>a `b` c.umap</td>');
+});
+
+test('fifty rows are open, the next are folded up to five hundred, and the rest is counted with a link to all', () => {
+  const rest = { text: 'all locks of game', address: 'https://a.example/it\'s"&/workspaces/game/locks' };
+  const parts = (count: number, more: Partial<Table> = { rest }) => {
+    const rows = Array.from({ length: count }, (_, number) => [`p${number}`]);
+    const html = summaryHtml('t', 's', [{ head: ['Path'], rows, ...more }], asItIs);
+    const [open = '', folded = ''] = html.split('<details>');
+    const rowsIn = (part: string): number => part.split('<td>').length - 1;
+    const [, title] = /<summary>(.*)<\/summary>/.exec(folded) ?? [];
+    const [, left] = /<p>(And .*)<\/p>/.exec(html) ?? [];
+    expect(html).toMatch(summaryShape);
+    return { open: rowsIn(open), folded: rowsIn(folded), title, left };
+  };
+  const none = { title: undefined, left: undefined };
+  expect(parts(50)).toEqual({ open: 50, folded: 0, ...none });
+  expect(parts(51)).toEqual({ ...none, open: 50, folded: 1, title: '1 more' });
+  expect(parts(500)).toEqual({ ...none, open: 50, folded: 450, title: '450 more' });
+  const all = '<a href="https://a.example/it&#39;s&quot;&amp;/workspaces/game/locks">all locks of game</a>';
+  expect(parts(3_000)).toEqual({ open: 50, folded: 450, title: '450 more', left: `And 2,500 more: ${all}.` });
+  expect(parts(501, {}).left).toBe('And 1 more.');
+});
+
+const cell = fc.oneof(
+  hostileText,
+  hostileText.map((text) => ({ run: text })),
+  hostileText.map((text) => ({ run: `${run}${text}` })),
+);
+
+test('it is nothing but one block of HTML with text and links to runs in it, whatever it tells of', () => {
+  const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 3 }), { maxLength: 3 });
   fc.assert(
-    fc.property(hostileText, rows, rows, (sentence, some, others) => {
-      const tables = [some, others].map((each) => ({ head: [sentence, 'x'], rows: each }));
+    fc.property(hostileText, rows, rows, hostileText, (sentence, some, others, text) => {
+      const rest = { text, address: `https://a.example/${text}`.replaceAll(/\s/g, '') };
+      const tables = [some, others].map((each) => ({ head: ['y', 'x'], rows: each, rest }));
       expect(summaryHtml('Workspace: lock', sentence, tables, asItIs)).toMatch(summaryShape);
     }),
     { numRuns: 500 },
+  );
+});
+
+test('it is below what GitHub takes and whole, however many and long its rows are', () => {
+  const long = fc.tuple(fc.constantFrom('a', '@', '"', '漢', '\u202e', '<wbr>'), fc.integer({ min: 1, max: 4_096 }));
+  fc.assert(
+    fc.property(long, long, fc.integer({ min: 1, max: 3_000 }), ([letter, length], [other, times], count) => {
+      const path = letter.repeat(length);
+      const row = [path, other.repeat(times), { run: `${run}/${path}` }];
+      const table = { head: ['Path', 'Holder', 'Taken by'], rows: Array.from({ length: count }, () => row) };
+      const html = summaryHtml('t', path, [table, table], asItIs);
+      expect(Buffer.byteLength(html)).toBeLessThan(mebibyte);
+      expect(html).toMatch(summaryShape);
+      // Each row is there, or counted.
+      const shown = html.split('<tr><td>').length - 1;
+      const left = [...html.matchAll(/<p>And ([\d,]+) more/g)].map(([, number = '']) =>
+        Number(number.replace(',', '')),
+      );
+      expect(shown + left.reduce((sum, number) => sum + number, 0)).toBe(2 * count);
+    }),
+    { numRuns: 60 },
   );
 });
 
@@ -34,17 +122,6 @@ test('a secret is taken out before HTML makes it another text', () => {
   const html = summaryHtml('t', `a ${secret} b`, [{ head: ['x'], rows: [[secret]] }], createRedactor([secret]));
   expect(html).toContain('<p>a *** b</p>');
   expect(html).toContain('<td>***</td>');
-});
-
-test('a hundred thousand rows stay below what GitHub takes, and those left out are counted in each table', () => {
-  const rows = Array.from({ length: 100_000 }, (_, number) => [`Maps/${number}/Großer & <schöner> Würfel.umap`, 'ada']);
-  const table = { head: ['Path', 'Holder'], rows };
-  const html = summaryHtml('t', 's', [table, table], asItIs);
-  expect(Buffer.byteLength(html)).toBeLessThan(mebibyte);
-  expect(Buffer.byteLength(html)).toBeGreaterThan(mebibyte / 2);
-  const shown = html.split('<td>ada</td>').length - 1;
-  expect(html).toContain(`<p>And ${(100_000 - shown).toLocaleString('en-US')} more.</p>`);
-  expect(html).toContain('<p>And 100,000 more.</p>');
 });
 
 test('a sentence that is longer than all of it is cut', () => {

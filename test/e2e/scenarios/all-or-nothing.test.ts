@@ -35,7 +35,7 @@ test('when one of very many paths is held, those before it and those in flight a
     {
       level: 'error',
       message: expect.stringMatching(
-        `^${theirs.path} is held by grace until \\d\\d:\\d\\d UTC \\(in .*\\), taken by https://ci\\.example\\.com/runs/7\\. Set \`wait: `,
+        `^${theirs.path} is held by grace until (\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d UTC \\(in .*\\), taken by https://ci\\.example\\.com/runs/7\\. Set \`wait: `,
       ),
     },
   ]);

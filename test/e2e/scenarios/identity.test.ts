@@ -247,10 +247,11 @@ describe('a job that gets no token', () => {
       expect(errorsOf(result)).toEqual([
         expect.stringMatching(
           new RegExp(
-            '^The service gives this job no token\\. invalid_request: .* \\(POST /v1/token: 400 Bad Request.*\\)\\. ' +
+            '^The service gives this job no token\\. invalid_request: .*\\. ' +
               'Its operator can add a trust rule for this job: `workspace-service trust add --owner OWNER --scopes SCOPES ' +
               '--repository octo-games/dragon --repository-id 2 --repository-owner-id 3 --ref refs/heads/main ' +
-              '--workflow \\.github/workflows/release\\.yml`\\. The identity is made out to https://workspaces\\.example\\.com,',
+              '--workflow \\.github/workflows/release\\.yml`\\. The identity is made out to https://workspaces\\.example\\.com, .* ' +
+              '\\(POST /v1/token: 400 Bad Request.*\\)\\.$',
           ),
         ),
       ]);
@@ -275,21 +276,25 @@ describe('a job that gets no token', () => {
   const secret = 'geheim-geheim-geheim';
 
   test.each<[string, () => void, string]>([
-    ['refuses', () => runnerSays(403, { message: 'No.' }), 'No (GET /runner/idtoken: 403 Forbidden).'],
+    [
+      'refuses',
+      () => runnerSays(403, { message: 'No.' }),
+      'No. Run the job again (GET /runner/idtoken: 403 Forbidden).',
+    ],
     [
       'is down',
       () => runnerSays(500, {}),
-      'The service failed (GET /runner/idtoken: 500 Internal Server Error, 2 attempts).',
+      'The service failed. Run the job again (GET /runner/idtoken: 500 Internal Server Error, 2 attempts).',
     ],
     [
       'answers nonsense',
       () => runnerSays(200, { token: secret }),
-      'The connection failed: the answer has no identity in it (GET /runner/idtoken, 2 attempts).',
+      'The connection failed: the answer has no identity in it. Run the job again (GET /runner/idtoken, 2 attempts).',
     ],
     [
       'answers with something that is no JSON',
       () => runnerSays(200, secret),
-      'The connection failed: the answer has no identity in it (GET /runner/idtoken, 2 attempts).',
+      'The connection failed: the answer has no identity in it. Run the job again (GET /runner/idtoken, 2 attempts).',
     ],
   ])('because the endpoint of GitHub %s is told so', async (_, behave, why) => {
     behave();
@@ -310,17 +315,17 @@ describe('a job that gets no token', () => {
     [
       'knows no such route',
       page(404),
-      /^The service knows no identities of jobs \(POST \/v1\/token: 404\)\. It needs the input `token`/,
+      /^The service knows no identities of jobs\. It needs the input `token`: .* \(POST \/v1\/token: 404 Not Found\)\.$/,
     ],
     [
       'has only GET there',
       nothing(405, { allow: 'GET' }),
-      /^The service knows no identities of jobs \(POST \/v1\/token: 405\)\. It needs the input `token`/,
+      /^The service knows no identities of jobs\. It needs the input `token`: .* \(POST \/v1\/token: 405 Method Not Allowed\)\.$/,
     ],
     [
       'takes identities for nothing',
       json(200, {}),
-      /^The service has answered without a token \(POST \/v1\/token: 200\)\.$/,
+      /^The service gives this job no token\. The answer cannot be used: there is no token in it\. Check .* \(POST \/v1\/token: 200 OK\)\.$/,
     ],
   ])('because a service %s is told so', async (_, answer, why) => {
     const server = await startOtherServer(answer);

@@ -61,7 +61,7 @@ test('a lock with a short ttl is kept for as long as the job lives, and released
   const [post] = await job.post();
   expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
   expect(post?.rawSummary).toMatch(
-    /```mermaid\n---\ndisplayMode: compact\n---\ngantt\n(.*\n)* {4}renewed :active, \d+/,
+    /```mermaid\n---\ndisplayMode: compact\n---\n%%.*\ngantt\n(.*\n)* {4}renewed :active, \d/,
   );
   expect(await place.locks()).toEqual([]);
   expect(job.leftProcesses()).toEqual([]);

@@ -24,7 +24,7 @@ test.each([
     {
       level: 'warning',
       message: expect.stringMatching(
-        /^1 lock could not be released and ends by itself\. .*401.*a \(id .*\(in 20 min\)\)/,
+        /^1 lock could not be released and ends by itself\. .*a \(id .*\(in 20 min\)\): .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\.$/,
       ),
     },
   ]);

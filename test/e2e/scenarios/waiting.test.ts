@@ -27,7 +27,7 @@ test('a wait of one second for a path that is held for an hour ends within one a
   expect(pollsOf(proxy).length).toBeGreaterThanOrEqual(2);
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', holder: 'build-bot' } });
   expect(result.annotations[0]?.message).toMatch(
-    /^Content\/Hero\.uasset is held by build-bot until \d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7\. Waited 1s for it\. Raise `wait` to wait longer\.$/,
+    /^Content\/Hero\.uasset is held by build-bot until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7\. Waited 1s for it\. Raise `wait` to wait longer\.$/,
   );
 });
 
@@ -70,11 +70,11 @@ test.each(forms(['4', '0'], 0))(
     // Two seconds, for a process whose time is twice as fast.
     expect(afterLimit).toBeGreaterThan(950);
     expect(result.log).toMatch(
-      /Content\/Hero\.uasset is held by build-bot until \d\d:\d\d UTC \(in .*\), taken by https:\/\/ci\.example\.com\/runs\/7, since \d\d:\d\d UTC \(.*\)\. Waiting, 10 min left\./,
+      /Content\/Hero\.uasset is held by build-bot until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in .*\), taken by https:\/\/ci\.example\.com\/runs\/7, since \d\d:\d\d UTC \(.*\)\. Waiting, 10 min left\./,
     );
     const [post] = await job.post();
     expect(post?.rawSummary).toMatch(
-      /<\/table>\n\n```mermaid\ngantt\n.*\n.*\n {4}section Content\/Hero\.uasset\n {4}waited :done, \d+, \d+\n {4}held :active, \d+, \d+\n```\n$/,
+      /<\/table>\n\n```mermaid\n%%.*\ngantt\n.*\n.*\n.*\n {4}section Content\/Hero\.uasset\n {4}waited :done, [\d-]+ [\d:.]+, [\d-]+ [\d:.]+\n {4}held :active, [\d-]+ [\d:.]+, [\d-]+ [\d:.]+\n```\n$/,
     );
     expect(await stage.locks()).toEqual([]);
   },
