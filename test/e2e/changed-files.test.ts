@@ -245,7 +245,11 @@ const ofList =
 
 describe.each(forms(['GitHub']))('%s', () => {
   test.each<[string, Instead, RegExp, JobEvent?]>([
-    ['refuses a token that is not valid', always(badCredentials), /401 Unauthorized\)\. Leave `github-token` out/],
+    [
+      'refuses a token that is not valid',
+      always(badCredentials),
+      /Leave `github-token` out: .* \(GET \S+: 401 Unauthorized\)\./,
+    ],
     ['refuses a token that may not read pull requests', always(notAccessible), permission('pull-requests')],
     [
       'refuses a token that may not read commits',
