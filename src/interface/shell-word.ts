@@ -1,3 +1,5 @@
-/** Any text as one word of a POSIX shell or of fish, quoted where it has to be: for commands that people copy, or that scripts contain. */
-export const shellWord = (text: string): string =>
-  /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+/** Any text as one word of a POSIX shell or of fish, in quotes, so that it also has a clear end in a sentence. */
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** The same, with quotes only where a shell needs them. */
+export const shellWord = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : shellQuoted(text));

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { shellWord } from '../../src/interface/shell-word.ts';
+import { shellQuoted, shellWord } from '../../src/interface/shell-word.ts';
 
 // The kernel hands a program no NUL.
 const texts = fc.array(
@@ -12,10 +12,10 @@ const texts = fc.array(
   },
 );
 
-it('a shell reads any text back as one word', () => {
+it.each([shellWord, shellQuoted])('a shell reads any text back as one word: %o', (written) => {
   fc.assert(
     fc.property(texts, (words) => {
-      const script = `printf '%s\\0' ${words.map(shellWord).join(' ')}`;
+      const script = `printf '%s\\0' ${words.map(written).join(' ')}`;
       expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toBe(words.map((word) => `${word}\0`).join(''));
     }),
     { numRuns: 20, examples: [[["'", '$HOME', '`id`', '*', '~', '#', '', '\\', '\n', '!', '-n', "'\\''"]]] },

@@ -1,6 +1,6 @@
 import { withRequest } from '../../client/client.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
-import { shellWord } from '../../interface/shell-word.ts';
+import { shellQuoted } from '../../interface/shell-word.ts';
 import type { LossReaction } from '../inputs/parse.ts';
 import { type Entry, type Grant, parsedAddress } from '../ledger/entry.ts';
 import { historyOf } from '../ledger/history.ts';
@@ -17,9 +17,9 @@ export function manualReleaseCommand(grant: Grant): string {
   const { service, lock } = grant;
   const { workspace, path } = parsedAddress(grant);
   const tag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
-  const condition = tag === undefined ? '' : ` -H ${shellWord(`If-Match: ${tag}`)}`;
+  const condition = tag === undefined ? '' : ` -H ${shellQuoted(`If-Match: ${tag}`)}`;
   const address = `${service}/workspaces/${encodeURIComponent(workspace)}/locks/${asOneSegment(path)}`;
-  return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellWord(address)}`;
+  return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(address)}`;
 }
 
 type Of<Kind extends ClaimResult['kind']> = Extract<ClaimResult, { kind: Kind }>;

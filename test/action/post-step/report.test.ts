@@ -92,9 +92,9 @@ describe('the end of a job', () => {
     const request = 'DELETE /v1/workspaces/game/locks/a: 503 Service Unavailable';
     const [warning] = report([{ kind: 'failed', grant, why, request }]).warnings;
     expect(warning).toMatch(
-      /^1 lock could not .*\. It lost its connection\. To release it yourself: a \(.*\): curl .* https:\S+\/locks\/a \(/,
+      /^1 lock could not .*\. It lost its connection\. To release it yourself: a \(.*\): curl .*'/,
     );
-    expect(warning?.endsWith(` (${request}).`)).toBe(true);
+    expect(warning?.endsWith(`' (${request}).`)).toBe(true);
   });
 
   test('has the times of its table with their dates, and no ids', () => {
