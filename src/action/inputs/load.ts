@@ -1,5 +1,4 @@
-import type { WorkspaceId } from '../../client/access.ts';
-import { parseBaseUrl, parseToken } from '../../client/access.ts';
+import { parseBaseUrl, parseToken, type WorkspaceId } from '../../client/access.ts';
 import type { JsonObject } from '../../client/json.ts';
 import type { Duration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';

@@ -53,7 +53,9 @@ function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
     return { locks_file: file };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    context.log.warn(`The file with the locks could not be written: ${why}. Use the output \`locks\` instead.`);
+    context.log.warn(
+      `The file with the locks could not be written: ${why}. Use the output \`locks\` instead, unless it is empty because the list is too long.`,
+    );
     return {};
   }
 }
