@@ -1,8 +1,10 @@
-import { type Answer, isSuccess, objectIn, readAnswer } from '../client/answer.ts';
-import { createCall, expectSuccess, type TokenSource, type Within } from '../client/call.ts';
+import { type Answer, objectIn, readAnswer } from '../client/answer.ts';
+import { createCall } from '../client/call.ts';
 import { createServerClock } from '../client/clock.ts';
 import { openConnection } from '../client/connection.ts';
 import { createTokenSource, type ExchangeContext } from '../client/exchange.ts';
+import { notUnderstood } from '../client/refusal.ts';
+import { expectSuccess, type Request, type TokenSource, type Within } from '../client/request.ts';
 import { shellWord } from '../interface/shell-word.ts';
 import type { JobIdentity } from './inputs/parse.ts';
 
@@ -27,12 +29,8 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
     ...exchange,
     baseUrl: address,
     serverClock: createServerClock(exchange.clock),
-    async send(request, signal, texts) {
-      const answer = readAnswer(await connection.send(request, signal), texts);
-      // It is not shown, because it may be one in another form; another attempt is worth it.
-      if (isSuccess(answer) && identityIn(answer) === undefined) throw new Error('the answer has no identity in it');
-      return answer;
-    },
+    send: async (request, signal, texts) => readAnswer(await connection.send(request, signal), texts),
+    isRecognized: () => true,
     maxConnections: 1,
     headers: {
       authorization: `Bearer ${requestToken}`,
@@ -45,9 +43,15 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
     onThrottled: () => undefined,
   });
 
+  /** An excerpt could show a token in another form. */
+  const expect: Request['expect'] = (answer, texts) =>
+    identityIn(answer) === undefined
+      ? notUnderstood(answer, texts, 'the response contains no identity token')
+      : undefined;
+
   return async (within: Within): Promise<string> => {
     const target = address.pathname + address.search;
-    const { answer } = expectSuccess(await call({ method: 'GET', target }, within));
+    const { answer } = expectSuccess(await call({ method: 'GET', target, expect }, within));
     const identity = identityIn(answer) ?? '';
     mask(identity);
     return identity;

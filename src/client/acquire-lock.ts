@@ -3,11 +3,14 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
-import type { AnsweredCall, ClientContext, Within } from './call.ts';
 import { timestamp } from './clock.ts';
-import { etagOf, holderOf, type KnownLock, readListedLock, readLock, unwrapped } from './known-lock.ts';
-import { entriesOf } from './pages.ts';
-import { retryAfterOf, unusableThoughOptional } from './refusal.ts';
+import { etagOf, holderOf, type KnownLock, namesLock, readListedLock, readLock, unwrapped } from './known-lock.ts';
+import { createLists } from './lists.ts';
+import { lookUp } from './lookup.ts';
+import { entriesIn, expectEntries } from './pages.ts';
+import { expectResource, notUnderstood, retryAfterOf } from './refusal.ts';
+import type { AnsweredCall, ClientContext, Within } from './request.ts';
+import { retryAfterOf as retryAfterOfError } from './retry.ts';
 import type { ServiceError } from './service-error.ts';
 
 export interface LockRequest {
@@ -19,8 +22,11 @@ export interface LockRequest {
   readonly note?: string | undefined;
   /** The same key with the same request asks for the same lock again. */
   readonly idempotencyKey: string;
-  /** The key may have been sent before this call: what is asked now is how that went. */
-  readonly keySentBefore?: boolean | undefined;
+  /**
+   * When the key was first sent, by the clock of the service, if that was before this call, which asks how it went; NaN if
+   * that is not known.
+   */
+  readonly firstSentAt?: number | undefined;
 }
 
 export interface TakenLock extends KnownLock {
@@ -57,44 +63,56 @@ export function grantedIn(
     ...lock,
     // What was asked for is what it is called by; `raw` has what the service calls it.
     path,
-    type: lock.type ?? type,
+    type,
     etag: etagOf(answer) ?? lock.etag,
     expires_at: lock.expires_at ?? timestamp(from(lock) + milliseconds(ttl)),
   };
 }
 
-export const createAcquireLock = ({ call, addresses, clock, serverNow }: ClientContext) => {
-  function acquired(answered: AnsweredCall, request: LockRequest): Acquisition {
-    // The earliest moment at which it can have been acquired: when the request set out, by the clock of the server.
-    const earliest = serverNow() - (clock() - answered.sentAt);
-    const from = ({ acquired_at }: KnownLock): number =>
-      acquired_at === undefined ? earliest : Date.parse(acquired_at);
-    return {
-      kind: 'acquired',
-      lock: grantedIn(answered, request, from),
-      replayed: isReplayed(answered.answer),
-    };
+/** Answers carry the time of the service in whole seconds, and take a moment to arrive. */
+const clockSlackMs = 2_000;
+
+export const createAcquireLock = (context: ClientContext) => {
+  const { call, addresses, clock, serverNow } = context;
+  const lists = createLists(context);
+
+  function held(answered: AnsweredCall, holder: KnownLock | undefined, mayBeOurs: boolean): Acquisition {
+    const { answer, texts, fail, refuse } = answered;
+    const error = isSuccess(answer)
+      ? fail(notUnderstood(answer, texts, 'it has an earlier lock in it'))
+      : refuse(answer);
+    return { kind: 'held', holder, retryAfterMs: retryAfterOf(answer, serverNow()), mayBeOurs, error };
   }
 
-  function held({ answer, texts, mayBeDone, refuse }: AnsweredCall, path: LockPath): Acquisition {
-    return {
-      kind: 'held',
-      holder: holderOf(answer, path, texts),
-      retryAfterMs: retryAfterOf(answer, serverNow()),
-      mayBeOurs: mayBeDone,
-      error: refuse(answer),
-    };
+  function acquired(answered: AnsweredCall, request: LockRequest): Acquisition {
+    const { answer } = answered;
+    const replayed = isReplayed(answer);
+    // The earliest moment at which it can have been acquired: when the request set out, by the clock of the server.
+    const sentAt = serverNow() - (clock() - answered.sentAt);
+    const from = ({ acquired_at }: KnownLock): number => (acquired_at === undefined ? sentAt : Date.parse(acquired_at));
+    const lock = grantedIn(answered, request, from);
+    // Some services answer the owner of a lock with that lock. It is another job's, unless it is as new as this request.
+    const existedBefore = from(lock) < (request.firstSentAt ?? sentAt) - clockSlackMs;
+    if (answer.status === 200 && !replayed && existedBefore) return held(answered, lock, false);
+    return { kind: 'acquired', lock, replayed };
   }
 
   return async (request: LockRequest, within: Within): Promise<Acquisition> => {
-    const { workspace, path, type, ttl, note, idempotencyKey, keySentBefore = false } = request;
+    const { workspace, path, type, ttl, note, idempotencyKey, firstSentAt } = request;
+    let listed: KnownLock | undefined;
     const result = await call(
       {
         method: 'POST',
         target: addresses.locks(workspace),
         headers: { 'idempotency-key': idempotencyKey },
         body: { path, type, ttl: formatDuration(ttl), ...(note !== undefined && { note }) },
-        keySentBefore,
+        keySentBefore: firstSentAt !== undefined,
+        expect: (answer, texts) => expectResource(answer, texts, 'lock', namesLock),
+        async confirm({ status }, limits) {
+          const found = status === 409 ? await lookUp(lists, { workspace, path, attempts: 'once' }, limits) : undefined;
+          listed = found?.kind === 'locked' ? found.lock : undefined;
+          return listed !== undefined;
+        },
       },
       within,
     );
@@ -103,14 +121,12 @@ export const createAcquireLock = ({ call, addresses, clock, serverNow }: ClientC
       error,
     });
     if (result.kind === 'given-up') return without(result.error);
-    const { answer, texts } = result;
-    if (isSuccess(answer)) {
-      const wrong = unusableThoughOptional(answer, texts);
-      return wrong === undefined ? acquired(result, request) : without(result.fail(wrong), true);
+    const { answer, texts, mayBeDone } = result;
+    if (isSuccess(answer)) return acquired(result, request);
+    if (answer.status === 409 || answer.status === 423) {
+      return held(result, holderOf(answer, path, texts) ?? listed, mayBeDone);
     }
-    if (answer.status === 409 || answer.status === 423) return held(result, path);
-    // RFC 9110 section 15.4.4: a 303 follows what has been done.
-    return without(result.refuse(answer), result.mayBeDone || answer.status === 303);
+    return without(result.refuse(answer));
   };
 };
 
@@ -130,8 +146,8 @@ export type WaitResult =
   | { readonly kind: 'held'; readonly holder: KnownLock }
   /** The service does not wait, or does not say what it has waited for. */
   | { readonly kind: 'unsupported' }
-  /** There was no answer. */
-  | { readonly kind: 'failed' };
+  /** The service has not answered. */
+  | { readonly kind: 'failed'; readonly retryAfterMs?: number | undefined };
 
 /** RFC 7240 section 3: `wait` is among what the service says it has heeded. */
 const waited = (applied: string | undefined): boolean => /(^|[,;\s])wait($|[=,;\s])/i.test(applied ?? '');
@@ -147,15 +163,15 @@ export const createWaitForRelease =
         headers: { prefer: `wait=${seconds}` },
         attempts: 'once',
         answerDelayMs: seconds * 1_000,
+        expect: (answer, texts) => expectEntries(answer, texts, 'locks'),
       },
       within,
     );
-    if (result.kind === 'given-up') return { kind: 'failed' };
+    if (result.kind === 'given-up') return { kind: 'failed', retryAfterMs: retryAfterOfError(result.error) };
     const { answer, texts } = result;
-    const entries = answer.body.kind === 'json' ? entriesOf(answer.body.value, 'locks') : undefined;
-    if (!isSuccess(answer) || !waited(headerOf(answer, 'preference-applied')) || entries === undefined) {
+    const entries = entriesIn(answer, 'locks');
+    if (!isSuccess(answer) || entries === undefined || !waited(headerOf(answer, 'preference-applied')))
       return { kind: 'unsupported' };
-    }
     const holder = entries.map((entry) => readListedLock(entry, texts)).find((lock) => lock?.path === path);
     return holder === undefined ? { kind: 'free' } : { kind: 'held', holder };
   };

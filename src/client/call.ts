@@ -1,84 +1,16 @@
 import { unlessAborted } from '../interface/timers.ts';
-import type { Addresses } from './addresses.ts';
-import { type Answer, isSuccess } from './answer.ts';
+import type { Answer } from './answer.ts';
 import type { Clock, ServerClock } from './clock.ts';
 import { connectionFailure, type SentRequest } from './connection.ts';
-import type { JsonObject } from './json.ts';
 import { rateLimitIn } from './rate-limit.ts';
+import { isRecognized, rejectsSlashes } from './recognize.ts';
 import { type RefusalContext, refusalOf, retryAfterOf } from './refusal.ts';
-import { type Attempt, backoff, judgeAnswer, type RetryReason } from './retry.ts';
-import { type Failure, type NoToken, type Refused, ServiceError, withRequest } from './service-error.ts';
+import type { Call, CallContext, CallResult, Request, Retry, Send, TokenSource, Within } from './request.ts';
+import { type Attempt, backoff, judgeAnswer } from './retry.ts';
+import { type Failure, type Refused, ServiceError, withRequest } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
 import { createAdmission, createThrottle } from './throttle.ts';
 import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
-
-/** The limits of one operation: of its calls, its retries and its sleeps together. */
-export interface Within {
-  /** By the clock of the client, in milliseconds since 1970. */
-  readonly deadline: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface Request {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Path and query on the origin of the service, encoded. */
-  readonly target: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: JsonObject | URLSearchParams;
-  /** The same key may have been sent before this call. */
-  readonly keySentBefore?: boolean;
-  /** Do not send it again after an attempt that may have done what was asked. */
-  readonly attempts?: 'once' | undefined;
-  /** False to send it at once, whatever remains of the rate limit. By default only a release is sent so. */
-  readonly throttled?: boolean | undefined;
-  /** The service is asked to take so much longer for its answer. */
-  readonly answerDelayMs?: number;
-  /** Secrets in the request itself. */
-  readonly secrets?: readonly string[];
-}
-
-interface CallContext {
-  readonly texts: ServiceText;
-  /** An attempt of which no answer was seen, in this call or before it, can have done what was asked. */
-  readonly mayBeDone: boolean;
-  /** By the clock of the client, when it was first sent. */
-  readonly sentAt: number;
-  fail(failure: Failure): ServiceError;
-  /** Of an answer that is none of success. */
-  refuse(answer: Answer): ServiceError;
-}
-
-/** The last answer, whatever its status. All retries have been made. */
-export type AnsweredCall = CallContext & { readonly kind: 'answered'; readonly answer: Answer };
-
-export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-up'; readonly error: ServiceError });
-
-export type Call = (request: Request, within: Within) => Promise<CallResult>;
-
-export interface Retry {
-  readonly delayMs: number;
-  readonly reason: RetryReason;
-  /** Why, as a sentence. */
-  readonly why: string;
-}
-
-/** Sends a request once and reads its answer; rejects when the connection breaks or the signal is aborted. */
-export type Send = (request: SentRequest, signal: AbortSignal, texts: ServiceText) => Promise<Answer>;
-
-/** A bearer token for one request. */
-export type TokenResult =
-  | { readonly kind: 'token'; readonly token: string }
-  | { readonly kind: 'failed'; readonly failure: NoToken }
-  /** The limits of the request were over first. */
-  | { readonly kind: 'interrupted' };
-
-/** Gives each request the token that it is sent with, and another one before that ends. */
-export interface TokenSource {
-  /** The signal is aborted when the limits of the request are over. */
-  get(within: Within, signal: AbortSignal): Promise<TokenResult>;
-  /** The service has refused the token with 401. Says whether another one may be had. */
-  refused(token: string): boolean;
-}
 
 export interface CallOptions {
   readonly baseUrl: URL;
@@ -91,6 +23,8 @@ export interface CallOptions {
   readonly maxConnections: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
+  /** Whether the server itself has sent a refusal, and not a gateway. By default, as the service marks its own. */
+  readonly isRecognized?: ((answer: Answer) => boolean) | undefined;
   /** Gives each request a token; without it, they are sent with the headers alone. */
   readonly tokens?: (() => Promise<TokenSource>) | undefined;
   readonly clock: Clock;
@@ -106,22 +40,6 @@ export interface CallOptions {
   readonly onThrottled: (delayMs: number) => void;
 }
 
-/** What all operations of a client share. */
-export interface ClientContext {
-  readonly call: Call;
-  readonly addresses: Addresses;
-  readonly baseUrl: URL;
-  readonly clock: Clock;
-  readonly serverNow: Clock;
-}
-
-/** Throws what a call failed with, if it did. */
-export function expectSuccess(result: CallResult): AnsweredCall {
-  if (result.kind === 'given-up') throw result.error;
-  if (!isSuccess(result.answer)) throw result.refuse(result.answer);
-  return result;
-}
-
 const typeOf = (body: Request['body']) =>
   body && { 'content-type': `application/${body instanceof URLSearchParams ? 'x-www-form-urlencoded' : 'json'}` };
 
@@ -133,7 +51,7 @@ const unsendableHeader = (headers: Readonly<Record<string, string>>): string | u
 
 /** Every request goes through here: it waits for the rate limit, is sent, and sent again until an answer counts. */
 export function createCall(options: CallOptions): Call {
-  const { baseUrl, clock, serverClock, random, sleep } = options;
+  const { baseUrl, clock, serverClock, random, sleep, isRecognized: recognizes = isRecognized } = options;
   const throttle = createThrottle(random);
   const admit = createAdmission({ ...options, throttle });
   // All spellings of a secret take a while to make, and most requests have none of their own.
@@ -165,7 +83,7 @@ export function createCall(options: CallOptions): Call {
 
   async function send(request: Request, within: Within, limit: TimeLimit): Promise<CallResult> {
     const { deadline } = within;
-    const { method, target, headers, body, secrets = [], answerDelayMs = 0 } = request;
+    const { method, target, otherTarget, headers, body, secrets = [], answerDelayMs = 0 } = request;
     let sent: SentRequest = {
       method,
       target,
@@ -186,11 +104,14 @@ export function createCall(options: CallOptions): Call {
     let last: Failure | undefined;
     let replacedToken = false;
 
-    const path = target.replace(/\?.*$/s, '');
-    const fail = (failure: Failure): ServiceError => new ServiceError({ method, path, attempts }, failure);
+    const fail = (failure: Failure): ServiceError =>
+      new ServiceError({ method, path: sent.target.replace(/\?.*$/s, ''), attempts }, failure);
     const refusalContext = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
     const refuse = (answer: Answer): ServiceError => fail(refusalOf(answer, refusalContext()));
-    const context = (): CallContext => ({ texts, sentAt: firstSentAt ?? clock(), mayBeDone, fail, refuse });
+    const context = (): CallContext => ({
+      ...{ texts, sentAt: firstSentAt ?? clock(), mayBeDone, target: sent.target },
+      ...{ fail, refuse },
+    });
     const giveUp = (failure: Failure): CallResult => ({ kind: 'given-up', error: fail(failure), ...context() });
     const giveUpInterrupted = (limited = false): CallResult =>
       giveUp(
@@ -200,7 +121,8 @@ export function createCall(options: CallOptions): Call {
       );
 
     /** Undefined when the whole call was interrupted first. */
-    async function attempt(): Promise<Attempt | undefined> {
+    async function attempt(as: string): Promise<Attempt | undefined> {
+      sent = { ...sent, target: as };
       const sentAt = clock();
       const attemptLimit = startTimeLimit(timeoutMs, [limit.signal], options.startTimer);
       let answer: Answer;
@@ -219,7 +141,14 @@ export function createCall(options: CallOptions): Call {
         if (throttled) throttle.ended();
       }
       observe(answer, sentAt, texts, throttled);
-      return judgeAnswer(answer, refusalContext(), mayBeDone);
+      if (as === target && otherTarget !== undefined && rejectsSlashes(answer)) return attempt(otherTarget);
+      const { expect } = request;
+      return judgeAnswer(answer, {
+        ...refusalContext(),
+        keyMayHaveArrived: mayBeDone,
+        expect,
+        isRecognized: recognizes,
+      });
     }
 
     const unsendable = unsendableHeader(sent.headers);
@@ -251,7 +180,7 @@ export function createCall(options: CallOptions): Call {
 
       firstSentAt ??= clock();
       attempts += 1;
-      const ended = await attempt().finally(admission.release);
+      const ended = await attempt(target).finally(admission.release);
       if (ended?.kind === 'answered') {
         if (ended.answer.status !== 401 || given === undefined) return { ...ended, ...context() };
         // It was revoked, or has ended by the clock of the service; nothing was done.
@@ -261,6 +190,11 @@ export function createCall(options: CallOptions): Call {
         }
         const why = 'The service refuses the token that it has just given this job. Look for the reason in its log.';
         return giveUp({ kind: 'no-token', why, request: refuse(ended.answer).request, transient: false });
+      }
+      // Not before the connection is free for the request that confirms.
+      const { unrecognized } = ended ?? {};
+      if (unrecognized !== undefined && (await request.confirm?.(unrecognized, within)) === true) {
+        return { kind: 'answered', answer: unrecognized, ...context() };
       }
       mayBeDone ||= ended?.mayBeDone ?? true;
       if (ended === undefined) return giveUpInterrupted();
@@ -274,7 +208,9 @@ export function createCall(options: CallOptions): Call {
       // All that are refused for the rate limit wait for it together, where they are admitted.
       const waitsTogether = throttled && reason === 'limited';
       if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
-      const delayMs = waitsTogether ? throttle.refusedUntil() - clock() : backoff(failures, retryAfterMs, random);
+      const delayMs = waitsTogether
+        ? throttle.refusedUntil() - clock()
+        : backoff(failures, retryAfterMs, random, within.maxBackoffMs);
       const timeLeft = deadline - clock();
       if (delayMs >= timeLeft) {
         const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeft ? retryAfterMs : undefined;

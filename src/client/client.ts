@@ -1,15 +1,7 @@
 import { createAcquireLock, createWaitForRelease } from './acquire-lock.ts';
 import { addressesBelow } from './addresses.ts';
-import { objectIn, readAnswer, warnOfDeprecation } from './answer.ts';
-import {
-  type Call,
-  type ClientContext,
-  createCall,
-  expectSuccess,
-  type Retry,
-  type TokenSource,
-  type Within,
-} from './call.ts';
+import { type Answer, objectIn, readAnswer, warnOfDeprecation } from './answer.ts';
+import { createCall } from './call.ts';
 import { type Clock, createServerClock, steadyClock } from './clock.ts';
 import { maxConnections, openConnection, type SentRequest } from './connection.ts';
 import type { ExchangeContext } from './exchange.ts';
@@ -19,18 +11,28 @@ import { notUnderstood } from './refusal.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { createRenewLock } from './renew-lock.ts';
+import {
+  type Call,
+  type ClientContext,
+  expectSuccess,
+  type Request,
+  type Retry,
+  type TokenSource,
+  type Within,
+} from './request.ts';
 import type { ServiceText } from './service-text.ts';
 import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
 
 export { parseWorkspaceId, type WorkspaceId } from './access.ts';
 export type { TakenLock } from './acquire-lock.ts';
-export type { Retry, Within } from './call.ts';
+
 export { type Clock, steadyClock } from './clock.ts';
 export { inParallel } from './connection.ts';
 export type { KnownLock } from './known-lock.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
+export type { Retry, Within } from './request.ts';
 export { isTransient, lastAttemptMs, retryAfterOf } from './retry.ts';
 export { ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncAddress, SyncReport } from './sync.ts';
@@ -72,11 +74,14 @@ export type Client = ReturnType<typeof createClient>;
 const createGetOwner =
   ({ call, addresses }: ClientContext) =>
   async (within: Within): Promise<string> => {
-    const { answer, texts, fail } = expectSuccess(await call({ method: 'GET', target: addresses.token }, within));
-    const owner = firstName(objectIn(answer), ['owner']);
-    if (owner !== undefined) return owner;
-    throw fail(notUnderstood(answer, texts, 'it does not say whose the locks of the token are'));
+    const expect: Request['expect'] = (answer, texts) =>
+      ownerIn(answer) === undefined
+        ? notUnderstood(answer, texts, 'it does not name the owner of the token')
+        : undefined;
+    return ownerIn(expectSuccess(await call({ method: 'GET', target: addresses.token, expect }, within)).answer) ?? '';
   };
+
+const ownerIn = (answer: Answer): string | undefined => firstName(objectIn(answer), ['owner']);
 
 /** The interface over HTTP. Requests beyond the number of connections wait for their turn. */
 export function createClient(options: ClientOptions) {

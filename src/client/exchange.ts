@@ -1,7 +1,8 @@
 import { unlessAborted } from '../interface/timers.ts';
-import { isSuccess, objectIn } from './answer.ts';
-import type { AnsweredCall, Call, CallOptions, TokenSource, Within } from './call.ts';
+import { type Answer, isSuccess, objectIn } from './answer.ts';
+import type { CallOptions } from './call.ts';
 import { notUnderstood } from './refusal.ts';
+import type { AnsweredCall, Call, Request, TokenSource, Within } from './request.ts';
 import { isTransient } from './retry.ts';
 import { type NoToken, ServiceError } from './service-error.ts';
 
@@ -71,6 +72,18 @@ function withoutToken(error: unknown, prefix: string, advice?: string): Outcome 
   }
 }
 
+/** 401 is the answer of services that look for a token before anything else. */
+const isUnsupported = (status: number): boolean => [401, 404, 405].includes(status);
+
+const tokenIn = (answer: Answer): string | undefined => {
+  const { access_token } = objectIn(answer);
+  return typeof access_token === 'string' && /^[\x21-\x7e]+$/.test(access_token) ? access_token : undefined;
+};
+
+/** An excerpt could show a token in another form. */
+const expect: Request['expect'] = (answer, texts) =>
+  tokenIn(answer) === undefined ? notUnderstood(answer, texts, 'there is no token in it') : undefined;
+
 /** Tokens by RFC 8693, each used for as long as it lasts. Requests at the same time share an exchange. */
 export function createTokenSource({ call, target, clock, prove, onToken, texts }: Exchange): TokenSource {
   let current: GivenToken | undefined;
@@ -83,17 +96,13 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
     failure: { kind: 'no-token', why, request, transient },
   });
 
-  function given({ answer, texts: shown, fail }: AnsweredCall, askedAt: number): Outcome {
-    const { access_token, expires_in } = objectIn(answer);
-    // What came instead is not shown: it may be a secret all the same.
-    if (typeof access_token !== 'string' || !/^[\x21-\x7e]+$/.test(access_token)) {
-      const error = fail(notUnderstood(answer, shown, 'there is no token in it'));
-      return failed(`The service gives this job no token. ${error.reason}${error.advice}`, error, true);
-    }
-    onToken(access_token);
+  function given({ answer }: AnsweredCall, askedAt: number): Outcome {
+    const token = tokenIn(answer) ?? '';
+    const { expires_in } = objectIn(answer);
+    onToken(token);
     const lifetimeMs = typeof expires_in === 'number' ? expires_in * 1_000 : Number.POSITIVE_INFINITY;
     const usedUntil = askedAt + Math.max(lifetimeMs - minLeftMs, lifetimeMs / 2);
-    return { kind: 'given', given: { token: access_token, usedUntil } };
+    return { kind: 'given', given: { token, usedUntil } };
   }
 
   async function exchange(within: Within): Promise<Outcome> {
@@ -107,13 +116,17 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
       }
       const askedAt = clock();
       const body = new URLSearchParams({ ...tokenExchange, subject_token: proof });
-      const result = await call({ method: 'POST', target, body, secrets: [proof] }, within);
-      if (result.kind === 'given-up') return withoutToken(result.error, 'The service gives this job no token.');
+      const result = await call({ method: 'POST', target, body, secrets: [proof], expect }, within);
+      if (result.kind === 'given-up') {
+        const { status = 0, advice } = result.error;
+        const unsupported = ` If the service does not support OIDC token exchange: ${texts.unsupported}`;
+        const more = isUnsupported(status) ? advice + unsupported : advice;
+        return withoutToken(result.error, 'The service gives this job no token.', more);
+      }
       if (isSuccess(result.answer)) return given(result, askedAt);
       const { status } = result.answer;
       const error = result.refuse(result.answer);
-      // 401 is the answer of those that look for a token before anything else.
-      if ([401, 404, 405].includes(status)) {
+      if (isUnsupported(status)) {
         return failed(`The service knows no identities of jobs. ${texts.unsupported}`, error);
       }
       if (status === 400 && error.attempts > 1 && proofs < maxProofs) continue;

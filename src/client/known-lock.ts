@@ -101,6 +101,12 @@ export function readListedLock(entry: Json, texts: ServiceText): KnownLock | und
   return path === undefined ? undefined : readLock(lock, path, texts);
 }
 
+/** Whether a body is a lock, and not something that a gateway says. */
+export function namesLock(body: JsonObject): boolean {
+  const lock = unwrapped(body);
+  return firstName(lock, [...names.path, ...names.id]) !== undefined || tellsOfAHolder(lock);
+}
+
 /** The lock itself where it is wrapped. */
 export function unwrapped(body: JsonObject): JsonObject {
   const inner = [body['lock'], body['data'], body['result']].find(isObject);
@@ -109,6 +115,12 @@ export function unwrapped(body: JsonObject): JsonObject {
 
 const tellsOfAHolder = (body: JsonObject): boolean =>
   ownerIn(body) !== undefined || timestampIn(firstMember(body, names.expires)) !== undefined;
+
+/** Whether an answer says who or what stands in the way, as only a service can. */
+export function namesHolder(answer: Answer): boolean {
+  const holder = holderIn(answer);
+  return holder !== undefined && namesLock(holder);
+}
 
 /** The lock that stands in the way, in the body of a 409, 412 or 423; undefined when it tells of none. */
 export function holderIn(answer: Answer): JsonObject | undefined {
@@ -122,6 +134,22 @@ export function holderIn(answer: Answer): JsonObject | undefined {
   // `holder` is the lock, or its owner.
   if (isObject(holder)) return tellsOfAHolder(holder) ? holder : { owner: holder };
   return tellsOfAHolder(body) ? body : undefined;
+}
+
+/** What shows that a lock is the one that is meant: its ETag; its id where it has none. */
+export interface LockProof {
+  readonly etag?: string | undefined;
+  readonly id?: string | undefined;
+}
+
+/**
+ * Whether both are one lock; undefined if nothing tells. An ETag may change with every renewal, so the id decides if both
+ * are known by one.
+ */
+export function isSameLock(one: LockProof, other: LockProof): boolean | undefined {
+  if (one.id !== undefined && other.id !== undefined) return one.id === other.id;
+  if (one.etag !== undefined && other.etag !== undefined) return one.etag === other.etag;
+  return undefined;
 }
 
 export function holderOf(answer: Answer, path: string, texts: ServiceText): KnownLock | undefined {

@@ -1,9 +1,9 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
-import type { ClientContext, Within } from './call.ts';
 import { asObject, firstName, type Json, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
 import { type List, readPages } from './pages.ts';
+import type { ClientContext, Within } from './request.ts';
 import { plainName } from './service-text.ts';
 
 /** A workspace or a branch: what it is called, and everything that the service says of it. */
@@ -31,6 +31,8 @@ interface LockListRequest {
   readonly filter?: LockFilter | undefined;
   /** More are not read: the list is incomplete then. */
   readonly maxPages?: number | undefined;
+  /** Without retries. */
+  readonly attempts?: 'once' | undefined;
 }
 
 export interface LockFilter {
@@ -46,6 +48,8 @@ interface LockList extends List<KnownLock> {
 
 const pageSize = 1_000;
 
+export type ListLocks = ReturnType<typeof createLists>['listLocks'];
+
 export const createLists = (context: ClientContext) => ({
   /** Throws a ServiceError, as all operations do but those on single locks. */
   listWorkspaces: (within: Within): Promise<List<NamedEntry>> =>
@@ -54,7 +58,7 @@ export const createLists = (context: ClientContext) => ({
   listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: Within): Promise<List<NamedEntry>> =>
     readPages(context, { target: context.addresses.branches(workspace), name: 'branches' }, readBranch, within),
 
-  async listLocks({ workspace, filter = {}, maxPages }: LockListRequest, within: Within): Promise<LockList> {
+  async listLocks({ workspace, filter = {}, maxPages, attempts }: LockListRequest, within: Within): Promise<LockList> {
     const { path, prefix, owner } = filter;
     const plainTarget = context.addresses.locks(workspace);
     const query = new URLSearchParams({
@@ -63,7 +67,7 @@ export const createLists = (context: ClientContext) => ({
       ...(owner !== undefined && { owner }),
       limit: String(pageSize),
     });
-    const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', maxPages };
+    const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', maxPages, attempts };
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
     // A service that knows no such parameters has listed all of them.
     const isWanted = (lock: KnownLock): boolean =>

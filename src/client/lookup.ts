@@ -1,14 +1,15 @@
 import type { LockPath } from '../interface/lock-path.ts';
-import {
-  type Client,
-  inParallel,
-  type KnownLock,
-  type List,
-  type LockFilter,
-  ServiceError,
-  type Within,
-  type WorkspaceId,
-} from './client.ts';
+import type { WorkspaceId } from './access.ts';
+import { inParallel } from './connection.ts';
+import type { KnownLock } from './known-lock.ts';
+import type { ListLocks, LockFilter } from './lists.ts';
+import type { List } from './pages.ts';
+import type { Request, Within } from './request.ts';
+import { ServiceError } from './service-error.ts';
+
+interface Lists {
+  readonly listLocks: ListLocks;
+}
 
 /** As many requests for single paths, side by side, take the time of one page of a list. */
 const singleRequestsPerPage = 8;
@@ -25,7 +26,7 @@ export function commonFolder(paths: readonly string[]): string {
 
 /** The locks on these paths, from one list of the folder they are in. */
 export async function listTogether(
-  client: Client,
+  client: Lists,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
   within: Within,
@@ -80,7 +81,7 @@ export function queriesOn(paths: readonly LockPath[]): readonly LockQuery[] {
 
 /** The locks on these paths, with as few requests as that takes. */
 export async function listOnPaths(
-  client: Pick<Client, 'listLocks'>,
+  client: Lists,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
   within: Within,
@@ -130,8 +131,9 @@ export type LookupResult =
   | { readonly kind: 'unknown'; readonly why: string }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-/** A service may let a token take and release locks and not list them. */
-const refusesLists = ({ status = 0 }: ServiceError): boolean => [403, 404, 405, 501].includes(status);
+/** A service may let a token take and release locks and not list them. A gateway's refusal says nothing of that. */
+const refusesLists = ({ failure }: ServiceError): boolean =>
+  failure.kind === 'refused' && failure.isRecognized && [403, 405, 501].includes(failure.status);
 
 /** Looks paths up in a list. A ServiceError becomes the result for every path. */
 export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: LockPath) => LookupResult> {
@@ -152,10 +154,16 @@ export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: L
   }
 }
 
+interface PathToLookUp {
+  readonly workspace: WorkspaceId;
+  readonly path: LockPath;
+  readonly attempts?: Request['attempts'];
+}
+
 export async function lookUp(
-  client: Client,
-  { workspace, path }: { readonly workspace: WorkspaceId; readonly path: LockPath },
+  client: Lists,
+  { workspace, path, attempts }: PathToLookUp,
   within: Within,
 ): Promise<LookupResult> {
-  return (await lookupIn(client.listLocks({ workspace, filter: { path } }, within)))(path);
+  return (await lookupIn(client.listLocks({ workspace, filter: { path }, attempts }, within)))(path);
 }

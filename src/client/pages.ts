@@ -1,8 +1,9 @@
 import { type Followed, follow } from './addresses.ts';
 import { type Answer, headerOf, objectIn, parseLinks } from './answer.ts';
-import { type AnsweredCall, type ClientContext, expectSuccess, type Within } from './call.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject } from './json.ts';
 import { notUnderstood, unusable } from './refusal.ts';
+import { type ClientContext, expectSuccess, type Request, type Within } from './request.ts';
+import type { Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
 /** What could be read of a list, and why that may not be all of it. */
@@ -19,7 +20,7 @@ const maxListBytes = 64 * 1_024 * 1_024;
 const maxEntries = 1_000_000;
 
 /** An array, or an object that has it under the name of what is listed or one of the common names. */
-export function entriesOf(body: Json, name: string): readonly Json[] | undefined {
+function entriesOf(body: Json, name: string): readonly Json[] | undefined {
   if (isArray(body)) return body;
   if (!isObject(body)) return undefined;
   const found = [name, 'items', 'data', 'results'].map((each) => body[each]).find((each) => isArray(each));
@@ -28,14 +29,15 @@ export function entriesOf(body: Json, name: string): readonly Json[] | undefined
   return isObject(inner) ? entriesOf(inner, name) : undefined;
 }
 
-function readEntries({ answer, texts, fail }: AnsweredCall, name: string): readonly Json[] {
-  const wrong = unusable(answer, texts);
-  if (wrong !== undefined) throw fail(wrong);
-  const entries = answer.body.kind === 'json' ? entriesOf(answer.body.value, name) : undefined;
-  if (entries !== undefined) return entries;
+export const entriesIn = ({ body }: Answer, name: string): readonly Json[] | undefined =>
+  body.kind === 'json' ? entriesOf(body.value, name) : undefined;
+
+export function expectEntries(answer: Answer, texts: ServiceText, name: string): Unusable | undefined {
+  if (entriesIn(answer, name) !== undefined) return undefined;
   const found = Object.keys(objectIn(answer)).join(', ');
   const why = `there is no list in it, neither bare nor as ${name}, items, data or results`;
-  throw fail(notUnderstood(answer, texts, why, texts.line(found === '' ? '' : `an object with ${found}`, 200)));
+  const excerpt = texts.line(found === '' ? '' : `an object with ${found}`, 200);
+  return unusable(answer, texts) ?? notUnderstood(answer, texts, why, excerpt);
 }
 
 interface Listing {
@@ -46,12 +48,13 @@ interface Listing {
   readonly name: string;
   /** More are not read: the list is incomplete then. */
   readonly maxPages?: number | undefined;
+  readonly attempts?: Request['attempts'];
 }
 
 /** Reads a list page by page, and each of its entries. */
 export async function readPages<Item>(
   { call, baseUrl }: Pick<ClientContext, 'call' | 'baseUrl'>,
-  { target: firstTarget, plainTarget, name, maxPages = defaultMaxPages }: Listing,
+  { target: firstTarget, plainTarget, name, maxPages = defaultMaxPages, attempts }: Listing,
   readEntry: (entry: Json, texts: ServiceText) => Item | undefined,
   within: Within,
 ): Promise<List<Item>> {
@@ -70,19 +73,20 @@ export async function readPages<Item>(
     };
   };
 
+  const expect = (answer: Answer, texts: ServiceText) => expectEntries(answer, texts, name);
   let target = firstTarget;
   for (let page = 1; ; page += 1) {
     seen.add(target);
-    let result = await call({ method: 'GET', target }, within);
+    let result = await call({ method: 'GET', target, expect, attempts }, within);
     const isRefused = result.kind === 'answered' && [400, 422].includes(result.answer.status);
     if (page === 1 && plainTarget !== undefined && isRefused) {
       target = plainTarget;
       seen.add(target);
-      result = await call({ method: 'GET', target }, within);
+      result = await call({ method: 'GET', target, expect, attempts }, within);
     }
     const answered = expectSuccess(result);
     const { answer, texts } = answered;
-    const entries = readEntries(answered, name);
+    const entries = entriesIn(answer, name) ?? [];
     const next = nextPage(answer, target, baseUrl);
     const isLoop = next.kind === 'target' && seen.has(next.target);
 

@@ -62,6 +62,7 @@ export function refusalOf(answer: Answer, { baseUrl, serverNow, texts }: Refusal
     return {
       kind: 'redirected',
       status,
+      isRecognized: true,
       requestId,
       target: redirectTarget(headerOf(answer, 'location'), baseUrl, texts),
     };
@@ -71,6 +72,7 @@ export function refusalOf(answer: Answer, { baseUrl, serverNow, texts }: Refusal
   return {
     kind: 'refused',
     status,
+    isRecognized: true,
     requestId,
     words: body.kind === 'json' ? wordsOf(json, texts) : excerpt === '' ? undefined : excerpt,
     fields: fieldsOf(json, texts),
@@ -103,11 +105,26 @@ export function unusable(answer: Answer, texts: ServiceText): Unusable | undefin
   }
 }
 
-/** The same where a body does not matter: nothing, and a word in plain text, are fine; a page for people is not. */
-export function unusableThoughOptional(answer: Answer, texts: ServiceText): Unusable | undefined {
-  const { body } = answer;
-  if (body.kind === 'empty' || (body.kind === 'other' && !body.isHtml)) return undefined;
-  return unusable(answer, texts);
+/**
+ * Why a success is not the resource that was asked for; undefined if it is. Nothing at all, with 201 or 204, is how some
+ * services answer; any other body without the resource may be a gateway's.
+ */
+export function expectResource(
+  answer: Answer,
+  texts: ServiceText,
+  resource: string,
+  isIn: (body: JsonObject) => boolean,
+): Unusable | undefined {
+  if (answer.body.kind === 'empty' && (answer.status === 201 || answer.status === 204)) return undefined;
+  const wrong = unusable(answer, texts);
+  if (wrong !== undefined || isIn(objectIn(answer))) return wrong;
+  const found = Object.keys(objectIn(answer)).join(', ');
+  return notUnderstood(
+    answer,
+    texts,
+    `it contains no ${resource}`,
+    texts.line(found && `an object with ${found}`, 200),
+  );
 }
 
 const maxWordsLength = 500;
@@ -173,23 +190,4 @@ export function fieldsOf(body: Json, texts: ServiceText): readonly RefusedField[
 export function wordsOf(body: Json, texts: ServiceText): string | undefined {
   const words = rawWordsOf(body);
   return words === undefined ? undefined : nameIn(texts.line(words, maxWordsLength));
-}
-
-/** How servers say that they do not know the address, which says nothing about a lock. */
-const ofNoRoute = [
-  /^(4\d\d )?(not found|bad request|method not allowed|(request-)?uri too (long|large))\.?$/i,
-  /^(the )?(requested )?(page|resource|route|url|uri|endpoint)\b.*\b(not found|not exist|doesn't exist|not available)\b/i,
-  /^no (matching )?route\b/i,
-  /^cannot [a-z]+ \//i,
-];
-
-/**
- * Whether the API itself has answered with an error, and not something on the way to it: an API says in JSON what is
- * wrong. A request id in a header is no sign of it, because proxies give one too.
- */
-export function isOwnError(answer: Answer): boolean {
-  const body = objectIn(answer);
-  if (nameIn(body['request_id']) !== undefined) return true;
-  const said = rawWordsOf(body)?.split(': ') ?? [];
-  return said.some((words) => !ofNoRoute.some((pattern) => pattern.test(words.trim())));
 }

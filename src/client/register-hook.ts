@@ -1,8 +1,8 @@
 import type { WorkspaceId } from './access.ts';
 import { objectIn } from './answer.ts';
-import { type ClientContext, expectSuccess, type Within } from './call.ts';
 import { asObject, firstName, isObject, type JsonObject, nameIn } from './json.ts';
-import { unusableThoughOptional } from './refusal.ts';
+import { expectResource } from './refusal.ts';
+import { type ClientContext, expectSuccess, type Within } from './request.ts';
 import { plainName } from './service-text.ts';
 
 export interface HookRequest {
@@ -31,6 +31,13 @@ const secretsIn = (body: JsonObject): readonly string[] => [
   ...textsIn(asObject(body['headers'])),
 ];
 
+const idNames = ['id', 'hook_id', 'hookId', 'webhook_id'];
+
+const unwrapped = (body: JsonObject): JsonObject =>
+  [body['hook'], body['webhook'], body['data']].find(isObject) ?? body;
+
+const isHook = (body: JsonObject): boolean => firstName(unwrapped(body), [...idNames, 'url']) !== undefined;
+
 export const createRegisterHook =
   ({ call, addresses }: ClientContext) =>
   async ({ workspace, url, events, secret, options = {} }: HookRequest, within: Within): Promise<RegisteredHook> => {
@@ -42,15 +49,13 @@ export const createRegisterHook =
         headers: { 'idempotency-key': crypto.randomUUID() },
         body,
         secrets: secretsIn(body),
+        expect: (answer, texts) => expectResource(answer, texts, 'webhook', isHook),
       },
       within,
     );
-    const { answer, texts, fail } = expectSuccess(result);
-    const wrong = unusableThoughOptional(answer, texts);
-    if (wrong !== undefined) throw fail(wrong);
-    const said = objectIn(answer);
-    const hook = [said['hook'], said['webhook'], said['data']].find(isObject) ?? said;
-    const id = firstName(hook, ['id', 'hook_id', 'hookId', 'webhook_id']);
+    const { answer } = expectSuccess(result);
+    const hook = unwrapped(objectIn(answer));
+    const id = firstName(hook, idNames);
     const madeSecret = body.secret === undefined ? nameIn(hook['secret']) : undefined;
     return {
       hook_id: id === undefined ? undefined : plainName(id),

@@ -1,17 +1,14 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import type { Slashes } from './addresses.ts';
-import { type Answer, isSuccess } from './answer.ts';
-import type { AnsweredCall, CallResult, ClientContext, Within } from './call.ts';
-import { etagOf, holderOf, type KnownLock } from './known-lock.ts';
-import { isOwnError, unusableThoughOptional } from './refusal.ts';
+import { isSuccess } from './answer.ts';
+import { etagOf, holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
+import { createLists } from './lists.ts';
+import { type LookupResult, lookUp } from './lookup.ts';
+import { isRecognized } from './recognize.ts';
+import { expectResource } from './refusal.ts';
+import type { AnsweredCall, CallResult, ClientContext, Within } from './request.ts';
 import type { ServiceError } from './service-error.ts';
-
-/** What shows that a lock is the one that is meant: its ETag; its id where it has none. */
-export interface LockProof {
-  readonly etag?: string | undefined;
-  readonly id?: string | undefined;
-}
 
 export interface ReleaseRequest {
   readonly workspace: WorkspaceId;
@@ -38,55 +35,96 @@ export type ReleaseResult =
 export const conditionOf = (proof: LockProof | undefined): string | undefined =>
   proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
 
-export function createReleaseLock({ call, addresses, clock, serverNow }: ClientContext) {
-  /** How slashes are known to arrive, once one way has been refused and the other was not. */
+/** Answers carry the time of the service in whole seconds, and take a moment to arrive. */
+const minLeftMs = 2_000;
+
+export function createReleaseLock(context: ClientContext) {
+  const { call, addresses, clock, serverNow } = context;
+  const lists = createLists(context);
+  /** The slash encoding that works, known once the other one has been rejected. */
   let slashes: Slashes = 'encoded';
 
-  /** Once more with raw slashes, when the encoded ones were refused by a proxy. */
-  async function send(request: ReleaseRequest, condition: string | undefined, within: Within): Promise<CallResult> {
-    const { workspace, path, force = false, reason, attempts } = request;
+  interface Sent {
+    readonly result: CallResult;
+    /** The list that confirms what a gateway's answer left open: our lock is gone. */
+    readonly found: LookupResult | undefined;
+  }
+
+  const look = ({ workspace, path }: ReleaseRequest, within: Within): Promise<LookupResult> =>
+    lookUp(lists, { workspace, path, attempts: 'once' }, within);
+
+  async function send(request: ReleaseRequest, condition: string | undefined, within: Within): Promise<Sent> {
+    const { workspace, path, proof, force, reason, attempts } = request;
     const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(reason && { reason }) }).toString();
-    const sendWith = (how: Slashes): Promise<CallResult> =>
-      call(
-        {
-          method: 'DELETE',
-          target: addresses.lock(workspace, path, how) + (query === '' ? '' : `?${query}`),
-          headers: { ...(condition !== undefined && { 'if-match': condition }) },
-          attempts,
+    const targetWith = (how: Slashes): string => addresses.lock(workspace, path, how) + (query && `?${query}`);
+    const raw = targetWith('raw');
+    let found: LookupResult | undefined;
+    const result = await call(
+      {
+        method: 'DELETE',
+        target: targetWith(slashes),
+        otherTarget: slashes === 'encoded' && path.includes('/') ? raw : undefined,
+        headers: { ...(condition !== undefined && { 'if-match': condition }) },
+        attempts,
+        expect: (answer, texts) => expectResource(answer, texts, 'lock', namesLock),
+        async confirm() {
+          const listed = await look(request, within);
+          found = isGone(listed, proof) ? listed : undefined;
+          return found !== undefined;
         },
-        within,
-      );
-    const first = await sendWith(slashes);
-    if (slashes === 'raw' || !path.includes('/')) return first;
-    if (first.kind === 'given-up' || !mayBeOfAProxy(first.answer)) return first;
-    const second = await sendWith('raw');
-    if (second.kind === 'answered' && (isSuccess(second.answer) || isOwnError(second.answer))) slashes = 'raw';
-    return { ...second, mayBeDone: second.mayBeDone || first.mayBeDone };
+      },
+      within,
+    );
+    const isUnderstood = result.kind === 'answered' && (isSuccess(result.answer) || isRecognized(result.answer));
+    if (isUnderstood && result.target === raw) slashes = 'raw';
+    return { result, found };
   }
 
   /** Another lock is there. Where it was taken after our request set out, that request has released ours. */
-  function lost(result: AnsweredCall, path: LockPath): ReleaseResult {
-    const holder = holderOf(result.answer, path, result.texts);
+  function lost(result: AnsweredCall, holder: KnownLock | undefined): ReleaseResult {
     const acquiredAt = Date.parse(holder?.acquired_at ?? '');
     const isLater = acquiredAt >= serverNow() - (clock() - result.sentAt);
     if (result.mayBeDone && isLater) return { kind: 'released' };
     return { kind: 'lost', holder, error: result.refuse(result.answer) };
   }
 
-  function judge(result: CallResult, path: LockPath): ReleaseResult {
-    if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
-    const { answer, texts, mayBeDone } = result;
-    if (isSuccess(answer)) {
-      const wrong = unusableThoughOptional(answer, texts);
-      return wrong === undefined ? { kind: 'released' } : { kind: 'failed', error: result.fail(wrong) };
+  /** What the list shows, where the answer alone proves nothing. */
+  function judgeByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseRequest): ReleaseResult {
+    if (isGone(found, proof)) {
+      if (found.kind === 'locked') return lost(result, found.lock);
+      return { kind: result.mayBeDone || isSuccess(result.answer) ? 'released' : 'absent' };
     }
+    return { kind: 'failed', error: found.kind === 'failed' ? found.error : result.refuse(result.answer) };
+  }
+
+  /** A service that has sent no ETag cannot match one. What is there now is released only if the list shows that it is ours. */
+  async function releaseUnconditionally(
+    result: AnsweredCall,
+    request: ReleaseRequest,
+    within: Within,
+  ): Promise<ReleaseResult> {
+    const found = await look(request, within);
+    const isOurs = found.kind === 'locked' && isSameLock(request.proof ?? {}, found.lock) === true;
+    const mayEnd = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + minLeftMs;
+    if (!isOurs || mayEnd) return judgeByList(result, found, request);
+    return judge(await send({ ...request, attempts: 'once' }, undefined, within), request, within);
+  }
+
+  async function judge({ result, found }: Sent, request: ReleaseRequest, within: Within): Promise<ReleaseResult> {
+    if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
+    if (found !== undefined) return judgeByList(result, found, request);
+    const { answer, texts } = result;
+    if (isSuccess(answer)) return { kind: 'released' };
     switch (answer.status) {
       case 404:
-      case 410:
-        // An earlier attempt, of which no answer was seen, has done it.
-        return { kind: mayBeDone ? 'released' : 'absent' };
+      case 410: {
+        // It may be about the workspace, or about a wrong address.
+        const listed = await look(request, within);
+        if (listed.kind === 'unknown') return { kind: result.mayBeDone ? 'released' : 'absent' };
+        return judgeByList(result, listed, request);
+      }
       case 412:
-        return lost(result, path);
+        return lost(result, holderOf(answer, request.path, texts));
       default:
         return { kind: 'failed', error: result.refuse(answer) };
     }
@@ -95,17 +133,24 @@ export function createReleaseLock({ call, addresses, clock, serverNow }: ClientC
   return async (request: ReleaseRequest, within: Within): Promise<ReleaseResult> => {
     const { proof, path } = request;
     const condition = conditionOf(proof);
-    const result = await send(request, condition, within);
-    if (result.kind === 'given-up' || result.answer.status !== 412 || proof?.id === undefined) {
-      return judge(result, path);
+    const sent = await send(request, condition, within);
+    const { result, found } = sent;
+    if (result.kind === 'given-up' || found !== undefined || result.answer.status !== 412 || proof?.id === undefined) {
+      return judge(sent, request, within);
     }
     // A 412 about the lock with the very id that is meant: the service knows it by another tag than was sent.
     const holder = holderOf(result.answer, path, result.texts);
-    if (holder?.id !== proof.id) return judge(result, path);
-    const etag = etagOf(result.answer) ?? holder.etag;
-    if (etag === undefined || etag === condition) return { kind: 'failed', error: result.refuse(result.answer) };
-    return judge(await send(request, etag, within), path);
+    const isOurs = holder?.id === proof.id;
+    const etag = etagOf(result.answer) ?? holder?.etag;
+    if (isOurs && etag !== undefined && etag !== condition) {
+      return judge(await send(request, etag, within), request, within);
+    }
+    const isInvented = proof.etag === undefined;
+    if (isInvented && (isOurs || holder?.id === undefined)) return releaseUnconditionally(result, request, within);
+    return isOurs ? { kind: 'failed', error: result.refuse(result.answer) } : judge(sent, request, within);
   };
 }
 
-const mayBeOfAProxy = (answer: Answer): boolean => [400, 404, 405, 414].includes(answer.status) && !isOwnError(answer);
+/** Whether a list shows that the lock which is meant is not there any more: nothing, or another lock. */
+export const isGone = (found: LookupResult, proof: LockProof | undefined): boolean =>
+  found.kind === 'absent' || (found.kind === 'locked' && isSameLock(proof ?? {}, found.lock) === false);

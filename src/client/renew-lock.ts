@@ -1,13 +1,15 @@
 import { formatDuration } from '../interface/duration.ts';
 import { grantedIn, type LockRequest, type TakenLock } from './acquire-lock.ts';
-import { type Answer, isSuccess } from './answer.ts';
-import type { AnsweredCall, CallResult, ClientContext, Within } from './call.ts';
-import { etagOf, holderOf, type KnownLock } from './known-lock.ts';
-import { unusableThoughOptional } from './refusal.ts';
-import { conditionOf, type LockProof } from './release-lock.ts';
+import { isSuccess } from './answer.ts';
+import { etagOf, holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
+import { createLists } from './lists.ts';
+import { type LookupResult, lookUp } from './lookup.ts';
+import { expectResource } from './refusal.ts';
+import { conditionOf, isGone } from './release-lock.ts';
+import type { AnsweredCall, CallResult, ClientContext, Within } from './request.ts';
 import type { ServiceError } from './service-error.ts';
 
-export interface RenewalRequest extends Omit<LockRequest, 'keySentBefore' | 'note'> {
+export interface RenewalRequest extends Omit<LockRequest, 'firstSentAt' | 'note'> {
   readonly proof: LockProof;
 }
 
@@ -29,60 +31,92 @@ function isAnother({ status }: { readonly status: number }, proof: LockProof, lo
   return status === 201 && lock.etag !== undefined && lock.etag !== proof.etag;
 }
 
-/**
- * 403 is the answer about the lock of another owner, and 404 about a path without a lock. What stands in front of a
- * service that is being restarted says so too, of every lock, and with a page.
- */
-const isLoss = ({ status, body }: Answer): boolean =>
-  status === 412 || ([403, 404, 410].includes(status) && (body.kind === 'empty' || body.kind === 'json'));
+export function createRenewLock(context: ClientContext) {
+  const { call, addresses, clock, serverNow } = context;
+  const lists = createLists(context);
 
-export function createRenewLock({ call, addresses, clock, serverNow }: ClientContext) {
-  const send = (request: RenewalRequest, condition: string, key: string, within: Within): Promise<CallResult> =>
-    call(
+  interface Sent {
+    readonly result: CallResult;
+    /** The list that confirms what a gateway's answer left open: our lock is gone. */
+    readonly found: LookupResult | undefined;
+  }
+
+  const look = ({ workspace, path }: RenewalRequest, within: Within): Promise<LookupResult> =>
+    lookUp(lists, { workspace, path, attempts: 'once' }, within);
+
+  async function send(request: RenewalRequest, condition: string, key: string, within: Within): Promise<Sent> {
+    let found: LookupResult | undefined;
+    const result = await call(
       {
         method: 'POST',
         target: addresses.locks(request.workspace),
         headers: { 'idempotency-key': key, 'if-match': condition },
         body: { path: request.path, type: request.type, ttl: formatDuration(request.ttl) },
+        expect: (answer, texts) => expectResource(answer, texts, 'lock', namesLock),
+        async confirm({ status }) {
+          // A login may be missing, and a success renewed something: nothing of that is a loss.
+          if (![403, 404, 409, 410, 412].includes(status)) return false;
+          const listed = await look(request, within);
+          found = isGone(listed, request.proof) ? listed : undefined;
+          // To a service that knows no renewals, our own lock is in the way of another.
+          return found !== undefined || (status === 409 && listed.kind === 'locked');
+        },
       },
       within,
     );
+    return { result, found };
+  }
 
   function renewed(answered: AnsweredCall, request: RenewalRequest): Renewal {
-    const { answer, texts } = answered;
-    const wrong = unusableThoughOptional(answer, texts);
-    if (wrong !== undefined) return { kind: 'failed', error: answered.fail(wrong) };
     // When the request set out, by the clock of the server: the lock is renewed at that moment at the earliest.
     const from = serverNow() - (clock() - answered.sentAt);
     const lock = grantedIn(answered, request, () => from);
-    if (isAnother(answer, request.proof, lock)) return { kind: 'replaced', lock };
+    if (isAnother(answered.answer, request.proof, lock)) return { kind: 'replaced', lock };
     const { id = request.proof.id, etag = request.proof.etag } = lock;
     return { kind: 'renewed', lock: { ...lock, id, etag } };
   }
 
-  function judge(result: CallResult, request: RenewalRequest): Renewal {
-    if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
-    const { answer, texts } = result;
-    if (isSuccess(answer)) return renewed(result, request);
-    const error = result.refuse(answer);
+  /** 412 is the answer to a condition that does not match, 403 about the lock of another owner, 404 about a free path. */
+  async function refusal(
+    answered: AnsweredCall,
+    listed: LookupResult | undefined,
+    request: RenewalRequest,
+    within: Within,
+  ): Promise<Renewal> {
+    const { answer, texts } = answered;
+    const { proof } = request;
+    const error = answered.refuse(answer);
     const holder = holderOf(answer, request.path, texts);
+    const isSame = holder && isSameLock(proof, holder);
+    if (![403, 404, 410, 412].includes(answer.status) && listed === undefined) return { kind: 'refused', error };
     // With the very id that is meant, it is still there: the service does not take the condition that was sent.
-    const isOurs = holder?.id !== undefined && holder.id === request.proof.id;
-    return isLoss(answer) && !isOurs ? { kind: 'lost', holder, error } : { kind: 'refused', error };
+    if (isSame === true) return { kind: 'refused', error };
+    // A service cannot match an ETag that it has never sent.
+    const isProof = answer.status === 412 ? proof.etag !== undefined || isSame === false : holder !== undefined;
+    if (isProof) return { kind: 'lost', holder, error };
+    const found = listed ?? (await look(request, within));
+    if (!isGone(found, proof)) return { kind: 'refused', error };
+    return { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined, error };
+  }
+
+  async function judge({ result, found }: Sent, request: RenewalRequest, within: Within): Promise<Renewal> {
+    if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
+    return isSuccess(result.answer) ? renewed(result, request) : refusal(result, found, request, within);
   }
 
   return async (request: RenewalRequest, within: Within): Promise<Renewal> => {
     const { proof, path, idempotencyKey } = request;
     const condition = conditionOf(proof);
     if (condition === undefined) throw new Error(`Nothing tells the lock on ${path} from another.`);
-    const result = await send(request, condition, idempotencyKey, within);
+    const sent = await send(request, condition, idempotencyKey, within);
+    const { result } = sent;
     if (result.kind === 'given-up' || result.answer.status !== 412 || proof.id === undefined) {
-      return judge(result, request);
+      return judge(sent, request, within);
     }
     // A 412 about the lock with the very id that is meant: an attempt without an answer has renewed it, and its ETag.
     const holder = holderOf(result.answer, path, result.texts);
     const etag = etagOf(result.answer) ?? holder?.etag;
-    if (holder?.id !== proof.id || etag === undefined || etag === condition) return judge(result, request);
-    return judge(await send(request, etag, crypto.randomUUID(), within), request);
+    if (holder?.id !== proof.id || etag === undefined || etag === condition) return judge(sent, request, within);
+    return judge(await send(request, etag, crypto.randomUUID(), within), request, within);
   };
 }

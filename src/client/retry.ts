@@ -1,15 +1,11 @@
 import { problemTypePrefix } from '../interface/problem.ts';
-import { type Answer, headerOf, objectIn } from './answer.ts';
+import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
 import { nameIn } from './json.ts';
-import { holderIn } from './known-lock.ts';
+import { namesHolder } from './known-lock.ts';
+import { isDisputed, isOwnProblem } from './recognize.ts';
 import { type RefusalContext, rawWordsOf, refusalOf } from './refusal.ts';
+import type { Request, RetryReason } from './request.ts';
 import type { Failure, ServiceError } from './service-error.ts';
-
-/**
- * Why there is another attempt. Only `failed` counts as one of the `retries`: waiting until the service is ready is
- * limited by the deadline alone.
- */
-export type RetryReason = 'failed' | 'limited' | 'still-running' | 'unavailable';
 
 export type Attempt =
   /** An answer that another attempt would not change. */
@@ -22,6 +18,8 @@ export type Attempt =
       /** Undefined where another attempt would not help. */
       readonly reason: RetryReason | undefined;
       readonly retryAfterMs: number | undefined;
+      /** An answer that may be a gateway's: it counts only if something else confirms it. */
+      readonly unrecognized?: Answer | undefined;
     };
 
 const isTransientStatus = (status: number): boolean =>
@@ -33,10 +31,24 @@ function reasonOf(status: number, stillRunning: boolean, retryAfterMs = 0): Retr
   return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
 }
 
-export function judgeAnswer(answer: Answer, context: RefusalContext, keyMayHaveArrived: boolean): Attempt {
+interface AnswerContext extends RefusalContext {
+  readonly keyMayHaveArrived: boolean;
+  readonly expect: Request['expect'];
+  readonly isRecognized: (answer: Answer) => boolean;
+}
+
+export function judgeAnswer(answer: Answer, context: AnswerContext): Attempt {
   const { status } = answer;
-  const stillRunning = isStillRunning(answer, keyMayHaveArrived);
-  if (!stillRunning && !isTransientStatus(status)) return { kind: 'answered', answer };
+  if (isSuccess(answer)) {
+    const failure = context.expect?.(answer, context.texts);
+    return failure === undefined ? { kind: 'answered', answer } : unrecognized(answer, failure);
+  }
+  const stillRunning = isStillRunning(answer, context.keyMayHaveArrived);
+  const isTransientAnswer = stillRunning || isTransientStatus(status);
+  if (!isTransientAnswer && isDisputed(status) && !context.isRecognized(answer)) {
+    return unrecognized(answer, { ...refusalOf(answer, context), isRecognized: false });
+  }
+  if (!isTransientAnswer) return { kind: 'answered', answer };
   const failure = refusalOf(answer, context);
   const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
   return {
@@ -49,6 +61,17 @@ export function judgeAnswer(answer: Answer, context: RefusalContext, keyMayHaveA
   };
 }
 
+/** It proves nothing, not even that the service has done nothing. */
+const unrecognized = (answer: Answer, failure: Failure): Attempt => ({
+  kind: 'failed',
+  failure,
+  mayBeDone: true,
+  // It would be received once more.
+  reason: failure.kind === 'too-large' ? undefined : 'failed',
+  retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
+  unrecognized: answer,
+});
+
 /**
  * Whether a 409 says that an earlier request with the same Idempotency-Key is still at work. Where it names neither
  * that nor a lock, this is only believed of a key that can have arrived before: for a new one it would be a riddle.
@@ -57,8 +80,8 @@ export function isStillRunning(answer: Answer, keyMayHaveArrived: boolean): bool
   if (answer.status !== 409) return false;
   const body = objectIn(answer);
   const type = nameIn(body['type']) ?? '';
-  if (type.startsWith(problemTypePrefix)) return type === `${problemTypePrefix}request-in-progress`;
-  if (holderIn(answer) !== undefined) return false;
+  if (isOwnProblem(answer)) return type === `${problemTypePrefix}request-in-progress`;
+  if (namesHolder(answer)) return false;
   const words = `${type} ${rawWordsOf(body) ?? ''}`;
   if (/idempoten/i.test(words) && /progress|running|outstanding|process|concurrent/i.test(words)) return true;
   return keyMayHaveArrived && headerOf(answer, 'retry-after') !== undefined;
@@ -71,20 +94,37 @@ const maxBackoffMs = 10_000;
 export const jitterMs = 250;
 
 /** How long to wait after so many failed attempts, unless the server has said it. */
-export function backoff(failed: number, retryAfterMs: number | undefined, random: () => number): number {
-  const half = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (failed - 1)) / 2;
+export function backoff(
+  failed: number,
+  retryAfterMs: number | undefined,
+  random: () => number,
+  maxMs = maxBackoffMs,
+): number {
+  const half = Math.min(maxMs, firstBackoffMs * 2 ** (failed - 1)) / 2;
   if (retryAfterMs === undefined) return half + random() * half;
   return Math.max(retryAfterMs + random() * jitterMs, half);
 }
 
 /** Whether the trouble may be over at the next attempt. */
-export function isTransient({ failure, status }: ServiceError): boolean {
-  if (failure.kind === 'aborted') return false;
-  if (failure.kind === 'no-token') return failure.transient;
-  if (status !== undefined) return isTransientStatus(status);
-  return (
-    failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted)
-  );
+export function isTransient({ failure }: ServiceError): boolean {
+  switch (failure.kind) {
+    case 'refused':
+    case 'redirected':
+      return !failure.isRecognized || isTransientStatus(failure.status);
+    case 'not-json':
+    case 'not-understood':
+    case 'timeout':
+    case 'deadline':
+      return true;
+    case 'connection':
+      return !failure.untrusted;
+    case 'no-token':
+      return failure.transient;
+    case 'too-large':
+    case 'aborted':
+    case 'unsendable':
+      return false;
+  }
 }
 
 /** How long the service has asked to wait. */

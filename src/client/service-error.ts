@@ -11,6 +11,8 @@ export interface RefusedField {
 export interface Refused {
   readonly kind: 'refused';
   readonly status: number;
+  /** False for an answer that may be a gateway's. */
+  readonly isRecognized: boolean;
   /** The service's own, in one line; undefined when it said nothing. */
   readonly words: string | undefined;
   readonly requestId: string | undefined;
@@ -24,6 +26,7 @@ export interface Refused {
 export interface Redirected {
   readonly kind: 'redirected';
   readonly status: number;
+  readonly isRecognized: boolean;
   /** Origin and path, without a query; undefined when the service named none. */
   readonly target: string | undefined;
   readonly requestId: string | undefined;
@@ -197,9 +200,11 @@ function reasonOf(failure: Failure): string {
   }
 }
 
-function adviceOnRefusal({ status, words, missingScope, requestId }: Refused): string {
+function adviceOnRefusal({ status, isRecognized, words, missingScope, requestId }: Refused): string {
   if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
   if (status === 401) return ' The token may have expired or been revoked: create a new one, and update the secret.';
+  if (!isRecognized)
+    return ' Check the address, and any gateway in front of the service: it may have answered in its place.';
   if (words !== undefined) return '';
   if (status === 403) return ' Check what the token may do.';
   if (status === 404) return ' Check the address, and the id of the workspace.';

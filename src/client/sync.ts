@@ -1,9 +1,10 @@
 import type { WorkspaceId } from './access.ts';
 import { follow } from './addresses.ts';
 import { type Answer, headerOf, objectIn } from './answer.ts';
-import { type AnsweredCall, type ClientContext, expectSuccess, type Within } from './call.ts';
 import { asObject, firstMember, firstName, isObject, type JsonObject, nameIn } from './json.ts';
 import { notUnderstood, rawWordsOf, retryAfterOf, unusable } from './refusal.ts';
+import { type AnsweredCall, type ClientContext, expectSuccess, type Within } from './request.ts';
+import type { Unusable } from './service-error.ts';
 import { plainName, type ServiceText } from './service-text.ts';
 
 export interface SyncReport {
@@ -98,14 +99,17 @@ function errorIn(body: JsonObject, texts: ServiceText): string | undefined {
   return words === undefined ? undefined : nameIn(texts.line(words, maxErrorLength));
 }
 
+const idNames = ['sync_id', 'syncId', 'id'];
+const statusNames = ['status', 'state'];
+
 export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'clone_url' | 'retryAfterMs'> {
   const name = (names: readonly string[]): string | undefined => {
     const text = firstName(body, names);
     return text === undefined ? undefined : plainName(text);
   };
-  const status = texts.line(firstName(body, ['status', 'state']) ?? 'unknown', maxStatusLength);
+  const status = texts.line(firstName(body, statusNames) ?? 'unknown', maxStatusLength);
   return {
-    sync_id: name(['sync_id', 'syncId', 'id']),
+    sync_id: name(idNames),
     status,
     state: stateOf(status, body),
     branch: name(['branch']),
@@ -135,12 +139,14 @@ const syncIn = (answer: Answer): JsonObject => {
   return [body['sync'], body['data']].find(isObject) ?? body;
 };
 
+function expectSync(answer: Answer, texts: ServiceText): Unusable | undefined {
+  const isSync = firstName(syncIn(answer), [...idNames, ...statusNames]) !== undefined;
+  return isSync ? undefined : (unusable(answer, texts) ?? notUnderstood(answer, texts, 'there is no sync in it'));
+}
+
 export function createSync({ call, addresses, baseUrl, serverNow }: ClientContext) {
-  function reportOf({ answer, texts, fail }: AnsweredCall): SyncReport {
-    const wrong = unusable(answer, texts);
-    if (wrong !== undefined) throw fail(wrong);
+  function reportOf({ answer, texts }: AnsweredCall): SyncReport {
     const body = syncIn(answer);
-    if (Object.keys(body).length === 0) throw fail(notUnderstood(answer, texts, 'there is no sync in it'));
     return {
       ...readSync(body, texts),
       clone_url: cloneUrlIn(body, baseUrl),
@@ -171,7 +177,9 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
     ): Promise<StartedSync> {
       const target = addresses.sync(workspace);
       const headers = { 'idempotency-key': crypto.randomUUID() };
-      const result = expectSuccess(await call({ method: 'POST', target, headers, body: { branch } }, within));
+      const result = expectSuccess(
+        await call({ method: 'POST', target, headers, body: { branch }, expect: expectSync }, within),
+      );
       return { ...reportOf(result), progress: progressOf(result, target) };
     },
 
@@ -181,7 +189,9 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
       within: Within,
       { throttled = true }: { readonly throttled?: boolean } = {},
     ): Promise<SyncReport> {
-      return reportOf(expectSuccess(await call({ method: 'GET', target: address, throttled }, within)));
+      return reportOf(
+        expectSuccess(await call({ method: 'GET', target: address, throttled, expect: expectSync }, within)),
+      );
     },
   };
 }

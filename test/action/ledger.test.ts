@@ -204,6 +204,7 @@ describe('an entry without', () => {
 
 describe('what a step has to answer for', () => {
   const [one, two] = [grant('a', '1'), grant('a', '2')];
+  const renamed: Entry = { kind: 'ended', ...place, path: 'a', at, how: 'released', id: 'lock_1', etag: '"v2"' };
   const nameless = grantOf('a', { key: '1', lock: lockOf('a') });
   const elsewhere = [{ workspace: 'film' }, { service: 'https://other.example/v1' }].map(
     (other): Entry => ({ ...ended('a'), ...other }),
@@ -216,6 +217,7 @@ describe('what a step has to answer for', () => {
     ['one lock, when its answer was given twice', [intent('a', '1'), one, one], ['1']],
     ['a grant whose intent was damaged', [one], ['1']],
     ['the second lock on a path, when an ending names the first', [one, two, ended('a', 'lock_1')], ['2']],
+    ['no lock that ended under an earlier ETag', [one, renamed], []],
     ['none of the locks on a path, when an ending names none', [one, two, ended('a')], []],
     ['not what ended in another workspace, or at another service', [one, ...elsewhere], ['1']],
     ['a lock that was taken again after it had ended', [one, ended('a', 'lock_1'), two], ['2']],

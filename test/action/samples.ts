@@ -63,6 +63,7 @@ export const knownLock = (path: string, more: Partial<KnownLock> = {}): KnownLoc
 export const refused = (status: number, more: Partial<Refused> = {}): Refused => ({
   kind: 'refused',
   status,
+  isRecognized: true,
   words: undefined,
   requestId: undefined,
   fields: [],

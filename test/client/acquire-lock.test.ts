@@ -38,7 +38,8 @@ describe('a lock is taken', () => {
 
   const stated = { id: 'l1', etag: '"l1"', owner: 'ada', expires_at: '2026-03-01T09:00:00.000Z' };
   const ours = { id: 'l1', path: hero, owner: 'ada', expires_at: '2026-03-01T09:00:00.000Z', fence: 7 };
-  const other = { path: '/content/hero.uasset', type: 'shared' };
+  /** With a word for its type that is no kind of lock, as JSON:API has it. */
+  const other = { path: '/content/hero.uasset', type: 'locks' };
   /** An hour after the answer. */
   const computed = { expires_at: '2026-03-01T09:00:00.000Z' };
 
@@ -52,10 +53,7 @@ describe('a lock is taken', () => {
     ['a weak ETag, as many frameworks have', json(201, ours, { etag: 'W/"5"' }), { ...stated, etag: undefined }],
     ['nothing but 201', nothing(201, date), { ...computed, id: undefined, etag: undefined, type: 'exclusive' }],
     ['204', nothing(204, date), { ...computed, raw: {} }],
-    ['a word', raw(200, 'OK', date), computed],
-    ['true', json(200, true, date), computed],
-    ['when it was taken', json(201, { created_at: '2026-03-01T08:00:00Z' }), computed],
-    ['another spelling of the path', json(201, other), { path: hero, type: 'shared' }],
+    ['another spelling of the path', json(201, other), { path: hero, type: 'exclusive' }],
   ])('by an answer of %s', async (_, answer, lock) => {
     const { result, server } = await acquire(answer);
     expect(ofKind(result, 'acquired')).toMatchObject({ replayed: false, lock: { path: hero, ...lock } });
@@ -103,10 +101,7 @@ describe.each([409, 423])('a path that is held, by %i', (status) => {
     ['the body itself, a problem', problem(status, { type: 'https://x/locked', owner: 'grace' }), grace],
     ['the name of the holder', json(status, { error: 'locked', locked_by: 'grace' }), grace],
     ['a holder with a name', json(status, { holder: { name: 'grace' } }), grace],
-    ['words', json(status, { message: 'Somebody has it' }), undefined],
-    ['a page', page(status), undefined],
-    ['nothing', nothing(status, { 'retry-after': '30' }), undefined, 30_000],
-    ['an empty list', json(status, { locks: [] }), undefined],
+    ['a problem without the lock', problem(status, { detail: 'Held.' }, { 'retry-after': '30' }), undefined, 30_000],
   ])('is told from %s, at once', async (_, answer, its, retryAfterMs) => {
     const { result, client } = await acquire(answer);
     const held = ofKind(result, 'held');
@@ -114,6 +109,51 @@ describe.each([409, 423])('a path that is held, by %i', (status) => {
     if (its === undefined) expect(held.holder).toBeUndefined();
     else expect(held.holder).toMatchObject(its);
     expect(client.sleeps).toEqual([]);
+  });
+});
+
+const anyHeld: readonly [string, Answer][] = [
+  ['words', json(409, { message: 'Somebody has it' })],
+  ['a page', page(409)],
+  ['nothing', nothing(409)],
+  ['an empty list', json(409, { locks: [] })],
+];
+
+describe.each(anyHeld)('a 409 that may be the answer of a gateway: %s', (_, answer) => {
+  test('means that the path is held if the list has a holder', async () => {
+    const held = { path: hero, owner: 'grace' };
+    const { result, client } = await acquire((response, asked) =>
+      (asked.method === 'GET' ? json(200, [held]) : answer)(response, asked),
+    );
+    expect(ofKind(result, 'held')).toMatchObject({ mayBeOurs: false, holder: held });
+    expect(client.sleeps).toEqual([]);
+  });
+
+  test('is asked again under the same key, and leaves unclear what was done, if no list answers', async () => {
+    const { result } = await acquire(inTurn(answer, answer, answer, nothing(201)));
+    expect(result.kind).toBe('acquired');
+    expect(ofKind((await acquire(answer)).result, 'unclear').error.attempts).toBe(5);
+  });
+});
+
+describe('a 200 with a lock', () => {
+  const at = (time: string) => json(200, { id: 'l0', path: hero, acquired_at: `2026-03-01T08:00:${time}Z` }, date);
+
+  test('that was taken before the request is that of another job, though the owner is the same', async () => {
+    const earlier = json(200, { id: 'l0', path: hero, acquired_at: '2026-03-01T07:59:56Z' }, date);
+    expect(ofKind((await acquire(earlier)).result, 'held')).toMatchObject({ mayBeOurs: false, holder: { id: 'l0' } });
+  });
+
+  test('that was taken since the request is the lock that was asked for', async () => {
+    expect((await acquire(at('00'))).result.kind).toBe('acquired');
+  });
+
+  test('that was taken after the key was first sent is the lock that was asked for', async () => {
+    const later = { date: 'Sun, 01 Mar 2026 08:01:00 GMT' };
+    const answer = json(200, { id: 'l0', path: hero, acquired_at: '2026-03-01T08:00:10Z' }, later);
+    const firstSentAt = Date.parse('2026-03-01T08:00:09Z');
+    expect((await acquire(answer, {}, { firstSentAt })).result.kind).toBe('acquired');
+    expect((await acquire(answer, {}, { firstSentAt: firstSentAt + 10_000 })).result.kind).toBe('held');
   });
 });
 
@@ -138,7 +178,7 @@ describe('a request that is still running', () => {
 
   test('is recognised without words after a lost answer, or when the key was sent before', async () => {
     ofKind((await acquire(inTurn(reset, wordless, nothing(201)))).result, 'acquired');
-    const { result } = await acquire(inTurn(wordless, nothing(201)), {}, { keySentBefore: true });
+    const { result } = await acquire(inTurn(wordless, nothing(201)), {}, { firstSentAt: Number.NaN });
     ofKind(result, 'acquired');
   });
 
@@ -184,12 +224,29 @@ describe('a lost answer', () => {
 test.each([
   ['a refusal', problem(422, { detail: 'No such type.' }), 'failed', 'refused'],
   ['a redirect', nothing(308, { location: 'https://example.com/' }), 'failed', 'redirected'],
-  // It follows what was done.
-  ['a 303', nothing(303, { location: '/v1/locks/1' }), 'unclear', 'redirected'],
-  // A portal shows it before it lets anybody out.
-  ['a page that says 200', raw(200, '<!DOCTYPE html><title>Sign in</title>'), 'unclear', 'not-json'],
 ] as const)('a lock is not taken by %s: that is %s', async (_, answer, kind, failure) => {
   const { result, server } = await acquire(answer);
   expect(ofKind(result, kind).error.failure.kind).toBe(failure);
   expect(server.requests).toHaveLength(1);
 });
+
+test.each([
+  ['a 303', nothing(303, { location: '/v1/locks/1' }), 'redirected'],
+  ['a login', nothing(302, { location: 'https://login.example/' }), 'redirected'],
+  // A portal shows it before it lets anybody out.
+  ['a page that says 200', raw(200, '<!DOCTYPE html><title>Sign in</title>'), 'not-json'],
+  ['a word', raw(200, 'OK'), 'not-json'],
+  ['nothing but 200', nothing(200), 'not-json'],
+  ['a list of pages', json(200, []), 'not-understood'],
+  ['other JSON', json(201, { status: 'maintenance' }), 'not-understood'],
+  ['a page that says 404', page(404), 'refused'],
+  ['JSON that says 403', json(403, { message: 'Forbidden' }), 'refused'],
+] as const)(
+  '%s instead of the service is asked again, and leaves unclear what was done',
+  async (_, answer, failure) => {
+    const { result, server } = await acquire(answer);
+    expect(ofKind(result, 'unclear').error.failure.kind).toBe(failure);
+    expect(server.requests).toHaveLength(5);
+    expect((await acquire(inTurn(answer, nothing(201)))).result.kind).toBe('acquired');
+  },
+);

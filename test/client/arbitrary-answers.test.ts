@@ -5,7 +5,8 @@ import { ServiceError, steadyClock } from '../../src/client/client.ts';
 import { holderIn, readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { nextPage } from '../../src/client/pages.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
-import { isOwnError, refusalOf, retryAfterOf, unusable } from '../../src/client/refusal.ts';
+import { isRecognized } from '../../src/client/recognize.ts';
+import { refusalOf, retryAfterOf, unusable } from '../../src/client/refusal.ts';
 import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText } from '../../src/client/service-text.ts';
 import { readSync } from '../../src/client/sync.ts';
@@ -95,7 +96,7 @@ test('no answer is too strange to be read, or to be told in one harmless line', 
       const next = nextPage(answer, '/v1/workspaces', baseUrl);
       if (next.kind === 'target') expect(new URL(next.target, baseUrl).origin).toBe(baseUrl.origin);
       expect(typeof isStillRunning(answer, true)).toBe('boolean');
-      expect(typeof isOwnError(answer)).toBe('boolean');
+      expect(typeof isRecognized(answer)).toBe('boolean');
       expect(readSync({ status: value }, safe).state).toMatch(/^(going-on|succeeded|failed)$/);
       expect(parseLinks(sent['link']).size).toBeLessThan(1_000);
       const limit = rateLimitIn(sent, start);

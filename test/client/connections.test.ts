@@ -120,8 +120,8 @@ test('a server that is not there is asked again, then named with the reason, and
     `The connection failed: connect ECONNREFUSED 127.0.0.1:${port}. Check the address, and that it can be reached from here (GET /v1/workspaces, 5 attempts).`,
   );
   const request = { workspace: game, path: lockPath('a'), type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'k' };
-  for (const [keySentBefore, kind] of [[false, 'failed'] as const, [true, 'unclear'] as const]) {
-    expect(await client.acquireLock({ ...request, keySentBefore }, client.within())).toMatchObject({ kind });
+  for (const [firstSentAt, kind] of [[undefined, 'failed'] as const, [Number.NaN, 'unclear'] as const]) {
+    expect(await client.acquireLock({ ...request, firstSentAt }, client.within())).toMatchObject({ kind });
   }
 });
 

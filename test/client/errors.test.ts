@@ -120,7 +120,7 @@ describe('a token', () => {
     [
       'that may not for another reason: no scope is made up',
       nothing(403, { 'www-authenticate': 'Bearer scope="locks:read"' }),
-      `The service refused the request. Check what the token may do (${request}: 403 Forbidden).`,
+      `The service refused the request. Check the address, and any gateway in front of the service: it may have answered in its place (${request}: 403 Forbidden).`,
     ],
     [
       'that is not valid: the error says what to do',
@@ -214,7 +214,7 @@ test('an answer over 10 MiB is refused, and no more of it is received', async ()
 
 const call = { method: 'GET', path: '/v1/x', attempts: 2 };
 const refused: Refused = {
-  ...{ kind: 'refused', status: 500, words: undefined, requestId: 'req_1', fields: [] },
+  ...{ kind: 'refused', status: 500, isRecognized: true, words: undefined, requestId: 'req_1', fields: [] },
   ...{ missingScope: undefined, retryAfterMs: undefined },
 };
 const unusable = { status: 200, why: 'it is empty', excerpt: '', requestId: 'req_1' };
@@ -229,8 +229,11 @@ const failures: Readonly<Record<Failure['kind'], readonly Failure[]>> = {
     { ...refused, status: 403 },
     { ...refused, status: 403, words: 'No.', missingScope: 'sync' },
     { ...refused, status: 404 },
+    { ...refused, status: 404, isRecognized: false },
   ],
-  redirected: [{ kind: 'redirected', status: 302, target: 'https://a.example/', requestId: undefined }],
+  redirected: [
+    { kind: 'redirected', status: 302, isRecognized: true, target: 'https://a.example/', requestId: undefined },
+  ],
   'not-json': [{ kind: 'not-json', ...unusable }],
   'not-understood': [{ kind: 'not-understood', ...unusable }],
   'too-large': [{ kind: 'too-large', ...unusable, excerpt: 'abc (def)' }],

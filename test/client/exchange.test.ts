@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ClientOptions } from '../../src/client/client.ts';
 import { createTokenSource, type Exchange, type ExchangeContext } from '../../src/client/exchange.ts';
 import { isTransient } from '../../src/client/retry.ts';
-import { inTurn, json, nothing, page, problem, raw, reset, silence } from '../support/other-servers/answers.ts';
+import { inTurn, json, nothing, problem, raw, reset, silence } from '../support/other-servers/answers.ts';
 import { type Answer, type SeenRequest, startOtherServer } from '../support/other-servers/other-server.ts';
 import { errorOf, game, hero, ofKind, start, testClient, ttl } from './test-client.ts';
 
@@ -209,7 +209,7 @@ describe('an exchange', () => {
   const refusal = json(400, { error: 'invalid_request', error_description: `No trust rule for ${jwt}.` });
 
   const withoutToken =
-    'The service gives this job no token. The answer cannot be used: there is no token in it. Check that it is the service that answers at this address, and nothing in front of it (POST /v1/token: 200 OK).';
+    'The service gives this job no token. The answer cannot be used: there is no token in it. Check that it is the service that answers at this address, and nothing in front of it (POST /v1/token: 200 OK, 5 attempts).';
 
   test.each<[string, Answer, string, number]>([
     [
@@ -220,9 +220,15 @@ describe('an exchange', () => {
     ],
     [
       'not known',
-      page(404),
+      problem(404, { title: 'Not Found' }),
       'The service knows no identities of jobs. Give a token (POST /v1/token: 404 Not Found).',
       1,
+    ],
+    [
+      'answered by a gateway',
+      json(404, { message: 'no Route' }),
+      'The service gives this job no token. no Route. Check the address, and any gateway in front of the service: it may have answered in its place. If the service does not support OIDC token exchange: Give a token (POST /v1/token: 404 Not Found, 5 attempts).',
+      10,
     ],
     [
       'known as another request',
@@ -238,12 +244,12 @@ describe('an exchange', () => {
     ],
     [
       'redirected',
-      nothing(307, { location: 'https://elsewhere.example/token?a=b' }),
-      'The service gives this job no token. The service redirects to https://elsewhere.example/token. Redirects are not followed, because the token would travel with them. Use the address where the service really is (POST /v1/token: 307 Temporary Redirect).',
+      nothing(308, { location: 'https://elsewhere.example/token?a=b' }),
+      'The service gives this job no token. The service redirects to https://elsewhere.example/token. Redirects are not followed, because the token would travel with them. Use the address where the service really is (POST /v1/token: 308 Permanent Redirect).',
       1,
     ],
-    ['answered with something else', raw(200, jwt), withoutToken, 2],
-    ['answered with a token that no header can have', json(200, { access_token: `${jwt}\r\nx: y` }), withoutToken, 2],
+    ['answered with something else', raw(200, jwt), withoutToken, 10],
+    ['answered with a token that no header can have', json(200, { access_token: `${jwt}\r\nx: y` }), withoutToken, 10],
     [
       'never possible',
       problem(503, { detail: 'The keys of the issuer cannot be had.' }),

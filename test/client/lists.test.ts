@@ -53,7 +53,8 @@ describe.each(resources)('a list of %s', (name, url, list) => {
     const error = await errorOf(list(client));
     expect(error.failure.kind).toBe(kind);
     expect(error.message).toContain(words);
-    expect(server.requests).toHaveLength(1);
+    // It may be the answer of a gateway.
+    expect(server.requests).toHaveLength(5);
   });
 });
 

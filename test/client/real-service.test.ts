@@ -127,7 +127,7 @@ describe('with our own service', () => {
     const request = lockOn(await newWorkspace());
     const [first, second] = await Promise.all([1, 2].map(() => take(client, request)));
     expect(second?.lock.id).toBe(first?.lock.id);
-    const replay = await take(clientOf(ada), { ...request, keySentBefore: true });
+    const replay = await take(clientOf(ada), { ...request, firstSentAt: Number.NaN });
     expect(replay).toMatchObject({ replayed: true, lock: { id: first?.lock.id } });
   });
 });
@@ -150,7 +150,7 @@ describe('when the answer is lost after the service has done its work', () => {
     const client = clientOf(ada, server.baseUrl, { retries: 1 });
     const request = lockOn(await newWorkspace());
     ofKind(await client.acquireLock(request, client.within()), 'unclear');
-    expect((await take(client, { ...request, keySentBefore: true })).replayed).toBe(true);
+    expect((await take(client, { ...request, firstSentAt: Number.NaN })).replayed).toBe(true);
   });
 
   test.each<Fate>(['502', 'reset'])('(%s) a release is one, not an absence', async (fate) => {

@@ -33,15 +33,19 @@ describe('a hook is registered', () => {
     ['200, where it was there before', json(200, { hook_id: 7 }), {}, { ...named, hook_id: '7', replaced: true }],
     ['a wrapper', json(201, { webhook: { id: 'h1' } }), {}, named],
     ['nothing', nothing(204), {}, unnamed],
-    ['a word', raw(201, 'created'), {}, unnamed],
+    ['its address', json(201, { url }), {}, unnamed],
     ['a secret that the service made', json(201, { id: 'h1', secret }), {}, { ...named, madeSecret: secret }],
     ['the secret that was given', json(201, { id: 'h1', secret }), { secret }, named],
   ])('by an answer of %s', async (_, answer, more, expected) => {
     expect(await (await register(answer, more)).hook).toEqual(expected);
   });
 
-  test('not by a page that says 200', async () => {
-    expect((await errorOf((await register(page(200))).hook)).failure.kind).toBe('not-json');
+  test.each([
+    ['a page', page(200), 'not-json'],
+    ['a word', raw(201, 'created'), 'not-json'],
+    ['other JSON', json(200, { status: 'maintenance' }), 'not-understood'],
+  ])('not by %s, which may be the answer of a gateway', async (_, answer, kind) => {
+    expect((await errorOf((await register(answer)).hook)).failure.kind).toBe(kind);
   });
 });
 

@@ -1,22 +1,37 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReleaseRequest } from '../../src/client/release-lock.ts';
+import { isTransient } from '../../src/client/retry.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/answers.ts';
 import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
-import { startApacheLike, startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
+import {
+  passOn,
+  startApacheLike,
+  startDecodingProxy,
+  startStrictProxy,
+} from '../support/other-servers/slash-proxies.ts';
 import { runs } from '../support/runs.ts';
-import { clientOf, game, hero, lockPath, ofKind, testClient, workspaceId } from './test-client.ts';
+import { clientOf, game, hero, lockPath, ofKind, start, testClient, workspaceId } from './test-client.ts';
 
 const locks = '/v1/workspaces/game/locks';
 const encoded = `${locks}/Content%2FHero.uasset`;
 const segments = `${locks}/Content/Hero.uasset`;
+const other = { id: 'l9', path: hero, owner: 'grace', acquired_at: '2026-03-01T07:59:00Z' };
+const proof = { etag: '"l1"', id: 'l1' };
 const noLock = { detail: 'There is no lock on it.' };
+
+/** A list of these locks, and this answer to anything else. */
+const listing =
+  (listed: readonly object[], answer: Answer): Answer =>
+  (response, request) =>
+    (request.method === 'GET' ? json(200, { locks: listed }) : answer)(response, request);
 
 const release = async (answer: Answer, request: Partial<ReleaseRequest> = {}) => {
   const { server, client } = await clientOf(answer);
   const result = await client.releaseLock({ workspace: game, path: hero, ...request }, client.within());
-  return { result, server, urls: server.requests.map(({ url }) => url) };
+  const releases = server.requests.filter(({ method }) => method === 'DELETE');
+  return { result, server, releases, urls: releases.map(({ url }) => url) };
 };
 
 describe('a lock is released', () => {
@@ -41,11 +56,30 @@ describe('a lock is released', () => {
     expect(urls).toEqual([`${encoded}?force=true&reason=a%26b%3Dc+d`]);
   });
 
-  test('by any success but a page that says so', async () => {
-    for (const answer of [nothing(200), json(200, { released: true }), raw(200, 'OK'), nothing(202)]) {
-      expect((await release(answer)).result.kind).toBe('released');
-    }
-    expect(ofKind((await release(page(200))).result, 'failed').error.failure.kind).toBe('not-json');
+  test.each([
+    ['204', nothing(204)],
+    ['the lock', json(200, { id: 'l1', path: hero })],
+    ['the lock in a wrapper', json(200, { lock: { id: 'l1' } })],
+  ])('by a success with %s, which is the answer of a service', async (_, answer) => {
+    const { result, server } = await release(answer);
+    expect(result.kind).toBe('released');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['nothing', nothing(200)],
+    ['a word', raw(200, 'OK')],
+    ['other JSON', json(200, { status: 'maintenance' })],
+    ['a page', page(200)],
+  ])('by a success with %s only if a list shows that it is gone', async (_, answer) => {
+    expect((await release(listing([], answer), { proof })).result).toEqual({ kind: 'released' });
+    const still = await release(listing([{ ...proof, path: hero }], answer), { proof });
+    expect(ofKind(still.result, 'failed').error.attempts).toBe(5);
+    expect(
+      (await release(listing([{ ...proof, path: hero }], inTurn(answer, nothing(204))), { proof })).result,
+    ).toEqual({
+      kind: 'released',
+    });
   });
 
   test('not with a proof that no header can have, and nothing is sent', async () => {
@@ -60,22 +94,62 @@ test.each<[string, Answer, 'absent' | 'released', number]>([
   ['410', problem(410, noLock), 'absent', 1],
   ['410 without words', nothing(410), 'absent', 1],
   ['a page with 410', page(410), 'absent', 1],
+  ['404 in other JSON', json(404, { error: 'not locked' }), 'absent', 2],
   ['404 after too many requests', inTurn(nothing(429), problem(404, noLock)), 'absent', 2],
-  ['404 after an answer that was lost', inTurn(reset, problem(404, noLock)), 'released', 2],
-])('a lock that is not there by %s is %s', async (_, answer, kind, requests) => {
-  const { result, urls } = await release(answer);
+  ['404 after a lost answer', inTurn(reset, problem(404, noLock)), 'released', 2],
+])('after %s, a lock that no list has is %s', async (_, answer, kind, requests) => {
+  const { result, urls } = await release(listing([], answer));
   expect(result).toEqual({ kind });
-  expect(urls).toEqual(Array.from({ length: requests }, () => encoded));
+  expect(urls).toHaveLength(requests);
 });
 
-const other = { id: 'l9', path: hero, owner: 'grace', acquired_at: '2026-03-01T07:59:00Z' };
-const proof = { etag: '"l1"', id: 'l1' };
+const gatewayAnswers: readonly [string, Answer][] = [
+  ['Traefik', raw(404, '404 page not found\n', { 'content-type': 'text/plain; charset=utf-8' })],
+  ['ingress-nginx', raw(404, 'default backend - 404', { 'content-type': 'text/plain' })],
+  ['nginx', page(404)],
+  ['Envoy', nothing(404)],
+  ['Kong', json(404, { message: 'no Route matched with those values', request_id: 'f00' })],
+  ['AWS', json(403, { message: 'Forbidden' })],
+  ['a login', nothing(302, { location: 'https://login.example/' })],
+  ['another API with problem details', json(412, { type: 'about:blank', title: 'Precondition Failed', status: 412 })],
+];
+
+describe.each(gatewayAnswers)('an answer of %s instead of the service', (_, answer) => {
+  test('is a failure that may be over at the next attempt, not an absence, while no list answers', async () => {
+    const { result } = await release(answer, { proof });
+    expect(isTransient(ofKind(result, 'failed').error)).toBe(true);
+  });
+
+  test('is asked again until the service answers', async () => {
+    const { result } = await release(inTurn(answer, answer, answer, nothing(204)), { proof });
+    expect(result.kind).toBe('released');
+  });
+
+  test('is no loss while the list has the lock, and one when it has another', async () => {
+    const ours = { ...proof, path: hero, owner: 'ada' };
+    expect((await release(listing([ours], answer), { proof })).result.kind).toBe('failed');
+    const { result } = await release(listing([other], answer), { proof });
+    expect(ofKind(result, 'lost').holder?.owner).toBe('grace');
+  });
+});
+
+test('the 404 of the service is no absence if it is about the workspace or the address', async () => {
+  const { result } = await release(problem(404, { detail: 'There is no workspace "game" that this token can see.' }));
+  expect(ofKind(result, 'failed').error.message).toContain('There is no workspace "game"');
+});
+
+test('the 404 of the service is an absence if the token may not list', async () => {
+  const { result } = await release((response, request) =>
+    problem(request.method === 'GET' ? 403 : 404, noLock)(response, request),
+  );
+  expect(result.kind).toBe('absent');
+});
 
 describe('a lock that is another one now', () => {
   test.each([
     ['a problem with the lock', problem(412, { detail: 'Not that.', lock: other }), 'grace'],
     ['the body itself', json(412, other), 'grace'],
-    ['nothing', nothing(412), undefined],
+    ['a problem', problem(412, { detail: 'Not that.' }), undefined],
   ])('is lost, and left alone: %s', async (_, answer, owner) => {
     const { result, urls } = await release(answer, { proof });
     const lost = ofKind(result, 'lost');
@@ -114,6 +188,32 @@ describe('a 412 about the very lock that is meant', () => {
   });
 });
 
+describe('a 412 to an ETag that the service has never sent', () => {
+  const onlyId = { id: 'l1' };
+  const unmatched = problem(412, { detail: 'Not that.' });
+  const same = { ...other, id: 'l1' };
+  const conditional: Answer = (response, request) =>
+    (request.headers['if-match'] === undefined ? nothing(204) : unmatched)(response, request);
+
+  test('is no loss: the lock is released without a condition if the list has it by its id', async () => {
+    const { result, releases } = await release(listing([same], conditional), { proof: onlyId });
+    expect(result.kind).toBe('released');
+    expect(releases.map(({ headers }) => headers['if-match'])).toEqual(['"l1"', undefined]);
+  });
+
+  test('leaves a lock alone that is about to expire, because another may take its place', async () => {
+    const ending = { ...same, expires_at: new Date(start + 1_000).toISOString() };
+    const { result, urls } = await release(listing([ending], conditional), { proof: onlyId });
+    expect(result.kind).toBe('failed');
+    expect(urls).toHaveLength(1);
+  });
+
+  test('is a loss if the list has another lock, and an absence if it has none', async () => {
+    expect((await release(listing([other], unmatched), { proof: onlyId })).result.kind).toBe('lost');
+    expect((await release(listing([], unmatched), { proof: onlyId })).result.kind).toBe('absent');
+  });
+});
+
 test.each([400, 401, 403, 409, 422, 423])('a refusal with %i is a failure', async (status) => {
   const { result } = await release(problem(status, { detail: 'This is not allowed.' }));
   expect(ofKind(result, 'failed').error.message).toContain('This is not allowed');
@@ -123,7 +223,7 @@ describe('an encoded slash', () => {
   const strictService: Answer = (response, request) => {
     const { pathname } = new URL(request.url, 'http://localhost');
     if (pathname === encoded || pathname === segments) nothing(204)(response, request);
-    else problem(404, { detail: 'There is no such lock.', request_id: 'r' })(response, request);
+    else listing([], problem(404, { detail: 'There is no such lock.', request_id: 'r' }))(response, request);
   };
 
   test.each<readonly [string, typeof startApacheLike]>([
@@ -139,8 +239,30 @@ describe('an encoded slash', () => {
     const town = { ...request, path: lockPath('Maps/Town') };
     expect(await client.releaseLock(request, client.within())).toEqual({ kind: 'released' });
     expect(await client.releaseLock(town, client.within())).toEqual({ kind: 'absent' });
-    expect(proxy.requests.map(({ url }) => url)).toEqual([encoded, segments, `${locks}/Maps/Town`]);
-    expect(service.requests.every(({ headers }) => headers['if-match'] === '"l1"')).toBe(true);
+    const releases = [encoded, segments, `${locks}/Maps/Town`];
+    expect(proxy.requests.map(({ url }) => url)).toEqual([...releases, `${locks}?path=Maps%2FTown&limit=1000`]);
+    expect(service.requests.slice(0, 2).every(({ headers }) => headers['if-match'] === '"l1"')).toBe(true);
+  });
+
+  test('is sent raw also by those releases that began before that was known', async () => {
+    const known = Promise.withResolvers<void>();
+    const service = await startOtherServer((response, request) => {
+      nothing(204)(response, request);
+      response.on('close', known.resolve);
+    });
+    const proxy = await startOtherServer(async (response, request) => {
+      if (!request.url.includes('%2F')) return passOn(service.port)(response, request);
+      // The first finds out, and the others hear of their refusal after it.
+      if (!request.url.endsWith('A')) await known.promise;
+      page(404)(response, request);
+    });
+    const client = testClient(proxy.baseUrl);
+    const paths = ['Content/A', 'Content/B', 'Content/C', 'Content/D'].map(lockPath);
+    const results = await Promise.all(
+      paths.map((path) => client.releaseLock({ workspace: game, path, proof }, client.within())),
+    );
+    expect(results).toEqual(paths.map(() => ({ kind: 'released' })));
+    expect(service.requests.map(({ url }) => url).toSorted()).toEqual(paths.map((path) => `${locks}/${path}`));
   });
 
   test('that is decoded on the way is no matter, or a failure and no absence if the service knows none', async () => {
@@ -158,13 +280,11 @@ describe('an encoded slash', () => {
   });
 
   test.each([
-    ['problem details', problem(404, noLock, { 'x-request-id': 'r' })],
-    ['a request id in the body', json(404, { error: 'Not Found', request_id: 'r' })],
-    ['a code', json(404, { error: { code: 'lock_not_found' } })],
-    ['a message', json(400, { message: 'The path has no file name' })],
-    ['another status', page(403)],
-  ])('is not sent raw when the API itself has answered: %s', async (_, answer) => {
-    expect((await release(answer)).urls).toEqual([encoded]);
+    ['its problem details', problem(404, noLock)],
+    ['its problem details', problem(400, noLock)],
+    ['a holder', json(404, { locks: [other] })],
+  ])('is not sent raw when the service itself has answered: %s', async (_, answer) => {
+    expect((await release(listing([], answer))).urls).toEqual([encoded]);
   });
 
   test.each([
@@ -178,6 +298,8 @@ describe('an encoded slash', () => {
     ['another', json(405, { title: 'Method Not Allowed', status: 405 })],
     ['another', json(404, { status: 404, error: 'Not Found', path: '/v1/x' })],
     ['an empty object', json(404, {})],
+    ['a gateway with a request id', json(404, { error: 'Not Found', request_id: 'r' })],
+    ['one that does not like the path', json(400, { message: 'The path has no file name' })],
   ])('is sent raw when somebody on the way has answered: %s', async (_, answer) => {
     const { result, urls } = await release(inTurn(answer, nothing(204)));
     expect(urls).toEqual([encoded, segments]);
@@ -185,13 +307,17 @@ describe('an encoded slash', () => {
   });
 
   test('is not there in a path without slashes, which is sent once', async () => {
-    expect((await release(page(404), { path: lockPath('a%2Fb') })).urls).toEqual([`${locks}/a%252Fb`]);
+    const { urls } = await release(listing([], page(404)), { path: lockPath('a%2Fb') });
+    expect(urls).toEqual([`${locks}/a%252Fb`]);
   });
 });
 
 test('no path and no workspace can address anything but a lock of that workspace', async () => {
   const { server, client } = await clientOf((response, request) =>
-    (request.url.includes('%2F') ? page(404) : nothing(204))(response, request),
+    (request.method === 'GET' ? json(200, []) : request.url.includes('%2F') ? page(404) : nothing(204))(
+      response,
+      request,
+    ),
   );
   const odd = ['..', '.', '...', '%2e%2e', '%2F', '..%2f', '\\', '?', '#', ';', '..;', '%00', '//', ' ', 'ü', '😀'];
   const piece = fc.oneof(fc.constantFrom(...odd), fc.string({ unit: 'binary', maxLength: 5 }));
@@ -205,7 +331,8 @@ test('no path and no workspace can address anything but a lock of that workspace
       if (!parsed.ok) return;
       const before = server.requests.length;
       await client.releaseLock({ workspace: workspaceId(name), path: parsed.value }, client.within());
-      for (const { url } of server.requests.slice(before)) {
+      for (const { url, method } of server.requests.slice(before)) {
+        if (method === 'GET') continue;
         const [, , , sentWorkspace = '', resource, ...rest] = new URL(url, server.origin).pathname.split('/');
         expect(url.startsWith('/v1/workspaces/')).toBe(true);
         expect(url).not.toMatch(/[?#]/);

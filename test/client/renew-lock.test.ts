@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Renewal, RenewalRequest } from '../../src/client/renew-lock.ts';
+import { isTransient } from '../../src/client/retry.ts';
 import {
   hangUp,
   inTurn,
@@ -52,7 +53,6 @@ describe('by the answer of the service', () => {
     ['a changed ETag', json(200, lock, { etag: '"v2"' }), { id: 'l1', etag: '"v2"' }],
     ['a changed ETag and no id', json(200, { path: hero }, { etag: '"v2"' }), { id: 'l1', etag: '"v2"' }],
     ['no body', nothing(204, date), { ...both, expires_at: '2026-03-01T12:05:10.000Z' }],
-    ['a word', raw(200, 'OK', date), { ...both, expires_at: '2026-03-01T12:05:10.000Z' }],
   ])('a lock is renewed with %s', async (_, answer, expected) => {
     expect((await renew(answer)).result).toMatchObject({ kind: 'renewed', lock: expected });
   });
@@ -66,27 +66,59 @@ describe('by the answer of the service', () => {
 
   const words = { detail: 'Not that.' };
   test.each<[string, Answer, Renewal['kind'], owner?: string]>([
-    ['412', nothing(412), 'lost'],
-    ['412 with the holder', problem(412, { ...words, lock: grace }), 'lost', 'grace'],
-    ['412 as a page', page(412), 'lost'],
-    ['403', problem(403, words), 'lost'],
-    ['403 with the holder', problem(403, { ...words, lock: grace }), 'lost', 'grace'],
-    ['404', problem(404, words), 'lost'],
-    ['404 without words', nothing(404), 'lost'],
-    ['410', problem(410, words), 'lost'],
-    ['403 of a firewall', page(403), 'refused'],
-    ['404 of a proxy', page(404), 'refused'],
-    ['404 of another', raw(404, 'default backend - 404'), 'refused'],
-    ['404 in any JSON', json(404, { message: 'not found' }), 'lost'],
-    ['409', problem(409, { ...words, lock: grace }), 'refused'],
-    ['422', problem(422, words), 'refused'],
-    ['405', nothing(405), 'refused'],
-    ['401', problem(401, words), 'refused'],
+    ['its 412', problem(412, words), 'lost'],
+    ['a 412 with the holder', json(412, { ...words, lock: grace }), 'lost', 'grace'],
+    ['a 403 with the holder', problem(403, { ...words, lock: grace }), 'lost', 'grace'],
+    ['its 409', problem(409, { ...words, lock: grace }), 'refused'],
+    ['its 422', problem(422, words), 'refused'],
+    ['its 405', problem(405, words), 'refused'],
+    ['its 401', problem(401, words), 'refused'],
   ])('%s means that it is %s', async (_, answer, kind, owner) => {
     const { result, requests } = await renew(answer);
     expect(result.kind).toBe(kind);
     if (result.kind === 'lost') expect(result.holder?.owner).toBe(owner);
     expect(requests).toHaveLength(1);
+  });
+
+  const listing =
+    (listed: readonly object[], answer: Answer): Answer =>
+    (response, request) =>
+      (request.method === 'GET' ? json(200, { locks: listed }) : answer)(response, request);
+
+  test.each<[string, Answer]>([
+    ['403', problem(403, words)],
+    ['404', problem(404, words)],
+    ['410', problem(410, words)],
+  ])('its %s without a holder means that it is lost only if a list shows that it is gone', async (_, answer) => {
+    expect((await renew(answer)).result.kind).toBe('refused');
+    expect((await renew(listing([lock], answer))).result.kind).toBe('refused');
+    expect((await renew(listing([], answer))).result.kind).toBe('lost');
+    expect(ofKind((await renew(listing([grace], answer))).result, 'lost').holder?.owner).toBe('grace');
+  });
+
+  test.each<[string, Answer]>([
+    ['a page with 404', page(404)],
+    ['an empty 404', nothing(404)],
+    ['a backend with 404', raw(404, 'default backend - 404')],
+    ['JSON with 404', json(404, { message: 'no Route matched with those values' })],
+    ['JSON with 403', json(403, { message: 'Forbidden' })],
+    ['a page with 403', page(403)],
+    ['a page with 412', page(412)],
+    ['an empty 405', nothing(405)],
+    ['a page with 401', page(401)],
+    ['a page with 200', page(200)],
+    ['a word with 200', raw(200, 'OK')],
+  ])('%s, which may be the answer of a gateway, is asked again, and is no loss', async (_, answer) => {
+    const again = await renew(inTurn(answer, answer, answer, json(200, lock)));
+    expect(again.result.kind).toBe('renewed');
+    const failed = ofKind((await renew(answer)).result, 'failed');
+    expect(isTransient(failed.error)).toBe(true);
+    expect(ofKind((await renew(listing([lock], answer))).result, 'failed').error.attempts).toBe(5);
+  });
+
+  test('a gateway instead of the service is believed where the list shows that the lock is gone', async () => {
+    expect((await renew(listing([], page(404)))).result.kind).toBe('lost');
+    expect((await renew(listing([], page(401)))).result.kind).toBe('failed');
   });
 
   test.each<[string, Answer]>([
@@ -102,10 +134,6 @@ describe('by the answer of the service', () => {
     expect(again.keys).toEqual(['k', 'k', 'k']);
     // So often that the deadline comes first, also where the service limits requests.
     expect(ofKind((await renew(answer)).result, 'failed').error.attempts).toBeGreaterThan(4);
-  });
-
-  test('a page of success is a failure', async () => {
-    expect(ofKind((await renew(page(200))).result, 'failed').error.failure.kind).toBe('not-json');
   });
 });
 
@@ -131,5 +159,17 @@ describe('a 412 about the very lock that is meant', () => {
 
   test('is a loss when the id of ours was never known', async () => {
     expect((await renew(same('"v2"'), { proof: { etag: '"v1"' } })).result.kind).toBe('lost');
+  });
+
+  test('to an ETag that the service has never sent is a loss only if a list shows it', async () => {
+    const unmatched = problem(412, { detail: 'Not that.' });
+    const onlyId = { proof: { id: 'l1' } };
+    const listed =
+      (locks: readonly object[]): Answer =>
+      (response, request) =>
+        (request.method === 'GET' ? json(200, locks) : unmatched)(response, request);
+    expect((await renew(unmatched, onlyId)).result.kind).toBe('refused');
+    expect((await renew(listed([lock]), onlyId)).result.kind).toBe('refused');
+    expect((await renew(listed([grace]), onlyId)).result.kind).toBe('lost');
   });
 });

@@ -8,7 +8,11 @@ import { problemTypePrefix } from '../../src/interface/problem.ts';
 const context = { baseUrl: new URL('https://example.com/v1'), serverNow: 0, texts: createServiceText([]) };
 
 function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}, sent = false) {
-  return judgeAnswer({ status, headers, body: { kind: 'json', value, byteLength: 0 } }, context, sent);
+  const isOwn = (): boolean => true;
+  return judgeAnswer(
+    { status, headers, body: { kind: 'json', value, byteLength: 0 } },
+    { ...context, keyMayHaveArrived: sent, expect: undefined, isRecognized: isOwn },
+  );
 }
 
 describe('an answer', () => {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { parseWorkspaceId, type WorkspaceId } from '../../src/client/access.ts';
-import type { Retry, Within } from '../../src/client/call.ts';
 import { type ClientOptions, createClient } from '../../src/client/client.ts';
+import type { Retry, Within } from '../../src/client/request.ts';
 import { ServiceError } from '../../src/client/service-error.ts';
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';

@@ -24,8 +24,9 @@ test.each<[string, Answer, object]>([
   ['names another preference', json(200, { locks: [] }, otherPreference), unsupported],
   ['lets nobody list', problem(403, { detail: 'No.' }, applied), unsupported],
   ['knows no such parameter', problem(422, { detail: 'No.' }), unsupported],
-  ['shows a page', page(200, applied), unsupported],
-  ['lists nothing', json(200, { status: 'ok' }, applied), unsupported],
+  ['is hidden by a page', page(200, applied), { kind: 'failed' }],
+  ['is hidden by other JSON', json(200, { status: 'ok' }, applied), { kind: 'failed' }],
+  ['is hidden by the 404 of a gateway', nothing(404), { kind: 'failed' }],
   ['loses the connection', hangUp, { kind: 'failed' }],
   ['fails', nothing(502), { kind: 'failed' }],
 ])('a service is asked once to tell when a path is free: one that %s', async (_, answer, result) => {

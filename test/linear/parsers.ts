@@ -22,7 +22,7 @@ import { parseJson } from '../../src/client/json.ts';
 import { readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { readNamed } from '../../src/client/lists.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
-import { fieldsOf, isOwnError, refusalOf, wordsOf } from '../../src/client/refusal.ts';
+import { fieldsOf, refusalOf, wordsOf } from '../../src/client/refusal.ts';
 import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
 import { readSync } from '../../src/client/sync.ts';
@@ -217,7 +217,6 @@ export const parsers: readonly Parser[] = [
     wordsOf({ error: text, message: text }, texts),
     fieldsOf({ errors: [{ field: text, detail: text }] }, texts),
   ]),
-  row('client/refusal.ts isOwnError', (text) => isOwnError(answer(404, { message: text })), ['page ', 'not ', '']),
   row('client/retry.ts isStillRunning', (text) => isStillRunning(answer(409, { title: text }), true)),
   row('client/refusal.ts refusalOf', (text) =>
     refusalOf(answer(403, { detail: text }, { 'www-authenticate': `error="insufficient_scope", scope="${text}` }), {

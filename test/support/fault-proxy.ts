@@ -2,6 +2,7 @@ import { Agent, createServer, request as httpRequest, type IncomingHttpHeaders, 
 import type { Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises';
+import { problemMediaType, problemTypePrefix } from '../../src/interface/problem.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
 import { listenHere } from './listen.ts';
 
@@ -72,6 +73,14 @@ export interface Manner {
   /** Instead of what it says of when to come again, in seconds; null for nothing. */
   readonly retryAfter?: number | null;
 }
+
+/** The service itself refuses, and no gateway in its place. */
+export const refusal = (status: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
+  kind: 'answer',
+  status,
+  headers: { 'content-type': problemMediaType, ...headers },
+  body: JSON.stringify({ type: `${problemTypePrefix}of-a-test`, title: 'No', status }),
+});
 
 export interface FaultProxy {
   /** `/v1` on it. */

@@ -1,10 +1,11 @@
 import { getOctokit } from '@actions/github';
 import { headerOf, isSuccess, parseLinks, type Received, readAnswer } from '../../client/answer.ts';
-import { type AnsweredCall, type Call, createCall, type Within } from '../../client/call.ts';
+import { createCall } from '../../client/call.ts';
 import { createServerClock, dateOf } from '../../client/clock.ts';
 import { openConnection } from '../../client/connection.ts';
 import type { Json } from '../../client/json.ts';
 import { notUnderstood, unusable } from '../../client/refusal.ts';
+import type { AnsweredCall, Call, Within } from '../../client/request.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { type Context, logRetries, version } from '../context.ts';
 import { again, type ChangeSource } from './change.ts';
@@ -51,6 +52,7 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
     clock,
     serverClock: createServerClock(clock),
     send: async (request, signal, texts) => readAnswer(asTooMany(await connection.send(request, signal)), texts),
+    isRecognized: () => true,
     timeoutMs: milliseconds(requestTimeout),
     maxConnections,
     retries,

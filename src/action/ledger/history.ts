@@ -1,3 +1,4 @@
+import { isSameLock } from '../../client/known-lock.ts';
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import type { Ending, Entry, Grant, GrantedLock, Intent, LockAddress, Loss, Releasing, Renewed } from './entry.ts';
 import type { Ledger, LedgerContent } from './ledger.ts';
@@ -32,11 +33,7 @@ export interface History {
 }
 
 /** Whether an entry is about this lock. One that names no lock is about whatever was held there. */
-function isAbout({ etag, id }: Releasing | Ending, lock: GrantedLock): boolean {
-  if (etag !== undefined && lock.etag !== undefined) return etag === lock.etag;
-  if (id !== undefined && lock.id !== undefined) return id === lock.id;
-  return true;
-}
+const isAbout = (entry: Releasing | Ending, lock: GrantedLock): boolean => isSameLock(entry, lock) ?? true;
 
 const addressKey = ({ service, workspace, path }: LockAddress): string => JSON.stringify([service, workspace, path]);
 

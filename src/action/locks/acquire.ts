@@ -11,7 +11,16 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import type { Connection } from '../inputs/load.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
-import { type GiveBackResult, giveBackInTime, giveBackMs, keepOrGiveBack, owedAfter } from './give-back.ts';
+import {
+  type GiveBackResult,
+  giveBackInTime,
+  giveBackMs,
+  keepOrGiveBack,
+  owedAfter,
+  stuckAfter,
+  type Taken,
+  unsettledAfter,
+} from './give-back.ts';
 import { createListener } from './listen.ts';
 import { type Blocked, blockedText } from './messages.ts';
 import type { Conflict, LockSession, LockTerms } from './session.ts';
@@ -119,35 +128,38 @@ async function acquireOrGiveBack(
   context: AcquireContext,
   wanted: Wanted,
   order: Order,
-  owed: readonly Grant[],
+  unsettled: Taken,
   within: Within,
 ): Promise<RoundResult> {
   const { client, signal } = context;
-  // What could not be given back in the round before would be in our own way.
-  const before = await giveBackInTime(context, { acquired: owed, unclear: [] });
-  const [stuck] = owedAfter(before);
-  if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, back: before };
+  const before = await giveBackInTime(context, unsettled);
+  const stuck = stuckAfter(before);
+  if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck, back: before };
 
   const { acquired, unclear, conflicts, error } = await acquireBatch(context, wanted, order, within);
   const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
   const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;
-  const { kept, back } = isEnough
+  const { kept, back: after } = isEnough
     ? await keepOrGiveBack(context, { acquired, unclear })
     : { kept: false, back: await giveBackInTime(context, { acquired, unclear }) };
+  const back = { ...after, unproven: [...before.unproven, ...after.unproven] };
   if (kept) return { kind: 'acquired', grants: acquired, back };
   if (signal.aborted) return { kind: 'cancelled', back };
   const blocked = blockedBy(conflicts, wanted);
   if (blocked !== undefined) return { kind: 'held', blocked, back };
   if (error !== undefined) return { kind: 'failed', error, back };
   if (ended !== undefined) return { kind: 'too-short', ended, back };
-  const [excess] = owedAfter(back);
-  if (excess !== undefined) return { kind: 'failed', error: excess.error, back };
+  const excess = owedAfter(back)[0]?.error;
+  if (excess !== undefined) return { kind: 'failed', error: excess, back };
   throw new Error('Locks are missing, and nothing says why.');
 }
 
 const firstPauseMs = 1_000;
 const maxPauseMs = 10_000;
 const growth = 1.5;
+
+/** A step that waits notices within 300 ms that the service has come back. */
+const maxWaitingBackoffMs = 250;
 
 /** Randomized: all who wait for the same path may have been told the same time. */
 function pauseMs(round: number, askedMs = 0, random: () => number): number {
@@ -195,15 +207,20 @@ export async function acquireLocks(context: AcquireContext, wanted: Wanted, wait
   const unproven = new Map<string, Intent>();
   let lastBlocked: Blocked | undefined;
   let freed: LockPath | undefined;
-  let owed: readonly Grant[] = [];
+  /** What the round before has left: it would be in the way of the next one. */
+  let unsettled: Taken = { acquired: [], unclear: [] };
   for (let number = 0; ; number += 1) {
     const roundBegan = clock();
     // The first round has the time it would have without a wait, less what giving back can take.
     const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - giveBackMs) : deadline;
     const order = orderOf(paths, lastBlocked, freed);
-    const round = await acquireOrGiveBack(context, wanted, order, owed, { deadline: roundEnds, signal });
-    for (const intent of round.back.unproven) unproven.set(intent.key, intent);
-    owed = owedAfter(round.back).map(({ grant }) => grant);
+    const round = await acquireOrGiveBack(context, wanted, order, unsettled, {
+      ...{ deadline: roundEnds, signal },
+      ...(lastBlocked !== undefined && { maxBackoffMs: maxWaitingBackoffMs }),
+    });
+    for (const { key } of unsettled.unclear) unproven.delete(key);
+    for (const { intent } of round.back.unproven) unproven.set(intent.key, intent);
+    unsettled = unsettledAfter(round.back);
     if (round.kind === 'held') lastBlocked = round.blocked;
     const waitedMs = number === 0 ? 0 : clock() - began;
     const result: WaitResult = { round, waitedMs, lastBlocked, unproven: [...unproven.values()] };
@@ -217,7 +234,7 @@ export async function acquireLocks(context: AcquireContext, wanted: Wanted, wait
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
     log.line(`${why} Waiting, ${span(left / 1_000)} left.`);
     const until = deadline - reservedMs;
-    freed = round.kind === 'held' ? await listen(round.blocked, until, deadline) : undefined;
+    freed = lastBlocked && (await listen(lastBlocked, until, deadline));
     if (freed !== undefined) continue;
     const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOf(round.error);
     await sleep(Math.min(pauseMs(number, askedMs, random), until - clock()), signal);

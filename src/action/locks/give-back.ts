@@ -5,7 +5,7 @@ import { cleanupLimits, type ReleaseResult } from './release.ts';
 import type { LockSession } from './session.ts';
 
 /** What is given back, and what is to be asked about once more. */
-interface Taken {
+export interface Taken {
   readonly acquired: readonly Grant[];
   readonly unclear: readonly Intent[];
 }
@@ -14,7 +14,14 @@ interface Taken {
 export interface GiveBackResult {
   readonly releases: readonly { readonly grant: Grant; readonly result: ReleaseResult }[];
   /** Whether they were granted is not known, so they are left to their ttl. */
-  readonly unproven: readonly Intent[];
+  readonly unproven: readonly Unproven[];
+}
+
+interface Unproven {
+  readonly intent: Intent;
+  readonly error: ServiceError;
+  /** The service has answered: asking once more would not tell more. */
+  readonly isAnswered: boolean;
 }
 
 /** Gives back what was granted, and what turns out to have been granted once the service is asked again. */
@@ -24,7 +31,7 @@ export async function giveBack(
   within: Within,
 ): Promise<GiveBackResult> {
   const releases: { grant: Grant; result: ReleaseResult }[] = [];
-  const unproven: Intent[] = [];
+  const unproven: Unproven[] = [];
 
   async function release(grant: Grant): Promise<void> {
     releases.push({ grant, result: await session.release(grant, within) });
@@ -33,7 +40,9 @@ export async function giveBack(
   async function settle(intent: Intent): Promise<void> {
     const result = await session.settle(intent, within);
     if (result.kind === 'acquired') await release(result.grant);
-    else if (result.kind === 'unclear') unproven.push(intent);
+    else if (result.kind === 'unclear') {
+      unproven.push({ intent, error: result.error, isAnswered: result.conflict !== undefined });
+    }
   }
 
   await inParallel(acquired, release);
@@ -41,13 +50,23 @@ export async function giveBack(
   return { releases, unproven };
 }
 
-/** What may be there still, and is to be given back later. */
+/** Locks that may still exist, and are to be given back later. */
 export const owedAfter = ({
   releases,
 }: GiveBackResult): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
   releases.flatMap(({ grant, result }) =>
     result.kind === 'failed' || result.kind === 'unclear' ? [{ grant, error: result.error }] : [],
   );
+
+/** What is settled before the next round. */
+export const unsettledAfter = (back: GiveBackResult): Taken => ({
+  acquired: owedAfter(back).map(({ grant }) => grant),
+  unclear: back.unproven.filter(({ isAnswered }) => !isAnswered).map(({ intent }) => intent),
+});
+
+/** Why the next round has to wait: a lock of this step may be in its own way. */
+export const stuckAfter = (back: GiveBackResult): ServiceError | undefined =>
+  owedAfter(back)[0]?.error ?? back.unproven.find(({ isAnswered }) => !isAnswered)?.error;
 
 /** What is not settled by then is left to the post-step. */
 export const giveBackMs = 10_000;

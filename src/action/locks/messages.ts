@@ -131,7 +131,7 @@ export function alreadyHeldText(
   forSummary = false,
 ): string {
   const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
-  const soonest = Math.min(...own.map(({ expiresAt }) => expiresAt));
+  const soonest = own.reduce((earliest, { expiresAt }) => Math.min(earliest, expiresAt), Number.POSITIVE_INFINITY);
   const until = Number.isNaN(soonest) ? '' : `, until ${moment(soonest, forSummary ? undefined : now)}`;
   const paths = listed(
     own.map(({ path }) => path),

@@ -44,24 +44,20 @@ function areDifferentMoments(one: string | undefined, other: string | undefined)
   return ms >= 1_000 || (ms > 0 && !isWholeSecond(one) && !isWholeSecond(other));
 }
 
-/** Of a lock with a known id the ETag says no more: it may change with every renewal. */
-const haveIds = (own: OwnLock, listed: KnownLock): boolean => own.id !== undefined && listed.id !== undefined;
-
 /** They differ in something that is known of both, or the listed one was taken after ours. */
 const isAnother = (own: OwnLock, listed: KnownLock): boolean =>
-  differ(own.id, listed.id) ||
-  (!haveIds(own, listed) && differ(own.etag, listed.etag)) ||
+  differ(own.etag, listed.etag) ||
   differ(own.owner, listed.owner) ||
   areDifferentMoments(own.acquired_at, listed.acquired_at) ||
   msBetween(own.grantedAt, listed.acquired_at) > clockSlackMs;
 
-/** The same owner may have taken the path twice; only the id, the ETag and the time tell. */
+/** The same owner may have taken the path twice; only the ETag and the time tell. */
 const isSame = (own: OwnLock, listed: KnownLock): boolean =>
-  (own.id !== undefined && own.id === listed.id) ||
-  (own.etag !== undefined && own.etag === listed.etag) ||
-  msBetween(own.acquired_at, listed.acquired_at) === 0;
+  (own.etag !== undefined && own.etag === listed.etag) || msBetween(own.acquired_at, listed.acquired_at) === 0;
 
+/** Ids decide if both are known. Everything else may be spelled differently in a list, or change with a renewal. */
 export function compare(own: OwnLock, listed: KnownLock): Ownership {
+  if (own.id !== undefined && listed.id !== undefined) return own.id === listed.id ? 'ours' : 'lost';
   if (isAnother(own, listed)) return 'lost';
   return isSame(own, listed) ? 'ours' : 'unknown';
 }

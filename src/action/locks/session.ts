@@ -104,7 +104,7 @@ export function openLockSession(context: SessionContext): LockSession {
     if (!keySentBefore) askedWith.set(key, clock());
     const sentAt = clock();
     const acquisition = await client.acquireLock(
-      { workspace, path, type, ttl, idempotencyKey: key, keySentBefore },
+      { workspace, path, type, ttl, idempotencyKey: key, firstSentAt: keySentBefore ? askedAt(intent) : undefined },
       within,
     );
     const entry = { service, workspace, path, step, key };

@@ -90,7 +90,10 @@ async function acquired(
   const now = client.serverNow();
   const locks = grants.map(({ lock }) => lock);
   const json = lockJson(locks, redact);
-  const soonest = Math.min(...locks.map(({ expires_at }) => Date.parse(expires_at)));
+  const soonest = locks.reduce(
+    (earliest, { expires_at }) => Math.min(earliest, Date.parse(expires_at)),
+    Number.POSITIVE_INFINITY,
+  );
   const waited = waitedMs > 0 ? ` after waiting for ${duration(waitedMs)}` : '';
   const what = locks.length === 1 ? (locks[0]?.path ?? '') : count(locks.length, 'path');
   const sentence = (read?: number): string => {

@@ -34,6 +34,7 @@ test('a time that was cut to seconds neither shows that a lock is ours nor that 
 
 test.each([
   ['the same id, whatever its ETag says now', { id: 'l1', etag: '"v1"' }, { id: 'l1', etag: '"v2"' }, 'ours'],
+  ['the same id, whatever the owner is called', { id: 'l1', owner: '12' }, { id: 'l1', owner: 'ci' }, 'ours'],
   ['another id, even with the same ETag', { id: 'l1', etag: '"v1"' }, { id: 'l2', etag: '"v1"' }, 'lost'],
   ['the same ETag, where there is no id', { etag: '"v1"' }, { etag: '"v1"' }, 'ours'],
   ['another ETag, where there is no id', { etag: '"v1"' }, { etag: '"v2"' }, 'lost'],

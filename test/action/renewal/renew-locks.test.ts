@@ -5,6 +5,7 @@ import { historyOf } from '../../../src/action/ledger/history.ts';
 import { attemptMs, type EndOfRenewal, renewLocks } from '../../../src/action/renewal/renew-locks.ts';
 import type { CallOptions } from '../../../src/client/call.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
+import { problemTypePrefix } from '../../../src/interface/problem.ts';
 import { ttl as ttlOf } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
 import { createVirtualClient } from '../../support/virtual-client.ts';
@@ -75,7 +76,19 @@ async function renewing({
   let workerGone = false;
   let ledgerGone = false;
 
+  /** The list of the locks on a path; nobody counts it. */
+  async function lookUp(target: string, signal: AbortSignal): ReturnType<CallOptions['send']> {
+    const path = new URL(target, place.service).searchParams.get('path') ?? '';
+    const reply = answer({ method: 'GET', path, ms: clock() - start, match: undefined }, sent.length);
+    await sleep(20, signal);
+    if (signal.aborted || typeof reply === 'string')
+      throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    const locks = reply?.status !== 404 && (ends.get(path) ?? 0) > clock() ? [{ path, id: `lock_${path}` }] : [];
+    return { status: 200, headers: {}, body: { kind: 'json', value: { locks }, byteLength: 0 } };
+  }
+
   const send: CallOptions['send'] = async ({ method, target, headers, body }, signal) => {
+    if (method === 'GET') return lookUp(target, signal);
     const path: string = body === null ? decodeURIComponent(target.split('/').at(-1) ?? '') : JSON.parse(body).path;
     const request: Sent = { method, path, ms: clock() - start, match: headers['if-match'] };
     const mine = (underWay.get(path) ?? 0) + 1;
@@ -93,7 +106,8 @@ async function renewing({
       }
       const lock = { path, id: `lock_${path}`, expires_at: new Date(clock() + grantedSeconds * second).toISOString() };
       const plain: Reply = has ? { status: 200, body: lock } : { status: 412 };
-      const { status, body: value, etag } = typeof reply === 'object' ? reply : plain;
+      const { status, body: given, etag } = typeof reply === 'object' ? reply : plain;
+      const value = status >= 400 ? { type: `${problemTypePrefix}of-a-test`, ...given } : given;
       const content =
         value === undefined
           ? { kind: 'empty' as const }
@@ -245,11 +259,11 @@ describe('the ledger has', () => {
   });
 
   test('each loss once, with the holder, and the lost lock is not asked about again', async () => {
-    const raw = { path: 'a', owner: 'grace', origin: 'https://ci.example.com/7', expires_at: iso(0) };
+    const raw = { path: 'a', id: 'lock_z', owner: 'grace', origin: 'https://ci.example.com/7', expires_at: iso(0) };
     const answer = ({ path, ms }: Sent) =>
       path === 'a' && ms > 30 * second ? { status: 412, body: { lock: raw } } : undefined;
     const { of, sent, end } = await renewing({ paths: ['a', 'b'], answer });
-    const { path: _, ...holder } = raw;
+    const { path: _, id: __, ...holder } = raw;
     expect(of('lost')).toMatchObject([{ path: 'a', key: 'a', step: 's', holder }]);
     expect(times(sent)).toHaveLength(2);
     expect(times(sent, 'b').length).toBeGreaterThan(20);

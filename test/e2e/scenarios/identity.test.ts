@@ -3,9 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { sqlite } from '../../support/databases.ts';
-import { type FaultProxy, isLocking, isReleasing, isRenewing, once, type Passed } from '../../support/fault-proxy.ts';
+import {
+  type FaultProxy,
+  isLocking,
+  isReleasing,
+  isRenewing,
+  once,
+  type Passed,
+  refusal,
+} from '../../support/fault-proxy.ts';
 import { answerWith, type OidcIssuer } from '../../support/oidc-issuer.ts';
-import { json, nothing, page } from '../../support/other-servers/answers.ts';
+import { json, page, problem } from '../../support/other-servers/answers.ts';
 import { type Answer, startOtherServer } from '../../support/other-servers/other-server.ts';
 import { fasterCalendar, fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
@@ -172,7 +180,7 @@ describe('a token that ends in the middle of a step', () => {
       once(
         (passing) => isLocking(passing) && passing.path === hero,
         { kind: 'done-then-cut' },
-        { kind: 'answer', status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
+        refusal(401, { 'www-authenticate': 'Bearer error="invalid_token"' }),
       ),
     );
     const main = await job.run(identified(hero));
@@ -289,12 +297,12 @@ describe('a job that gets no token', () => {
     [
       'answers nonsense',
       () => runnerSays(200, { token: secret }),
-      'The connection failed: the answer has no identity in it. Run the job again (GET /runner/idtoken, 2 attempts).',
+      'The answer cannot be used: the response contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
     ],
     [
       'answers with something that is no JSON',
       () => runnerSays(200, secret),
-      'The connection failed: the answer has no identity in it. Run the job again (GET /runner/idtoken, 2 attempts).',
+      'The answer cannot be used: the response contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
     ],
   ])('because the endpoint of GitHub %s is told so', async (_, behave, why) => {
     behave();
@@ -314,25 +322,31 @@ describe('a job that gets no token', () => {
   test.each<[string, Answer, RegExp]>([
     [
       'knows no such route',
-      page(404),
+      problem(404, { title: 'Not Found' }),
       /^The service knows no identities of jobs\. It needs the input `token`: .* \(POST \/v1\/token: 404 Not Found\)\.$/,
     ],
     [
       'has only GET there',
-      nothing(405, { allow: 'GET' }),
+      problem(405, { title: 'Method Not Allowed' }, { allow: 'GET' }),
       /^The service knows no identities of jobs\. It needs the input `token`: .* \(POST \/v1\/token: 405 Method Not Allowed\)\.$/,
+    ],
+    [
+      'is hidden by a gateway',
+      page(404),
+      /^The service gives this job no token\. 404 Not Found.* in its place\. If the service does not support OIDC token exchange: It needs the input `token`: .* \(POST \/v1\/token: 404 Not Found, 2 attempts\)\.$/,
     ],
     [
       'takes identities for nothing',
       json(200, {}),
-      /^The service gives this job no token\. The answer cannot be used: there is no token in it\. Check .* \(POST \/v1\/token: 200 OK\)\.$/,
+      /^The service gives this job no token\. The answer cannot be used: there is no token in it\. Check .* \(POST \/v1\/token: 200 OK, 2 attempts\)\.$/,
     ],
   ])('because a service %s is told so', async (_, answer, why) => {
     const server = await startOtherServer(answer);
     const env = { ...issuer.runnerEnvironment, WORKSPACE_TOKEN: '' };
     const job = await jobAt(server.baseUrl, { env });
-    const result = await job.run(listing);
+    const result = await job.run({ with: { ...listing.with, retries: '1' } });
     expect(errorsOf(result)).toEqual([expect.stringMatching(why)]);
-    expect(server.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([['/v1/token', undefined]]);
+    for (const { url, headers } of server.requests)
+      expect([url, headers.authorization]).toEqual(['/v1/token', undefined]);
   });
 });

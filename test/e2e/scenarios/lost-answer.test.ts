@@ -67,6 +67,28 @@ describe('when the answer to the request for a lock is lost', () => {
   });
 });
 
+test('a step that waits out an outage after a lost answer does not wait for its own lock', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  let granted = false;
+  proxy.meet((passing) => {
+    if (granted) return { kind: 'cut' };
+    granted = isLocking(passing);
+    return granted ? { kind: 'done-then-cut' } : undefined;
+  });
+  const job = await stage.job();
+  const step = await job.step(locking(hero, { wait: '10m', retries: '1' }));
+  // The round has given up, and so has the attempt to learn what became of its request.
+  await step.waitForLog('Waiting, ');
+  expect(await stage.locks()).toHaveLength(1);
+  proxy.meet(() => undefined);
+  const result = await step.finished;
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
+  expect(result.log).not.toContain('is held by');
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  expect(await stage.locks()).toEqual([]);
+});
+
 describe('with a service that knows no idempotency keys', () => {
   const manner: Manner = { knowsNoKeys: true };
 

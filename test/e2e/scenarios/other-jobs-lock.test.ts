@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { refusal } from '../../support/fault-proxy.ts';
 import { forms } from '../../support/runs.ts';
 import { locking, unlocking } from './place.ts';
 import { openStage, type Stage, useService } from './stage.ts';
@@ -50,7 +51,7 @@ test('an unlock of a path that the job did not get is held where nobody tells it
   const proxy = await stage.proxy();
   const job = await stage.job();
   await job.run(locking(hero));
-  proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status: 403 } : undefined));
+  proxy.meet(({ method }) => (method === 'GET' ? refusal(403) : undefined));
   await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({
     conclusion: 'success',
     outputs: { status: 'held', released: '[]' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { type FaultProxy, isReleasing, type Passing } from '../../support/fault-proxy.ts';
+import { type FaultProxy, isReleasing, type Passing, refusal } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { forms } from '../../support/runs.ts';
@@ -223,14 +223,14 @@ test('an unlock of a path that the job wanted and did not get is absent when its
 });
 
 describe('an unlock of a path that the job never locked', () => {
-  test.each(forms([403, 404, 405, 501], 0))(
+  test.each(forms([403, 405], 0))(
     'is sent once where the service does not let it look (%s), whatever becomes of the answer',
     async (status) => {
       const place = await shipped.workspace();
       const proxy = await place.proxy();
       await place.take(hero);
       proxy.meet((passing) => {
-        if (isListing(passing)) return { kind: 'answer', status };
+        if (isListing(passing)) return refusal(status);
         return isReleasing(passing) ? { kind: 'done-then-cut' } : undefined;
       });
       const result = await (await place.job()).run(unlocking({ path: hero }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { isReleasing } from '../../support/fault-proxy.ts';
+import { isReleasing, refusal } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { checkOut } from '../scene.ts';
@@ -140,7 +140,7 @@ describe('an unlock with a pattern', () => {
     const { place, proxy, job } = await openMaps();
     const theirs = await place.take(cave);
     await job.run(locking(arena));
-    proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status: 403 } : undefined));
+    proxy.meet(({ method }) => (method === 'GET' ? refusal(403) : undefined));
     const result = await job.run(unlocking({ path: maps }));
     expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'released' }, annotations: [] });
     expect(result.log).not.toContain('Left alone');

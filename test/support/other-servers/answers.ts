@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { problemTypePrefix } from '../../../src/interface/problem.ts';
 import type { Answer } from './other-server.ts';
 
 type AnswerHeaders = Readonly<Record<string, string>>;
@@ -12,8 +13,11 @@ export const raw =
 export const json = (status: number, body: unknown, headers: AnswerHeaders = {}): Answer =>
   raw(status, JSON.stringify(body), { 'content-type': 'application/json', ...headers });
 
+/** By this, the client knows the service's own errors. */
+export const ownType = `${problemTypePrefix}of-a-test`;
+
 export const problem = (status: number, body: Readonly<Record<string, unknown>>, headers: AnswerHeaders = {}): Answer =>
-  json(status, { status, ...body }, { 'content-type': 'application/problem+json', ...headers });
+  json(status, { type: ownType, status, ...body }, { 'content-type': 'application/problem+json', ...headers });
 
 export const nothing = (status: number, headers: AnswerHeaders = {}): Answer => raw(status, '', headers);
 

@@ -14,7 +14,8 @@ export const passOn =
     onward.end(body);
   };
 
-const hasEncodedSlash = (target: string): boolean => /%2f/i.test(target);
+/** In the path; a query may have them anywhere. */
+const hasEncodedSlash = (target: string): boolean => /^[^?]*%2f/i.test(target);
 
 /** Apache with `AllowEncodedSlashes Off`, its default: it knows no address with an encoded slash. */
 export function startApacheLike(toPort: number): Promise<OtherServer> {

@@ -53,10 +53,13 @@ async function takeAllOrNone(
   async function takeOne(path: LockPath): Promise<void> {
     const idempotencyKey = unclear.get(path) ?? crypto.randomUUID();
     const request = { workspace, path, type: 'exclusive', ttl, note, idempotencyKey };
-    const first = await client.acquireLock({ ...request, keySentBefore: unclear.has(path) }, within());
+    const first = await client.acquireLock(
+      { ...request, firstSentAt: unclear.has(path) ? Number.NaN : undefined },
+      within(),
+    );
     // An answer got lost. The same key asks how it went, or takes the lock now: either way it is known, and can be given back.
     const isUnclear = first.kind === 'unclear';
-    const result = isUnclear ? await client.acquireLock({ ...request, keySentBefore: true }, toGiveBack()) : first;
+    const result = isUnclear ? await client.acquireLock({ ...request, firstSentAt: Number.NaN }, toGiveBack()) : first;
     if (result.kind === 'unclear') unclear.set(path, idempotencyKey);
     else unclear.delete(path);
     switch (result.kind) {

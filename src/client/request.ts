@@ -1,0 +1,107 @@
+import type { Addresses } from './addresses.ts';
+import { type Answer, isSuccess } from './answer.ts';
+import type { Clock } from './clock.ts';
+import type { SentRequest } from './connection.ts';
+import type { JsonObject } from './json.ts';
+import type { Failure, NoToken, ServiceError, Unusable } from './service-error.ts';
+import type { ServiceText } from './service-text.ts';
+
+/** The limits of one operation: of its calls, its retries and its sleeps together. */
+export interface Within {
+  /** By the clock of the client, in milliseconds since 1970. */
+  readonly deadline: number;
+  readonly signal?: AbortSignal | undefined;
+  /** The longest pause between two attempts, unless the service asks for more: the caller goes on trying. */
+  readonly maxBackoffMs?: number | undefined;
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Path and query on the origin of the service, encoded. */
+  readonly target: string;
+  /** The same resource in another spelling, for gateways that reject the first. */
+  readonly otherTarget?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: JsonObject | URLSearchParams;
+  /** The same key may have been sent before this call. */
+  readonly keySentBefore?: boolean;
+  /** Do not send it again after an attempt that may have done what was asked. */
+  readonly attempts?: 'once' | undefined;
+  /** False to send it at once, whatever remains of the rate limit. By default only a release is sent so. */
+  readonly throttled?: boolean | undefined;
+  /** The service is asked to take so much longer for its answer. */
+  readonly answerDelayMs?: number;
+  /** Secrets in the request itself. */
+  readonly secrets?: readonly string[];
+  /** Why a success is not the resource that was asked for; undefined if it is. By default any success is. */
+  readonly expect?: ((answer: Answer, texts: ServiceText) => Unusable | undefined) | undefined;
+  /** Whether something else shows the result, though the answer may be a gateway's. */
+  readonly confirm?: ((answer: Answer, within: Within) => Promise<boolean>) | undefined;
+}
+
+export interface CallContext {
+  readonly texts: ServiceText;
+  /** An attempt without an answer of the service, in this call or an earlier one, may have taken effect. */
+  readonly mayBeDone: boolean;
+  /** By the clock of the client, when it was first sent. */
+  readonly sentAt: number;
+  fail(failure: Failure): ServiceError;
+  /** Of an answer that is none of success. */
+  refuse(answer: Answer): ServiceError;
+  /** The spelling that was sent last. */
+  readonly target: string;
+}
+
+/** The last answer, whatever its status: the service's own, or confirmed. All retries have been made. */
+export type AnsweredCall = CallContext & { readonly kind: 'answered'; readonly answer: Answer };
+
+export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-up'; readonly error: ServiceError });
+
+export type Call = (request: Request, within: Within) => Promise<CallResult>;
+
+/**
+ * Why there is another attempt. Only `failed` counts as one of the `retries`: waiting until the service is ready is
+ * limited by the deadline alone.
+ */
+export type RetryReason = 'failed' | 'limited' | 'still-running' | 'unavailable';
+
+export interface Retry {
+  readonly delayMs: number;
+  readonly reason: RetryReason;
+  /** Why, as a sentence. */
+  readonly why: string;
+}
+
+/** Sends a request once and reads its answer; rejects when the connection breaks or the signal is aborted. */
+export type Send = (request: SentRequest, signal: AbortSignal, texts: ServiceText) => Promise<Answer>;
+
+/** A bearer token for one request. */
+export type TokenResult =
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'failed'; readonly failure: NoToken }
+  /** The limits of the request were over first. */
+  | { readonly kind: 'interrupted' };
+
+/** Gives each request the token that it is sent with, and another one before that ends. */
+export interface TokenSource {
+  /** The signal is aborted when the limits of the request are over. */
+  get(within: Within, signal: AbortSignal): Promise<TokenResult>;
+  /** The service has refused the token with 401. Says whether another one may be had. */
+  refused(token: string): boolean;
+}
+
+/** What all operations of a client share. */
+export interface ClientContext {
+  readonly call: Call;
+  readonly addresses: Addresses;
+  readonly baseUrl: URL;
+  readonly clock: Clock;
+  readonly serverNow: Clock;
+}
+
+/** Throws what a call failed with, if it did. */
+export function expectSuccess(result: CallResult): AnsweredCall {
+  if (result.kind === 'given-up') throw result.error;
+  if (!isSuccess(result.answer)) throw result.refuse(result.answer);
+  return result;
+}
