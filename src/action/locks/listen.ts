@@ -18,6 +18,13 @@ const maxPaths = 8;
 /** What is not listened to may come free in the meantime. */
 const maxSecondsForSome = 5;
 
+/** A service that has never waited may be one that does not answer such a request. */
+const maxFailures = 3;
+
+/** So a service that has come back is asked within 300 ms. */
+const minReconnectMs = 100;
+const maxReconnectMs = 200;
+
 /** The same with what the service says now of one of the paths. */
 function withHolder(
   { conflicts: [first, ...others], ...blocked }: Blocked,
@@ -30,15 +37,23 @@ function withHolder(
 
 /**
  * Lets the service say when one of some paths is free, for as long as it supports that (RFC 7240, `Prefer: wait`). A service that
- * does not is not asked again; one that has before may be restarting, and is.
+ * does not is not asked again; one that has before may be restarting, and is asked until it is back.
  */
 export function createListener(
-  { client, clock, signal, log }: Pick<Context, 'client' | 'clock' | 'signal' | 'log'>,
+  {
+    client,
+    clock,
+    sleep,
+    random,
+    signal,
+    log,
+  }: Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'signal' | 'log'>,
   workspace: WorkspaceId,
 ) {
   let listens = true;
   let hasWaited = false;
   let quickAnswers = 0;
+  let failures = 0;
 
   function isTooQuick(began: number): boolean {
     quickAnswers = clock() - began < quickMs ? quickAnswers + 1 : 0;
@@ -78,9 +93,14 @@ export function createListener(
           log.line(`${blockedText(held, client.serverNow(), true)}. Waiting, ${left} left.`);
           break;
         }
-        case 'failed':
-          listens = hasWaited;
-          return undefined;
+        case 'failed': {
+          failures += 1;
+          listens = hasWaited || failures < maxFailures;
+          if (!hasWaited) return undefined;
+          const pauseMs = minReconnectMs + random() * (maxReconnectMs - minReconnectMs);
+          await sleep(Math.min(Math.max(result.retryAfterMs ?? 0, pauseMs), until - clock()), signal);
+          break;
+        }
         case 'unsupported':
           listens = false;
           return undefined;

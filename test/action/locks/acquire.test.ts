@@ -7,7 +7,7 @@ import type { Client } from '../../../src/client/client.ts';
 import type { Failure } from '../../../src/client/service-error.ts';
 import type { LockPath } from '../../../src/interface/lock-path.ts';
 import { game, lockPath, ttl } from '../../client/test-client.ts';
-import { errorOf, grantOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
+import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
 
 const second = 1_000;
 
@@ -39,12 +39,23 @@ interface Answering {
   readonly paths?: readonly string[];
   readonly waitSeconds?: number;
   readonly random?: () => number;
+  /** What the service says to a request whose answer got lost, the first of which has the number 0. */
+  readonly settle?: (path: LockPath, number: number) => AcquireResult;
   /** What the service says to who asks to be told, and after how long; it knows nothing of that if this is not given. */
   readonly tell?: (request: WaitRequest, number: number) => { readonly result: WaitResult; readonly afterMs: number };
 }
 
 /** A wait whose time passes only while it sleeps or asks. */
-async function waiting({ answer, paths = ['a'], waitSeconds = 600, random = () => 0.5, tell }: Answering) {
+async function waiting({
+  answer,
+  paths = ['a'],
+  waitSeconds = 600,
+  random = () => 0.5,
+  settle = () => {
+    throw new Error('Nothing was unclear.');
+  },
+  tell,
+}: Answering) {
   let now = start;
   const clock = (): number => now;
   const sleeps: number[] = [];
@@ -91,7 +102,11 @@ async function waiting({ answer, paths = ['a'], waitSeconds = 600, random = () =
           now += requestMs;
           return answer(path, askedAt.length - 1);
         },
-        settle: () => Promise.reject(new Error('Nothing was unclear.')),
+        async settle({ path }) {
+          events.push(`settle ${path}`);
+          now += requestMs;
+          return settle(lockPath(path), events.filter((event) => event.startsWith('settle')).length - 1);
+        },
         async release({ path }, { deadline }) {
           events.push(`give back ${path}`);
           givingBackMs.push(deadline - now);
@@ -183,6 +198,36 @@ describe('a wait', () => {
   });
 });
 
+describe('a request whose answer got lost', () => {
+  const lost = (path: LockPath): AcquireResult => ({
+    kind: 'unclear',
+    intent: intentOf(path),
+    error: errorOf({ kind: 'timeout', limitMs: 1 }),
+    conflict: undefined,
+  });
+  const away = { answer: (path: LockPath, number: number) => (number === 0 ? lost(path) : taken(path)) };
+
+  test('is asked about at the beginning of each round, before the path is asked for anew', async () => {
+    const { events, result } = await waiting({ ...away, settle: (path, number) => (number < 3 ? lost : taken)(path) });
+    expect(events).toEqual([
+      ...['ask a', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a'],
+      ...['give back a', 'ask a'],
+    ]);
+    expect(result).toMatchObject({ round: { kind: 'acquired' }, unproven: [] });
+  });
+
+  test('is not asked about for ever, where the service answers and does not know', async () => {
+    const error = errorOf(refused(409));
+    const settle = (path: LockPath): AcquireResult => {
+      const conflict = { path, holder: holderOf(path), retryAfterMs: undefined, error };
+      return { kind: 'unclear', intent: intentOf(path), error, conflict };
+    };
+    const { events, result } = await waiting({ ...away, settle });
+    expect(events).toEqual(['ask a', 'settle a', 'sleep', 'ask a']);
+    expect(result.unproven.map(({ path }) => path)).toEqual(['a']);
+  });
+});
+
 test('what could not be had is given back within ten seconds, and the rest is left to the post-step', async () => {
   const answer = (path: LockPath) => (path === 'b' ? held(path) : taken(path));
   const { givingBackMs } = await waiting({ paths: ['a', 'b'], answer, waitSeconds: 0 });
@@ -247,15 +292,41 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(result.round.kind).toBe('acquired');
   });
 
-  test('goes on listening after an interruption', async () => {
-    const { events } = await waiting({
-      answer: heldAtFirst(2),
-      tell: ({ path, seconds }, number) =>
-        number === 0
-          ? stillHeld(path, seconds * second)
-          : { result: { kind: number === 1 ? 'failed' : 'free' }, afterMs: 2 * second },
+  test('asks a service that has gone again within 300 ms, until it is back', async () => {
+    const { events, sleeps } = await waiting({
+      answer: heldAtFirst(1),
+      tell: ({ path, seconds }, number) => {
+        if (number === 0) return stillHeld(path, seconds * second);
+        return { result: { kind: number < 50 ? 'failed' : 'free' }, afterMs: 5 };
+      },
+      random: () => 0.999,
     });
-    expect(events).toEqual(['ask a', 'listen a 30', 'listen a 30', 'sleep', 'ask a', 'listen a 30', 'ask a']);
+    expect(sleeps).toHaveLength(49);
+    expect(Math.max(...sleeps)).toBeLessThan(250);
+    expect(events.filter((event) => event === 'ask a')).toHaveLength(2);
+  });
+
+  test('waits as long as a gateway asks while the service is away', async () => {
+    const { sleeps } = await waiting({
+      answer: heldAtFirst(1),
+      tell: ({ path }, number) => {
+        if (number === 0) return stillHeld(path, 30 * second);
+        return { result: number === 1 ? { kind: 'failed', retryAfterMs: 7 * second } : free, afterMs: 5 };
+      },
+    });
+    expect(sleeps).toEqual([7 * second]);
+  });
+
+  test('listens for its path after a round that failed, and so notices when the service is back', async () => {
+    const { events, result } = await waiting({
+      answer: (path, number) => {
+        if (number === 0) return held(path);
+        return number === 1 ? failed({ kind: 'timeout', limitMs: 1 }) : taken(path);
+      },
+      tell: () => ({ result: free, afterMs: 2 * second }),
+    });
+    expect(events).toEqual(['ask a', 'listen a 30', 'ask a', 'listen a 30', 'ask a']);
+    expect(result.round.kind).toBe('acquired');
   });
 
   test.each(['free', 'held'])('does not believe one that says %s at once, again and again', async (kind) => {
