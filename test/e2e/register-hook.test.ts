@@ -105,5 +105,27 @@ test('what the options say gives way to the inputs, and goes to the service as i
   expect(result.outputs).toEqual({ status: 'registered', hook_id: '7' });
   expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({ ...options, url });
   expect(stable(result.summary)).toContain('<td>a</td>');
+  expect(result.annotations).toMatchObject([
+    { level: 'warning', message: 'Not used from `hook-options`: `url` (`hook-url` is used instead).' },
+  ]);
   expect(everythingOf(result)).not.toContain('geheim');
+});
+
+test('warns of each option that an input replaces, without its value', async () => {
+  const server = await startOtherServer(json(201, { hook_id: 7 }));
+  const job = await jobAt(server.baseUrl);
+  const result = await job.run({
+    with: {
+      operation: 'register-hook',
+      'hook-url': url,
+      'hook-events': 'sync.failed',
+      'hook-secret': secret,
+      'hook-options': JSON.stringify({ url: 'https://other.example', events: ['a'], secret: 'geheimer' }),
+    },
+  });
+  expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({ url, events: ['sync.failed'], secret });
+  expect(result.annotations.map(({ message }) => message)).toEqual([
+    'Not used from `hook-options`: `url` (`hook-url` is used instead), `events` (`hook-events` is used instead), `secret` (`hook-secret` is used instead).',
+  ]);
+  expect(everythingOf(result)).not.toContain('eheim');
 });

@@ -13,10 +13,21 @@ const withoutSignature: readonly unknown[] = ['github', 'buildkite', 'slack', 'd
 
 const looksAtSignature = (format: unknown): boolean => !withoutSignature.includes(format);
 
+/** Members of `hook-options` that an input of their own replaces. */
+function replacedOptions({ options, events, secret }: TaskOf<'register-hook'>): readonly string[] {
+  const given = { url: true, events: events.length > 0, secret: secret !== '' };
+  return Object.entries(given).flatMap(([name, isGiven]) => (isGiven && Object.hasOwn(options, name) ? [name] : []));
+}
+
 export async function registerHook(context: Context, task: TaskOf<'register-hook'>): Promise<Outcome> {
   const { client, log } = context;
   const { workspace, url, events, secret } = task;
-  const { hook_id, replaced, madeSecret } = await client.registerHook(
+  const replaced = replacedOptions(task);
+  if (replaced.length > 0) {
+    const texts = replaced.map((name) => `\`${name}\` (\`hook-${name}\` is used instead)`);
+    log.warn(`Not used from \`hook-options\`: ${texts.join(', ')}.`);
+  }
+  const registered = await client.registerHook(
     {
       workspace,
       url,
@@ -26,13 +37,14 @@ export async function registerHook(context: Context, task: TaskOf<'register-hook
     },
     defaultLimits(context),
   );
+  const { hook_id, madeSecret } = registered;
   if (madeSecret !== undefined && looksAtSignature(task.options['format'])) {
     log.warn(
       'The service made up a secret for this webhook, which is not shown here. To verify deliveries, set your own with `hook-secret`.',
     );
   }
   const chosen = events.length > 0 ? events : textsIn(task.options['events']);
-  const what = replaced ? 'The webhook existed and has been replaced' : 'The webhook is registered';
+  const what = registered.replaced ? 'The webhook existed and has been replaced' : 'The webhook is registered';
   const sentence = `${what}: ${workspace} tells ${receiver(url)}.`;
   log.line(sentence);
   return succeeded({ status: 'registered', ...(hook_id !== undefined && { hook_id }) }, sentence, {
