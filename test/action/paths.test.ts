@@ -51,7 +51,7 @@ function resolve(path: string, options: Partial<ResolveOptions> = {}, glob = tru
   return resolvePaths(loaded.inputs.task.paths, { checkout, ...options });
 }
 
-const paths = async (...given: Parameters<typeof resolve>) => (await resolve(...given))?.map((each) => each.path);
+const paths = async (...given: Parameters<typeof resolve>) => (await resolve(...given))?.paths.map((each) => each.path);
 
 const problemsIn = (error: unknown): readonly string[] => {
   if (error instanceof InputError) return error.problems;
@@ -159,13 +159,16 @@ describe('with the paths that a job has locked', () => {
     expect((await paths(lines, { lockedPaths }))?.toSorted()).toEqual(expected);
   });
 
-  test('a pattern that matches neither a file nor one of them is an error', async () => {
-    expect(await problems('Sounds/**', { lockedPaths })).toHaveLength(1);
+  test('a pattern that matches neither a file nor a lock is an error that says so', async () => {
+    expect(await problems('Sounds/**', { lockedPaths })).toEqual([
+      `Input \`path\` has the line "Sounds/**". This job holds no lock that matches it, nor does the checkout in ${checkout} have such a file. If this is the name of a file, set \`glob: false\`.`,
+    ]);
   });
 });
 
 test('what a line names stays apart from what a pattern matches', async () => {
-  expect(await resolve(`Content/Maps/**/*.umap\n${arena}\nContent/Rock[1].fbx\nContent/Ro*1.fbx`)).toEqual([
+  const resolved = await resolve(`Content/Maps/**/*.umap\n${arena}\nContent/Rock[1].fbx\nContent/Ro*1.fbx`);
+  expect(resolved?.paths).toEqual([
     { kind: 'named', path: arena },
     { kind: 'matched', path: cave },
     { kind: 'named', path: 'Content/Rock[1].fbx' },

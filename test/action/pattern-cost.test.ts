@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { expect, test } from 'vitest';
-import { whyNotQuick } from '../../src/action/paths/resolve-paths.ts';
+import { whyNotQuick } from '../../src/action/paths/pattern-cost.ts';
 
 test.each([
   'Content/**/*.uasset',

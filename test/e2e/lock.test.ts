@@ -57,7 +57,13 @@ describe('a lock', () => {
   test('is taken on every path that is named, once each, with those that a pattern matches', async () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace });
-    await checkOut(job, 'Content/Maps/Arena.umap', 'Content/Maps/Cave.umap', 'Content/Rock[1].fbx');
+    await checkOut(
+      job,
+      'Content/Hero.uasset',
+      'Content/Maps/Arena.umap',
+      'Content/Maps/Cave.umap',
+      'Content/Rock[1].fbx',
+    );
     const path = 'Content\\Hero.uasset\nContent/Maps/*.umap\nContent/Rock[1].fbx\n./Content/Hero.uasset';
     const result = await job.run({ with: { operation: 'lock', path } });
     expect(result.conclusion).toBe('success');

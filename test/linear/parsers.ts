@@ -9,10 +9,12 @@ import {
   parseJsonObject,
   parseWholeNumber,
 } from '../../src/action/inputs/parse.ts';
+import { parsePathLine } from '../../src/action/inputs/path-line.ts';
 import { operations, readRawInputs } from '../../src/action/inputs/table.ts';
 import { readEntry } from '../../src/action/ledger/entry.ts';
 import { parseSavedState } from '../../src/action/ledger/saved-state.ts';
-import { whyNotQuick } from '../../src/action/paths/resolve-paths.ts';
+import { whyNotQuick } from '../../src/action/paths/pattern-cost.ts';
+import { closestName } from '../../src/action/paths/unknown-lines.ts';
 import { parseRenewalOrder } from '../../src/action/renewal/order.ts';
 import { inHtml, oneLine } from '../../src/action/report/redact.ts';
 import { parseBaseUrl, parseWorkspaceId as parseNamedWorkspace, parseToken } from '../../src/client/access.ts';
@@ -161,7 +163,7 @@ const inputsOfAll = ['base-url', 'token', 'workspace'];
 
 /** Each of them reads an input of some operation. */
 const parsersOfInputs =
-  'parseOneOf parseText parseAudience parseWorkspace parseHookUrl parsePathLine parsePathCount parseLossReaction';
+  'parseOneOf parseText parseAudience parseWorkspace parseHookUrl parsePathCount parseLossReaction';
 
 /** Every parser of text from outside. One that is written anew has its row here: see parsers.test.ts. */
 export const parsers: readonly Parser[] = [
@@ -249,7 +251,7 @@ export const parsers: readonly Parser[] = [
   row('client/lists.ts readNamed', (text) => [readNamed([])(text), readNamed(['a'])({ a: text })]),
   row('client/access.ts parseWorkspaceId', parseNamedWorkspace),
 
-  row('action/paths/resolve-paths.ts whyNotQuick', whyNotQuick, '{a}', '+('),
+  row('action/paths/pattern-cost.ts whyNotQuick', whyNotQuick, '{a}', '+('),
   row('action/inputs/table.ts readRawInputs', (text) => readRawInputs(() => text, {})),
   row(
     `action/inputs/load.ts loadInputs readConnection, action/inputs/parse.ts ${parsersOfInputs}`,
@@ -264,6 +266,15 @@ export const parsers: readonly Parser[] = [
   ),
   row('client/access.ts parseBaseUrl', (text) => parseBaseUrl(`https://a/${text}`, false, ''), ['', '/', 'v']),
   row('client/access.ts parseToken', parseToken('')),
+  row(
+    'action/inputs/path-line.ts parsePathLine',
+    (text) => [`- ${text}`, `"${text}`, `\${${text}`, text].map((line) => parsePathLine(line, true)),
+    ['"', '",', 'x'],
+    ['a', '/', 'x'],
+  ),
+  row('action/paths/unknown-lines.ts closestName', (text) =>
+    closestName(text, [`${text}ab`, `ab${text}`, `a${text}b`]),
+  ),
   row('action/inputs/parse.ts parseBoolean', parseBoolean),
   row('action/inputs/parse.ts parseWholeNumber', parseWholeNumber(9)),
   row('action/inputs/parse.ts parseDurationBetween', parseDurationBetween({ seconds: 0 }, { seconds: 9 })),

@@ -17,6 +17,8 @@ export const leftOutOnWindows: Readonly<Record<string, string>> = {
   'test/e2e/sync.test.ts': 'It cancels a step with a signal, which Windows does not have.',
   'test/e2e/scenarios/cancelled.test.ts': 'It cancels a step with a signal, which Windows does not have.',
   'test/e2e/scenarios/model/**': 'It cancels steps with a signal, which Windows does not have.',
+  'test/action/mistaken-paths.test.ts':
+    'The checkout of the test has file names and links that Windows does not allow.',
   'test/action/paths.test.ts': 'The checkout of the test has file names and links that Windows does not allow.',
   'test/action/post-step/by-hand.test.ts':
     'The command for releasing by hand is for a POSIX shell, and the test runs it in one.',

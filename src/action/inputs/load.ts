@@ -8,7 +8,6 @@ import {
   identityOf,
   type JobIdentity,
   lines,
-  type PathLine,
   parseAudience,
   parseBoolean,
   parseDurationBetween,
@@ -18,12 +17,12 @@ import {
   parseLossReaction,
   parseOneOf,
   parsePathCount,
-  parsePathLine,
   parseText,
   parseWholeNumber,
   parseWorkspace,
   words,
 } from './parse.ts';
+import { type PathLine, parsePathLine } from './path-line.ts';
 import { complete, createReader, type Read, type Reader } from './reader.ts';
 import { type GetInput, type InputName, type OperationName, operations, readRawInputs, unusedInputs } from './table.ts';
 

@@ -122,20 +122,6 @@ export function parseWorkspace(text: string): Parsed<WorkspaceId> {
 export const parseHookUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It has to be an https address.');
 
-/** A line of the input `path`. */
-export type PathLine =
-  | { readonly kind: 'path'; readonly path: LockPath }
-  /** It has wildcards, so it is a pattern unless a file of the checkout has that very name. */
-  | { readonly kind: 'pattern'; readonly text: string };
-
-const looksLikePattern = (line: string): boolean => line.startsWith('!') || /[*?[\]{}]/.test(line);
-
-export function parsePathLine(line: string, glob: boolean): Parsed<PathLine> {
-  if (glob && looksLikePattern(line)) return accepted({ kind: 'pattern', text: line });
-  const path = canonicalLockPath(line);
-  return path.ok ? accepted({ kind: 'path', path: path.value }) : refused(path.why);
-}
-
 /** A lock of another step, or of another job, as its output `locks` has it. */
 export interface HandoffLock {
   readonly path: LockPath;

@@ -12,7 +12,8 @@ const withoutCredentials = (text: string): string =>
 
 const addressInputs: ReadonlySet<InputName> = new Set(['base-url', 'hook-url']);
 
-const quoted = (text: string): string => JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+export const quoted = (text: string): string =>
+  JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
 function inputText(name: InputName, text: string): string {
   if (text === '') return `Input \`${name}\` is missing.`;

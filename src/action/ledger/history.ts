@@ -232,3 +232,12 @@ export function readJobLocks(ledger: Ledger, service: string, workspace: string)
     damaged: damaged > 0,
   };
 }
+
+/** Whether the job holds a lock on the path. The ledger is read when this is first asked. */
+export function createLockedTest(ledger: Ledger, service: string, workspace: string): (path: LockPath) => boolean {
+  let held: JobLocks['held'] | undefined;
+  return (path) => {
+    held ??= readJobLocks(ledger, service, workspace).held;
+    return held.has(path);
+  };
+}

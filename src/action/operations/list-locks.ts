@@ -1,26 +1,34 @@
-import type { KnownLock, Within } from '../../client/client.ts';
+import { inParallel, type KnownLock, type List, type Within } from '../../client/client.ts';
 import { listOnPaths } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type ChangeSource, findSource } from '../changed-files/change.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import type { LockScope, TaskOf } from '../inputs/load.ts';
+import type { TaskOf } from '../inputs/load.ts';
+import { createLockedTest } from '../ledger/history.ts';
 import { heldText } from '../locks/messages.ts';
 import { byPath, type Cell, type FileAnnotation, InputError, locksPage, type Outcome } from '../outcome.ts';
-import { resolvePaths } from '../paths/resolve-paths.ts';
+import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
 import { redactedJson } from '../report/redact.ts';
-import { count, timeCell } from '../report/words.ts';
+import { count, listed, timeCell } from '../report/words.ts';
 
 /** Whose locks are listed, as far as that is known without a request. */
 type Extent =
   | { readonly kind: 'workspace' }
-  | { readonly kind: 'paths'; readonly paths: readonly LockPath[] }
+  | { readonly kind: 'paths'; readonly paths: readonly LockPath[]; readonly folders: readonly ResolvedFolder[] }
   | { readonly kind: 'changed-files'; readonly source: ChangeSource };
 
-async function extentOf(scope: LockScope, { runner }: Context): Promise<Extent> {
+async function extentOf(
+  { scope, workspace }: TaskOf<'list-locks'>,
+  { runner, connection, ledger, log }: Context,
+): Promise<Extent> {
   switch (scope.kind) {
     case 'paths': {
-      const paths = await resolvePaths(scope.paths, runner);
-      return paths.length === 0 ? { kind: 'workspace' } : { kind: 'paths', paths: paths.map(({ path }) => path) };
+      const isLocked = createLockedTest(ledger, connection.baseUrl, workspace);
+      const resolved = await resolvePaths(scope.paths, { ...runner, isLocked, folders: 'accepted' });
+      const { paths, folders, warning } = resolved;
+      if (warning !== undefined) log.warn(warning);
+      if (paths.length + folders.length === 0) return { kind: 'workspace' };
+      return { kind: 'paths', paths: paths.map(({ path }) => path), folders };
     }
     case 'changed-files': {
       const source = findSource(runner.event, { token: scope.githubToken, allowHttp: scope.allowHttp });
@@ -33,18 +41,29 @@ async function extentOf(scope: LockScope, { runner }: Context): Promise<Extent> 
 interface PathsToList {
   /** Undefined stands for all there are; an empty list for none. */
   readonly paths: readonly LockPath[] | undefined;
+  readonly folders: readonly ResolvedFolder[];
   /** What a sentence says after the name of the workspace. */
   readonly among: string;
 }
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
+function amongText(paths: readonly LockPath[], folders: readonly ResolvedFolder[]): string {
+  const parts = [
+    ...(paths.length > 0 ? [`among ${count(paths.length, 'path')}`] : []),
+    ...(folders.length > 0 ? [`below ${listed(folders.map(({ path }) => path))}`] : []),
+  ];
+  return `, ${parts.join(' and ')}`;
+}
+
 async function pathsOf(extent: Extent, context: Context, within: Within): Promise<PathsToList> {
   switch (extent.kind) {
     case 'workspace':
-      return { paths: undefined, among: '' };
-    case 'paths':
-      return { paths: extent.paths, among: `, among ${count(extent.paths.length, 'path')}` };
+      return { paths: undefined, folders: [], among: '' };
+    case 'paths': {
+      const { paths, folders } = extent;
+      return { paths, folders, among: amongText(paths, folders) };
+    }
     case 'changed-files': {
       const { source } = extent;
       // A large part of the bundle, which only a step with `changed-files` needs.
@@ -53,9 +72,34 @@ async function pathsOf(extent: Extent, context: Context, within: Within): Promis
       const { owner, repo } = source.repository;
       const different = paths.length === files ? '' : `, which makes ${count(paths.length, 'path')} to look up`;
       context.log.line(`${capitalised(of)} of ${owner}/${repo} changes ${count(files, 'file')}${different}.`);
-      return { paths, among: `, among ${count(files, 'file')} of ${of}` };
+      return { paths, folders: [], among: `, among ${count(files, 'file')} of ${of}` };
     }
   }
+}
+
+const covers = ({ path, excludes }: ResolvedFolder, locked: string): boolean =>
+  locked.startsWith(`${path}/`) && !excludes(locked);
+
+/** The locks on these paths and below these folders, each once. */
+async function listAmong(
+  { client }: Context,
+  { workspace }: TaskOf<'list-locks'>,
+  { paths, folders }: PathsToList,
+  within: Within,
+): Promise<List<KnownLock>> {
+  if (paths === undefined) return client.listLocks({ workspace }, within);
+  const onPaths = await listOnPaths(client, workspace, paths, within);
+  const items = [...onPaths.items];
+  let { incomplete } = onPaths;
+  const named: ReadonlySet<string> = new Set(paths);
+  await inParallel(folders, async (folder) => {
+    const list = await client.listLocks({ workspace, filter: { prefix: `${folder.path}/` } }, within);
+    incomplete ??= list.incomplete;
+    const earlier = folders.slice(0, folders.indexOf(folder));
+    const isListed = (path: string): boolean => named.has(path) || earlier.some((each) => covers(each, path));
+    items.push(...list.items.filter(({ path }) => covers(folder, path) && !isListed(path)));
+  });
+  return { items, incomplete };
 }
 
 /** The fields that the action promises, and whatever else the service sent. */
@@ -111,21 +155,18 @@ export function failuresOf({ locks, incomplete }: Found): readonly string[] {
 /** Lists the locks of the workspace, of some paths or of the changed files, without those of ignored owners. */
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
   const { client, connection, log, redact } = context;
-  const { workspace, scope, ignoredOwners, failIfLocked } = task;
-  const extent = await extentOf(scope, context);
+  const { workspace, ignoredOwners, failIfLocked } = task;
+  const extent = await extentOf(task, context);
   const within = defaultLimits(context);
-  const { paths, among } = await pathsOf(extent, context, within);
-  const { items, incomplete } =
-    paths === undefined
-      ? await client.listLocks({ workspace }, within)
-      : await listOnPaths(client, workspace, paths, within);
+  const toList = await pathsOf(extent, context, within);
+  const { items, incomplete } = await listAmong(context, task, toList, within);
   if (incomplete !== undefined) log.warn(incomplete);
   // Case does not count in the logins of people, which is what most give here.
   const ignored = new Set(ignoredOwners.map((owner) => owner.toLowerCase()));
   const locks = items.filter(({ owner }) => owner === undefined || !ignored.has(owner.toLowerCase())).sort(byPath);
   const found: Found = { locks, ignored: items.length - locks.length, incomplete };
   const now = client.serverNow();
-  const sentence = sentenceOf(found, `${workspace}${among}`);
+  const sentence = sentenceOf(found, `${workspace}${toList.among}`);
   log.group(
     sentence,
     locks.map((lock) => heldText(lock.path, lock, now)),

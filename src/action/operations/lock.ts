@@ -4,6 +4,7 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import type { Grant } from '../ledger/entry.ts';
+import { createLockedTest } from '../ledger/history.ts';
 import { lockJson, locksFile } from '../ledger/ledger.ts';
 import { formatSavedState } from '../ledger/saved-state.ts';
 import { acquireLocks, type WaitResult } from '../locks/acquire.ts';
@@ -238,12 +239,14 @@ function wantedOf(any: TaskOf<'lock'>['any'], paths: readonly LockPath[]): numbe
 
 /** Locks all paths, or any so many of them, or none, and waits up to `wait` while others hold them. */
 export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outcome> {
-  const { client, clock, connection, runner, record, saveState, log } = context;
+  const { client, clock, connection, ledger, runner, record, saveState, log } = context;
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
-  const resolved = await resolvePaths(task.paths, runner);
-  const paths = resolved.map(({ path }) => path);
+  const isLocked = createLockedTest(ledger, service, workspace);
+  const resolved = await resolvePaths(task.paths, { ...runner, isLocked });
+  const paths = resolved.paths.map(({ path }) => path);
   const wanted = wantedOf(task.any, paths);
+  if (resolved.warning !== undefined) log.warn(resolved.warning);
   const step = crypto.randomUUID();
   const lockStep: LockStep = { context, task, step, paths, wanted, began: clock() };
   record({

@@ -62,15 +62,18 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
 
 /** Everything that the inputs name, before the first request. */
 export async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<readonly UnlockTarget[]> {
-  const { ledger, connection, runner } = context;
+  const { ledger, connection, runner, log } = context;
   const { selection, workspace, force } = task;
   switch (selection.kind) {
     case 'paths': {
       const jobLocks = readJobLocks(ledger, connection.baseUrl, workspace);
-      const lockedPaths = [...jobLocks.held.keys()];
-      const resolved = await resolvePaths(selection.paths, { checkout: runner.checkout, lockedPaths });
+      const { held } = jobLocks;
+      const isLocked = (path: LockPath): boolean => held.has(path);
+      const lockedPaths = [...held.keys()];
+      const { paths, warning } = await resolvePaths(selection.paths, { ...runner, lockedPaths, isLocked });
+      if (warning !== undefined) log.warn(warning);
       // With `force`, it does not matter whose lock is there.
-      return resolved.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks)));
+      return paths.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks)));
     }
     case 'locks':
     case 'locks-file':

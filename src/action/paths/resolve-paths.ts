@@ -3,61 +3,12 @@ import { type Dirent, promises } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { canonicalLockPath, type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { PathLine } from '../inputs/parse.ts';
+import type { PathLine } from '../inputs/path-line.ts';
 import { lineProblem } from '../inputs/reader.ts';
 import { InputError } from '../outcome.ts';
-
-/** As long as the longest path. */
-const maxLength = 1_024;
-
-/**
- * Each `*` is tried at every position of a name, for every position of those before it. On a name of 255 letters, three
- * that do not match take some 40 ms, four 2 s, and five more than a minute.
- */
-const maxStarsInSegment = 3;
-
-/** Each alternative is a pattern of its own. */
-const maxAlternatives = 256;
-
-const innermostBraces = /\{([^{}]*)\}/;
-
-function rangeSize(text: string): number | undefined {
-  const [, from, to] = /^(-?\d{1,15})\.\.(-?\d{1,15})(?:\.\.-?\d{1,15})?$/.exec(text) ?? [];
-  return from === undefined || to === undefined ? undefined : Math.abs(Number(to) - Number(from)) + 1;
-}
-
-/** How many alternatives the braces of a pattern expand to, or more; stops counting beyond the limit. */
-function alternatives(pattern: string): number {
-  let rest = pattern;
-  let product = 1;
-  for (let found = innermostBraces.exec(rest); found !== null; found = innermostBraces.exec(rest)) {
-    const [braces, inner = ''] = found;
-    product *= rangeSize(inner) ?? inner.split(',').length;
-    if (product > maxAlternatives) return product;
-    rest = rest.slice(0, found.index) + rest.slice(found.index + braces.length);
-  }
-  return product;
-}
-
-const starsIn = (segment: string): number => (segment === '**' ? 0 : segment.split('*').length - 1);
-
-/** A repeated group of parts that vary: `+(a|aa)` matches a name in more ways than can be tried. */
-const repeatedGroup = /[*+]\([^)]*[|*+?(]/;
-
-/** Why a pattern could take forever on an unlucky name; undefined if it is fast on every name. */
-export function whyNotQuick(pattern: string): string | undefined {
-  if (pattern.length > maxLength) return `A pattern has at most ${maxLength} characters.`;
-  if (alternatives(pattern) > maxAlternatives) {
-    return `The braces of a pattern stand for at most ${maxAlternatives} alternatives. Write it as several lines.`;
-  }
-  if (repeatedGroup.test(pattern)) {
-    return 'A group that is repeated, *(…) or +(…), must not have alternatives or wildcards in it: to match it could take for ever.';
-  }
-  if (pattern.split('/').some((segment) => starsIn(segment) > maxStarsInSegment)) {
-    return `A pattern has at most ${maxStarsInSegment} asterisks between two slashes: more could take minutes on one name.`;
-  }
-  return undefined;
-}
+import { type Checkout, openCheckout } from './checkout.ts';
+import { whyNotQuick } from './pattern-cost.ts';
+import { unknownLinesText } from './unknown-lines.ts';
 
 /** A path that the input stands for: named by a line, or matched by a pattern. */
 export interface ResolvedPath {
@@ -65,11 +16,123 @@ export interface ResolvedPath {
   readonly path: LockPath;
 }
 
+/** A folder of the checkout that stands for everything below it. */
+export interface ResolvedFolder {
+  readonly path: LockPath;
+  /** Whether a line with `!` after it removes this path. */
+  readonly excludes: (path: string) => boolean;
+}
+
+export interface ResolvedLines {
+  readonly paths: readonly ResolvedPath[];
+  /** Empty unless the options accept folders. */
+  readonly folders: readonly ResolvedFolder[];
+  /** About lines that probably are mistakes. */
+  readonly warning: string | undefined;
+}
+
 export interface ResolveOptions {
   readonly checkout: string;
   /** Further paths that patterns match, whether or not the checkout has them. */
   readonly lockedPaths?: readonly LockPath[];
+  /** Whether the job has a lock on the path, which then needs no file. Asked only about paths without one. */
+  readonly isLocked?: (path: LockPath) => boolean;
+  /** What a line that names a folder of the checkout is. */
+  readonly folders?: 'mistakes' | 'accepted';
 }
+
+/**
+ * The paths that the lines of the input stand for, each once, in the order of the lines: a path is itself, a pattern is
+ * every file it matches, and one that starts with `!` removes paths of the lines before it. Throws an InputError with
+ * everything that is wrong.
+ */
+export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions): Promise<ResolvedLines> {
+  const { isLocked = () => false, folders: foldersAre = 'mistakes' } = options;
+  const checkout = openCheckout(options.checkout);
+  const problems: string[] = [];
+  const chosen = new Map<LockPath, ResolvedPath['kind']>();
+  const folders = new Map<LockPath, ((path: string) => boolean)[]>();
+  /** Lines that name neither a file nor a lock, by their paths. */
+  const unknown = new Map<LockPath, string>();
+
+  function takeAway(pattern: string): void {
+    const matches = createMatcher(pattern);
+    for (const path of chosen.keys()) if (matches(path)) chosen.delete(path);
+    for (const [path, excluding] of folders) {
+      if (matches(path)) folders.delete(path);
+      else excluding.push(matches);
+    }
+  }
+
+  async function choosePattern(text: string): Promise<void> {
+    const excluding = text.startsWith('!');
+    const pattern = parsePattern(excluding ? text.slice(1) : text);
+    if (pattern.ok && excluding) return takeAway(pattern.value);
+    const matched = pattern.ok ? await expand(pattern.value, options) : pattern;
+    if (!matched.ok) problems.push(lineProblem('path', text, matched.why));
+    else for (const path of matched.value) chosen.set(path, chosen.get(path) ?? 'matched');
+  }
+
+  /** Returns whether the line is the name of a file, a folder, or a lock of the job. */
+  function chooseByName(path: LockPath, { kind, text }: Exclude<PathLine, { kind: 'literal' }>): boolean {
+    const entry = checkout.find(path);
+    if (entry === 'folder' && foldersAre === 'accepted') folders.set(path, []);
+    else if (kind !== 'folder' && (entry === 'file' || (kind !== 'pattern' && isLocked(path))))
+      chosen.set(path, 'named');
+    else if (entry === 'folder') problems.push(lineProblem('path', text, folderText(path, checkout)));
+    else return false;
+    return true;
+  }
+
+  async function choose(line: PathLine): Promise<void> {
+    if (line.kind === 'literal') {
+      chosen.set(line.path, 'named');
+      return;
+    }
+    const { text } = line;
+    const name = 'path' in line ? accepted(line.path) : canonicalLockPath(text);
+    if (name.ok && chooseByName(name.value, line)) return;
+    switch (line.kind) {
+      case 'path':
+        chosen.set(line.path, 'named');
+        unknown.set(line.path, unknown.get(line.path) ?? text);
+        break;
+      case 'folder':
+        problems.push(lineProblem('path', text, endsWithSlashText(line.path)));
+        break;
+      case 'pattern':
+        await choosePattern(text);
+        break;
+      case 'mistake':
+        problems.push(lineProblem('path', text, `${line.advice} If a file has this name, set \`glob: false\`.`));
+    }
+  }
+
+  for (const line of lines) await choose(line);
+  if (problems.length === 0 && lines.length > 0 && chosen.size + folders.size === 0) {
+    problems.push('Input `path` names no path: the lines with "!" remove everything the other lines name.');
+  }
+  if (problems.length > 0) throw new InputError(problems);
+  const doubtful = [...unknown].flatMap(([path, text]) => (chosen.has(path) ? [text] : []));
+  return {
+    paths: [...chosen].map(([path, kind]) => ({ kind, path })),
+    folders: [...folders].map(([path, excluding]) => ({
+      path,
+      excludes: (below) => excluding.some((matches) => matches(below)),
+    })),
+    // Before a checkout, no path has a file.
+    warning: doubtful.length > 0 && !checkout.isEmpty() ? unknownLinesText(doubtful, checkout) : undefined,
+  };
+}
+
+/** A pattern for the files below a folder. `?` stands for characters that would make the name a pattern of its own. */
+const below = (folder: LockPath): string => `\`${folder.replace(/[*?[\]{}()!]/g, '?')}/**\``;
+
+const folderText = (path: LockPath, { folder }: Checkout): string =>
+  `It is a folder of the checkout in ${folder}. Write ${below(path)} for the files below it. To use the path of the folder itself, set \`glob: false\`.`;
+
+const endsWithSlashText = (path: LockPath): string =>
+  `It ends with a slash, and the checkout has no such folder. A path is that of a file; ${below(path)} stands for the files below a folder of the checkout.`;
 
 const isFile = (path: string): Promise<boolean> =>
   promises.stat(path).then(
@@ -95,10 +158,6 @@ async function matchingFiles(pattern: string, checkout: string): Promise<readonl
   return [...found].sort();
 }
 
-/** File systems store names composed (é) or decomposed (e and an accent). */
-const isInCheckout = async (path: LockPath, checkout: string): Promise<boolean> =>
-  (await isFile(join(checkout, path))) || (await isFile(join(checkout, path.normalize('NFD'))));
-
 /** A pattern that leaves the checkout would lock paths that mean something else in the workspace. */
 function parsePattern(text: string): Parsed<string> {
   const slow = whyNotQuick(text.replaceAll('\\', '/'));
@@ -113,21 +172,25 @@ function parsePattern(text: string): Parsed<string> {
 }
 
 /** The text of the pattern matches itself: it may have been locked with `glob: false`. */
-function createMatcher(pattern: string): (path: LockPath) => boolean {
+function createMatcher(pattern: string): (path: string) => boolean {
   const composed = pattern.normalize('NFC');
   return (path) => path === composed || posix.matchesGlob(path, composed);
 }
 
+const noFileText = (checkout: string): string =>
+  `No file of the checkout in ${checkout} matches it. Check it out first, or set \`glob: false\` if this is the name of a file.`;
+
+const noLockText = (checkout: string): string =>
+  `This job holds no lock that matches it, nor does the checkout in ${checkout} have such a file. If this is the name of a file, set \`glob: false\`.`;
+
 async function expand(
   pattern: string,
-  { checkout, lockedPaths }: Required<ResolveOptions>,
+  { checkout, lockedPaths }: ResolveOptions,
 ): Promise<Parsed<readonly LockPath[]>> {
-  const paths = new Set(lockedPaths.filter(createMatcher(pattern)));
+  const paths = new Set(lockedPaths?.filter(createMatcher(pattern)));
   const files = await matchingFiles(pattern, checkout);
   if (files.length === 0 && paths.size === 0) {
-    return refused(
-      `No file of the checkout in ${checkout} matches it. Check it out first, or set \`glob: false\` if this is the name of a file.`,
-    );
+    return refused(lockedPaths === undefined ? noFileText(checkout) : noLockText(checkout));
   }
   for (const file of files) {
     const path = parseLockPath(file);
@@ -135,46 +198,4 @@ async function expand(
     paths.add(path.value);
   }
   return accepted([...paths]);
-}
-
-/**
- * The paths that the lines of the input stand for, each once, in the order of the lines: a path is itself, a pattern is
- * every file it matches, and one that starts with `!` removes paths of the lines before it. Throws an InputError with
- * everything that is wrong.
- */
-export async function resolvePaths(
-  lines: readonly PathLine[],
-  { checkout, lockedPaths = [] }: ResolveOptions,
-): Promise<readonly ResolvedPath[]> {
-  const problems: string[] = [];
-  const chosen = new Map<LockPath, ResolvedPath['kind']>();
-
-  function takeAway(pattern: string): void {
-    const matches = createMatcher(pattern);
-    for (const path of chosen.keys()) if (matches(path)) chosen.delete(path);
-  }
-
-  async function choosePattern(text: string): Promise<void> {
-    const name = canonicalLockPath(text);
-    if (name.ok && (await isInCheckout(name.value, checkout))) {
-      chosen.set(name.value, 'named');
-      return;
-    }
-    const excluding = text.startsWith('!');
-    const pattern = parsePattern(excluding ? text.slice(1) : text);
-    if (pattern.ok && excluding) return takeAway(pattern.value);
-    const matched = pattern.ok ? await expand(pattern.value, { checkout, lockedPaths }) : pattern;
-    if (!matched.ok) problems.push(lineProblem('path', text, matched.why));
-    else for (const path of matched.value) chosen.set(path, chosen.get(path) ?? 'matched');
-  }
-
-  for (const line of lines) {
-    if (line.kind === 'path') chosen.set(line.path, 'named');
-    else await choosePattern(line.text);
-  }
-  if (problems.length === 0 && lines.length > 0 && chosen.size === 0) {
-    problems.push('Input `path` names no path: the lines with "!" remove everything the other lines name.');
-  }
-  if (problems.length > 0) throw new InputError(problems);
-  return [...chosen].map(([path, kind]) => ({ kind, path }));
 }

@@ -1,0 +1,48 @@
+import { canonicalLockPath, type LockPath } from '../../interface/lock-path.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+
+/** A line of the input `path`, not yet compared with the checkout. A line that names an existing file means that file. */
+export type PathLine =
+  /** Used as it stands, because of `glob: false`. */
+  | { readonly kind: 'literal'; readonly path: LockPath }
+  | { readonly kind: 'path'; readonly path: LockPath; readonly text: string }
+  /** It ends with a slash. */
+  | { readonly kind: 'folder'; readonly path: LockPath; readonly text: string }
+  | { readonly kind: 'pattern'; readonly text: string }
+  /** It cannot be meant as a path. `advice` says what to write instead. */
+  | { readonly kind: 'mistake'; readonly text: string; readonly advice: string };
+
+/** Linear on any text: each looks at the ends of the line only, and `.*` is tried once. */
+const mistakes: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [/^-\s/, 'Remove the leading "- ": the input has one path per line and is not a YAML list.'],
+  [/^(["']).*\1,?$/s, 'Remove the quotes: they would be part of the path.'],
+  [/^#/, 'Remove the line: the input cannot have comments.'],
+  [
+    /^\$(?:GITHUB_WORKSPACE|\{GITHUB_WORKSPACE\})[/\\]/,
+    'Remove $GITHUB_WORKSPACE and the slash: a path is relative to the workspace.',
+  ],
+  [/^\$/, 'Write the path itself, or use an expression of the workflow: shell variables are not expanded here.'],
+  [/^~[/\\]/, 'Remove the leading "~/": a path is relative to the workspace.'],
+];
+
+const looksLikePattern = (line: string): boolean => line.startsWith('!') || /[*?[\]{}]/.test(line);
+
+export function parsePathLine(line: string, glob: boolean): Parsed<PathLine> {
+  if (!glob) {
+    const path = canonicalLockPath(line);
+    return path.ok ? accepted({ kind: 'literal', path: path.value }) : path;
+  }
+  const [, advice] = mistakes.find(([pattern]) => pattern.test(line)) ?? [];
+  if (advice !== undefined) return accepted({ kind: 'mistake', text: line, advice });
+  if (looksLikePattern(line)) return accepted({ kind: 'pattern', text: line });
+  const withoutSlash = line.replace(/(?<![/\\])[/\\]+$/, '');
+  const path = canonicalLockPath(withoutSlash);
+  // The reason for the complete line: without its slash, "/" would be an empty path.
+  if (!path.ok) return refused(withoutSlash === line ? path.why : reasonFor(line, path.why));
+  return accepted({ kind: withoutSlash === line ? 'path' : 'folder', path: path.value, text: line });
+}
+
+function reasonFor(line: string, otherwise: string): string {
+  const path = canonicalLockPath(line);
+  return path.ok ? otherwise : path.why;
+}

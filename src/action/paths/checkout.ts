@@ -1,0 +1,65 @@
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What the checkout has under a path. A link to a file is a file: in the repository it is one. */
+export type EntryKind = 'file' | 'folder';
+
+/** The files of a checkout. Folders are read only along the paths that are asked for, each once. */
+export interface Checkout {
+  readonly folder: string;
+  /** Nothing is checked out. */
+  readonly isEmpty: () => boolean;
+  /** Compares names exactly, also where the file system ignores case. */
+  readonly find: (path: string) => EntryKind | undefined;
+  /** The composed (NFC) names in a folder. Empty if it cannot be read. */
+  readonly namesIn: (path: string) => Iterable<string>;
+}
+
+const isFolder = (entry: Dirent): boolean => {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  return statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.isDirectory() === true;
+};
+
+function entriesIn(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+export function openCheckout(folder: string): Checkout {
+  const listings = new Map<string, ReadonlyMap<string, Dirent>>();
+
+  function listingOf(at: string): ReadonlyMap<string, Dirent> {
+    const known = listings.get(at);
+    if (known !== undefined) return known;
+    // File systems store names composed (é) or decomposed (e and an accent).
+    const listing = new Map(entriesIn(at).map((entry) => [entry.name.normalize('NFC'), entry]));
+    listings.set(at, listing);
+    return listing;
+  }
+
+  /** The listing of the last folder in the path, under the names that the file system has for the folders. */
+  function listingAlong(names: readonly string[]): ReadonlyMap<string, Dirent> {
+    let at = folder;
+    for (const name of names) {
+      const entry = listingOf(at).get(name);
+      if (entry === undefined) return new Map();
+      at = join(at, entry.name);
+    }
+    return listingOf(at);
+  }
+
+  return {
+    folder,
+    isEmpty: () => listingOf(folder).size === 0,
+    find(path) {
+      const names = path.normalize('NFC').split('/');
+      const entry = listingAlong(names.slice(0, -1)).get(names.at(-1) ?? '');
+      if (entry === undefined) return undefined;
+      return isFolder(entry) ? 'folder' : 'file';
+    },
+    namesIn: (path) => listingAlong(path === '' ? [] : path.split('/')).keys(),
+  };
+}

@@ -1,0 +1,242 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { InputError } from '../../src/action/outcome.ts';
+import { openCheckout } from '../../src/action/paths/checkout.ts';
+import { type ResolveOptions, resolvePaths } from '../../src/action/paths/resolve-paths.ts';
+import { closestName, suggestionFor, unknownLinesText } from '../../src/action/paths/unknown-lines.ts';
+import { lockPath } from '../client/test-client.ts';
+import { loadStep, rightStep } from './step-environment.ts';
+
+const files = [
+  'Content/Hero.uasset',
+  'Content/Heroine.uasset',
+  'Content/Maps/Arena.umap',
+  'Content/Old[1]/a.txt',
+  'Content/Caf\u00e9.umap'.normalize('NFD'),
+  'Content/two words.txt',
+  '# notes.txt',
+  '$cache.txt',
+  '"quoted".txt',
+  '- list.txt',
+  '~/home.txt',
+  'a,b.txt',
+];
+
+let folder: string;
+let checkout: string;
+let empty: string;
+
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'mistakes-')));
+  checkout = join(folder, 'checkout');
+  empty = join(folder, 'empty');
+  await mkdir(empty);
+  for (const file of files) {
+    await mkdir(dirname(join(checkout, file)), { recursive: true });
+    await writeFile(join(checkout, file), '');
+  }
+  await symlink('Maps', join(checkout, 'Content', 'Linked'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function resolve(path: string, options: Partial<ResolveOptions> = {}, glob = true) {
+  const loaded = loadStep(rightStep('lock', { path, glob: String(glob) }));
+  if (!loaded.ok || loaded.inputs.task.operation !== 'lock')
+    throw new Error('The lines are refused before they are resolved.');
+  return resolvePaths(loaded.inputs.task.paths, { checkout, ...options });
+}
+
+const pathsOf = async (...given: Parameters<typeof resolve>) => (await resolve(...given)).paths.map(({ path }) => path);
+const warningOf = async (...given: Parameters<typeof resolve>) => (await resolve(...given)).warning;
+
+async function problemsOf(...given: Parameters<typeof resolve>): Promise<readonly string[]> {
+  try {
+    await resolve(...given);
+    return [];
+  } catch (error) {
+    if (error instanceof InputError) return error.problems;
+    throw error;
+  }
+}
+
+describe('a line that cannot be meant as a path', () => {
+  const lines: readonly (readonly [string, string])[] = [
+    ['- Content/Hero.uasset', 'Remove the leading "- ": the input has one path per line and is not a YAML list.'],
+    ['- Content/**', 'Remove the leading "- ": the input has one path per line and is not a YAML list.'],
+    ['"Content/Hero.uasset"', 'Remove the quotes: they would be part of the path.'],
+    ["'Content/Hero.uasset'", 'Remove the quotes: they would be part of the path.'],
+    ['"Content/**",', 'Remove the quotes: they would be part of the path.'],
+    ['# a comment', 'Remove the line: the input cannot have comments.'],
+    [
+      '$GITHUB_WORKSPACE/Content/Hero.uasset',
+      'Remove $GITHUB_WORKSPACE and the slash: a path is relative to the workspace.',
+    ],
+    [
+      '$FOLDER/Hero.uasset',
+      'Write the path itself, or use an expression of the workflow: shell variables are not expanded here.',
+    ],
+    ['~/x', 'Remove the leading "~/": a path is relative to the workspace.'],
+  ];
+
+  test.each(lines)('is an error that says what to write: %s', async (line, advice) => {
+    const problem = `Input \`path\` has the line ${JSON.stringify(line)}. ${advice} If a file has this name, set \`glob: false\`.`;
+    for (const at of [checkout, empty]) expect(await problemsOf(line, { checkout: at })).toEqual([problem]);
+  });
+
+  test.each(lines)('is a path with glob: false: %s', async (line) => {
+    expect(await resolve(line, {}, false)).toMatchObject({
+      paths: [{ kind: 'named', path: line }],
+      warning: undefined,
+    });
+  });
+
+  test('means the file of that name, or the lock of the job, if there is one', async () => {
+    const named = ['# notes.txt', '$cache.txt', '"quoted".txt', '- list.txt', '~/home.txt'];
+    expect(await resolve(named.join('\n'))).toMatchObject({
+      paths: named.map((path) => ({ kind: 'named', path })),
+      warning: undefined,
+    });
+    expect(await pathsOf('# locked', { isLocked: (path) => path === '# locked' })).toEqual(['# locked']);
+  });
+});
+
+describe('a folder of the checkout', () => {
+  const problem = (line: string, pattern: string): string =>
+    `Input \`path\` has the line "${line}". It is a folder of the checkout in ${checkout}. Write \`${pattern}\` for the files below it. To use the path of the folder itself, set \`glob: false\`.`;
+
+  test.each([
+    ['Content/Maps', 'Content/Maps/**'],
+    ['Content/Maps/', 'Content/Maps/**'],
+    ['.\\Content\\Maps\\', 'Content/Maps/**'],
+    ['Content/Linked', 'Content/Linked/**'],
+    ['Content/Old[1]', 'Content/Old?1?/**'],
+  ])('is an error that proposes a pattern: %s', async (line, pattern) => {
+    expect(await problemsOf(line)).toEqual([problem(line.replaceAll('\\', '\\\\'), pattern)]);
+    expect((await pathsOf(pattern)).length).toBeGreaterThan(0);
+  });
+
+  test('is a path with glob: false', async () => {
+    expect(await resolve('Content/Maps', {}, false)).toMatchObject({ paths: [{ path: 'Content/Maps' }], folders: [] });
+  });
+
+  test('is a path if the job has a lock on it', async () => {
+    expect(await pathsOf('Content/Maps', { isLocked: () => true })).toEqual(['Content/Maps']);
+  });
+
+  test('stands for everything below it where folders are accepted, without what later lines exclude', async () => {
+    const { paths, folders, warning } = await resolve(
+      '!Content/Maps/**\nContent/Maps/\nContent/Old[1]\n!**/Deep/*\n!Content/Old[[]1]',
+      { folders: 'accepted' },
+    );
+    expect({ paths, warning }).toEqual({ paths: [], warning: undefined });
+    expect(folders.map(({ path }) => path)).toEqual(['Content/Maps']);
+    const [maps] = folders;
+    expect(maps?.excludes('Content/Maps/Gone.umap')).toBe(false);
+    expect(maps?.excludes('Content/Maps/Deep/Cave.umap')).toBe(true);
+  });
+
+  test('that does not exist is an error if the line ends with a slash', async () => {
+    for (const folders of ['mistakes', 'accepted'] as const) {
+      expect(await problemsOf('Content/Nothing/', { folders })).toEqual([
+        'Input `path` has the line "Content/Nothing/". It ends with a slash, and the checkout has no such folder. A path is that of a file; `Content/Nothing/**` stands for the files below a folder of the checkout.',
+      ]);
+    }
+    expect(await problemsOf('Content/Hero.uasset/')).toHaveLength(1);
+  });
+});
+
+describe('lines without a file', () => {
+  test('make one warning that lists a few of them, and are used as they stand', async () => {
+    const lines = ['content/hero.uasset', 'x', 'y', 'Content/Hero.uasset', 'z', 'v', 'w'];
+    expect(await pathsOf(lines.join('\n'))).toEqual(lines);
+    expect(await warningOf(lines.join('\n'))).toBe(
+      `6 lines of \`path\` name no file of the checkout in ${checkout}: "content/hero.uasset" (did you mean "Content/Hero.uasset"?), "x", "y", "z", "v" and 1 more. To use paths that have no file, set \`glob: false\`.`,
+    );
+    expect(await warningOf('x')).toBe(
+      `1 line of \`path\` names no file of the checkout in ${checkout}: "x". To use paths that have no file, set \`glob: false\`.`,
+    );
+  });
+
+  test.each<[string, string, Partial<ResolveOptions>?, boolean?]>([
+    ['glob is false', 'x', {}, false],
+    ['the job has a lock on the path', 'x', { isLocked: (path) => path === lockPath('x') }],
+    ['a later line excludes them', 'x\nContent/Hero.uasset\n!x'],
+    ['a file has the name, decomposed', 'Content/Caf\u00e9.umap'],
+    ['a file has the name, below a folder that is a link', 'Content/Linked/Arena.umap'],
+    ['a file has the name, with blanks and a comma', 'Content/two words.txt\na,b.txt'],
+  ])('make no warning if %s', async (_, lines, options = {}, glob = true) => {
+    expect(await warningOf(lines, options, glob)).toBeUndefined();
+  });
+
+  test('make no warning before a checkout', async () => {
+    for (const at of [empty, join(folder, 'missing')]) expect(await warningOf('x', { checkout: at })).toBeUndefined();
+  });
+});
+
+test.each([
+  ['content/MAPS/arena.UMAP', 'did you mean "Content/Maps/Arena.umap"?'],
+  ['Content/Map/Arena.umap', 'did you mean "Content/Maps/Arena.umap"?'],
+  ['Content/Heroo.uasset', 'did you mean "Content/Hero.uasset"?'],
+  ['Content/cafe\u0301.umap', 'did you mean "Content/Caf\u00e9.umap"?'],
+  ['content/maps', 'did you mean "Content/Maps/**"?'],
+  ['Content/Hero.uasset, Content/Maps/Arena.umap', 'write each path on a line of its own'],
+  ['Content/Hero.uasset Content/Maps/Arena.umap', 'write each path on a line of its own'],
+  ['Content/Hero.uasset, Content/Nothing', undefined],
+  ['Textures/Hero.uasset', undefined],
+  ['Content/Villain.uasset', undefined],
+  ['Content/Hero.uasset/x', undefined],
+])('the suggestion for %j is %s', (line, suggestion) => {
+  expect(suggestionFor(line, openCheckout(checkout))).toBe(suggestion);
+});
+
+test('the closest name differs in case or by two letters at most, and is the only one that close', () => {
+  const names = ['Chair1.uasset', 'Chair2.uasset', 'Table.uasset', 'ab', 'HERO', 'hero'];
+  const closest = (name: string) => closestName(name, names);
+  expect(closest('chair1.uasset')).toBe('Chair1.uasset');
+  expect(closest('Chair3.uasset')).toBeUndefined();
+  expect(closest('Tabel.uasset')).toBe('Table.uasset');
+  expect(closest('Tab.uasset')).toBe('Table.uasset');
+  expect(closest('Tbales.uasset')).toBeUndefined();
+  expect(closest('ac')).toBeUndefined();
+  expect(closest('Hero')).toBeUndefined();
+  expect(closest('hero')).toBe('hero');
+});
+
+describe('a large checkout', () => {
+  const names = Array.from(
+    { length: 100_000 },
+    (_, number) => `Chair_${String(number).padStart(6, '0')}_Diffuse.uasset`,
+  );
+
+  test('is read only along the paths of the lines, each folder once', async () => {
+    const at = join(folder, 'wide');
+    for (let number = 0; number < 50; number += 1)
+      await mkdir(join(at, 'Content', String(number)), { recursive: true });
+    const read: string[] = [];
+    const { find, namesIn, ...rest } = openCheckout(at);
+    const watched = {
+      ...rest,
+      find,
+      namesIn: (path: string) => {
+        read.push(path);
+        return namesIn(path);
+      },
+    };
+    unknownLinesText(
+      Array.from({ length: 1_000 }, (_, number) => `content/7/${number}.umap`),
+      watched,
+    );
+    expect(new Set(read)).toEqual(new Set(['', 'Content', 'Content/7']));
+    expect(read).toHaveLength(5 * 3);
+  });
+
+  test('is compared with a wrong name in little time', () => {
+    const before = process.threadCpuUsage();
+    for (const name of ['Chair_999999_Diffuse.uasset', 'Chairs_000000_Difuse.uasset', 'a'.repeat(255)])
+      closestName(name, names);
+    const { user, system } = process.threadCpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(2_000);
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { stable } from '../support/stable.ts';
+import { checkOut, errorsOf, openScene, type SceneJob } from './scene.ts';
+
+const scene = openScene();
+
+const hero = 'Content/Hero.uasset';
+const chair = 'Content/Props/Chair.uasset';
+const arena = 'Content/Maps/Arena.umap';
+
+async function jobWithCheckout() {
+  const workspace = await scene.service.workspace();
+  const job = await scene.job({ workspace });
+  await checkOut(job, hero, chair, arena);
+  return { workspace, job };
+}
+
+const locking = (job: SceneJob, path: string, more: Readonly<Record<string, string>> = {}) =>
+  job.run({ with: { operation: 'lock', path, ...more } });
+
+const pathsIn = (locks: string | undefined): readonly string[] =>
+  JSON.parse(locks ?? '').map(({ path }: { readonly path: string }) => path);
+
+const mistakes = [`- ${hero}`, `"${hero}"`, '# a comment', `$GITHUB_WORKSPACE/${hero}`, '~/x'].join('\n');
+
+describe('lock', () => {
+  test('reports a folder and every line that cannot be meant as a path, and locks nothing', async () => {
+    const { workspace, job } = await jobWithCheckout();
+    const result = await locking(job, `${hero}\nContent/Maps\n${mistakes}`);
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
+    expect(errorsOf(result)).toMatchInlineSnapshot(`
+      [
+        "Input \`path\` has the line "Content/Maps". It is a folder of the checkout in <checkout>. Write \`Content/Maps/**\` for the files below it. To use the path of the folder itself, set \`glob: false\`.",
+        "Input \`path\` has the line "- Content/Hero.uasset". Remove the leading "- ": the input has one path per line and is not a YAML list. If a file has this name, set \`glob: false\`.",
+        "Input \`path\` has the line "\\"Content/Hero.uasset\\"". Remove the quotes: they would be part of the path. If a file has this name, set \`glob: false\`.",
+        "Input \`path\` has the line "# a comment". Remove the line: the input cannot have comments. If a file has this name, set \`glob: false\`.",
+        "Input \`path\` has the line "$GITHUB_WORKSPACE/Content/Hero.uasset". Remove $GITHUB_WORKSPACE and the slash: a path is relative to the workspace. If a file has this name, set \`glob: false\`.",
+        "Input \`path\` has the line "~/x". Remove the leading "~/": a path is relative to the workspace. If a file has this name, set \`glob: false\`.",
+      ]
+    `);
+    expect(await scene.locked(workspace)).toEqual([]);
+  });
+
+  test('reports such lines without a checkout as well', async () => {
+    const workspace = await scene.service.workspace();
+    const result = await locking(await scene.job({ workspace }), mistakes);
+    expect(result.conclusion).toBe('failure');
+    expect(result.annotations).toHaveLength(5);
+    expect(await scene.locked(workspace)).toEqual([]);
+  });
+
+  test('warns once of all lines that name no file, says what was probably meant, and locks them', async () => {
+    const { workspace, job } = await jobWithCheckout();
+    const lines = ['content/hero.uasset', 'Content/Heroo.uasset', `${hero}, ${chair}`, `${hero} ${chair}`, hero];
+    const result = await locking(job, lines.join('\n'));
+    expect(result.conclusion).toBe('success');
+    expect(result.annotations).toMatchObject([{ level: 'warning' }]);
+    expect(errorsOf(result)).toMatchInlineSnapshot(`
+      [
+        "4 lines of \`path\` name no file of the checkout in <checkout>: "content/hero.uasset" (did you mean "Content/Hero.uasset"?), "Content/Heroo.uasset" (did you mean "Content/Hero.uasset"?), "Content/Hero.uasset, Content/Props/Chair.uasset" (write each path on a line of its own), "Content/Hero.uasset Content/Props/Chair.uasset" (write each path on a line of its own). To use paths that have no file, set \`glob: false\`.",
+      ]
+    `);
+    expect(await scene.locked(workspace)).toEqual(lines.toSorted());
+  });
+
+  test('takes all of that as paths with glob: false', async () => {
+    const { workspace, job } = await jobWithCheckout();
+    const lines = ['Content/Maps', ...mistakes.split('\n'), 'content/hero.uasset'];
+    const result = await locking(job, lines.join('\n'), { glob: 'false' });
+    expect(result).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(await scene.locked(workspace)).toEqual(lines.toSorted());
+  });
+
+  test('does not warn of paths without a file before a checkout', async () => {
+    const job = await scene.job({ workspace: await scene.service.workspace() });
+    expect(await locking(job, hero)).toMatchObject({ conclusion: 'success', annotations: [] });
+  });
+});
+
+describe('list-locks', () => {
+  test('lists all locks below a folder of the checkout, also on paths that the checkout lacks', async () => {
+    const { workspace, job } = await jobWithCheckout();
+    const deep = 'Content/Maps/Deep/Cave.umap';
+    for (const path of [hero, arena, deep, 'Content/Mapsets/x', 'Content/Maps.txt']) await scene.lock(workspace, path);
+    const list = (path: string, more = {}) => job.run({ with: { operation: 'list-locks', path, ...more } });
+    const result = await list('Content/Maps');
+    expect(result).toMatchObject({ conclusion: 'success', annotations: [], outputs: { status: 'locked', count: '2' } });
+    expect(pathsIn(result.outputs['locks'])).toEqual([arena, deep]);
+    expect(stable(result.log)).toContain('2 locks in <workspace>, below Content/Maps.');
+    const several = await list(`Content/Maps/\n!**/Deep/**\n${arena}\n${hero}`);
+    expect(pathsIn(several.outputs['locks'])).toEqual([hero, arena]);
+    expect(stable(several.log)).toContain('2 locks in <workspace>, among 2 paths and below Content/Maps.');
+    const nested = await list('Content\nContent/Maps');
+    expect(pathsIn(nested.outputs['locks'])).toHaveLength(5);
+    await expect(list('Content/Maps', { 'fail-if-locked': 'true' })).resolves.toMatchObject({ conclusion: 'failure' });
+    await expect(list('Content/Props')).resolves.toMatchObject({ outputs: { status: 'free', count: '0' } });
+  });
+
+  test('warns of a path that is no file of the checkout', async () => {
+    const { workspace, job } = await jobWithCheckout();
+    await scene.lock(workspace, hero);
+    const result = await job.run({ with: { operation: 'list-locks', path: 'content/hero.uasset' } });
+    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'free' } });
+    expect(errorsOf(result)).toEqual([expect.stringContaining('(did you mean "Content/Hero.uasset"?)')]);
+  });
+});
+
+describe('unlock', () => {
+  test('says that the job holds no lock that a pattern matches', async () => {
+    const { workspace, job } = await jobWithCheckout();
+    await locking(job, hero);
+    const result = await job.run({ with: { operation: 'unlock', path: 'Sounds/**' } });
+    expect(result.conclusion).toBe('failure');
+    expect(errorsOf(result)).toEqual([
+      'Input `path` has the line "Sounds/**". This job holds no lock that matches it, nor does the checkout in <checkout> have such a file. If this is the name of a file, set `glob: false`.',
+    ]);
+    expect(await scene.locked(workspace)).toEqual([hero]);
+  });
+
+  test('warns of a path that is neither a file nor a lock of the job, but not of a lock without a file', async () => {
+    const { workspace, job } = await jobWithCheckout();
+    await locking(job, `new.txt\n${hero}`, { glob: 'false' });
+    const wrong = await job.run({ with: { operation: 'unlock', path: 'content/hero.uasset' } });
+    expect(wrong).toMatchObject({ conclusion: 'success', outputs: { status: 'absent' } });
+    expect(errorsOf(wrong)).toEqual([expect.stringContaining('(did you mean "Content/Hero.uasset"?)')]);
+    const right = await job.run({ with: { operation: 'unlock', path: 'new.txt' } });
+    expect(right).toMatchObject({ conclusion: 'success', annotations: [], outputs: { released: '["new.txt"]' } });
+    expect(await scene.locked(workspace)).toEqual([hero]);
+  });
+});
