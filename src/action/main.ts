@@ -1,7 +1,7 @@
 import * as core from '@actions/core';
 import type { Context } from './context.ts';
 import { loadInputs, type Task } from './inputs/load.ts';
-import { readRawInputs, secretsIn } from './inputs/table.ts';
+import { readRawInputs, secretsIn, wantsLedger } from './inputs/table.ts';
 import { failed, InputError, type Outcome } from './outcome.ts';
 import { openRedactor } from './report/redact.ts';
 import { createReporter } from './report/reporter.ts';
@@ -29,10 +29,14 @@ async function run(context: Context, task: Task): Promise<Outcome> {
 }
 
 async function main(): Promise<void> {
-  const secrets = secretsIn(readRawInputs(core.getInput, process.env));
+  const raw = readRawInputs(core.getInput, process.env);
+  const secrets = secretsIn(raw);
   const redactor = openRedactor(secrets);
   const reporter = createReporter(secrets, redactor);
-  const loaded = loadInputs(core.getInput, process.env);
+  const fromLedger = wantsLedger(raw)
+    ? (await import('./inputs/job-place.ts')).findJobPlace(raw, process.env)
+    : undefined;
+  const loaded = loadInputs(core.getInput, process.env, fromLedger);
   if (!loaded.ok) {
     reporter.refuse(loaded.problems);
     return;

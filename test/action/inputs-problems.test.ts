@@ -80,7 +80,6 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, wh
   ['lock', 'renew', 'sometimes', boolean],
   ['lock', 'on-lost', 'ignore', reaction],
   ['lock', 'on-lost', 'Fail', reaction],
-  ['unlock', 'path', '', 'Name what to release: with `path`, `locks` or `locks-file`.', missing],
   ['unlock', 'locks', '[]', oneOf, hidden],
   ['unlock', 'locks-file', '/tmp/l.json', oneOf],
   ['register-hook', 'hook-url', '', 'It has to be an https address.', missing],

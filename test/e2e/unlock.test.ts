@@ -115,6 +115,21 @@ describe('a release that the service refuses', () => {
   });
 });
 
+test('with force, exactly the locks of another owner are released that `locks` names, and no later one', async () => {
+  const workspace = await scene.service.workspace();
+  const first = await scene.job({ workspace, name: 'ada', scopes: ['locks:write'] });
+  const locking = await first.run({ with: { operation: 'lock', path: 'a\nb', 'auto-release': 'false' } });
+  await scene.release(workspace, 'b');
+  await scene.lock(workspace, 'b');
+  const locks = locking.outputs['locks'] ?? '';
+  const second = await scene.job({ workspace, name: 'build-bot', scopes: ['locks:admin'] });
+  const refused = await second.run({ with: { operation: 'unlock', locks } });
+  expect(refused).toMatchObject({ conclusion: 'failure', outputs: { released: '[]' } });
+  const result = await second.run({ with: { operation: 'unlock', locks, force: 'true' } });
+  expect(result.outputs).toEqual({ status: 'lost', released: '["a"]' });
+  expect(await scene.locked(workspace)).toEqual(['b']);
+});
+
 test('a file of locks that cannot be read is a wrong input', async () => {
   const job = await scene.job({ workspace: 'game' });
   const result = await job.run({ with: { operation: 'unlock', 'locks-file': '/nowhere/locks.json' } });

@@ -548,6 +548,7 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/action/context.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
   'src/service/locks/read-history.ts readLockHistory': 'It reads the database.',
+  'src/action/ledger/history.ts readLockPlaces': 'It puts entries of the ledger together that readEntry has read.',
   'src/action/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/git/bare-repository.ts readHead': 'It reads a file that the service has written.',
   'src/service/mirror/read-request.ts readUploadPackRequest': 'It is readBytes, gunzip and parseUploadPackRequest.',

@@ -24,7 +24,15 @@ import {
 } from './parse.ts';
 import { type PathLine, parsePathLine } from './path-line.ts';
 import { complete, createReader, type Read, type Reader } from './reader.ts';
-import { type GetInput, type InputName, type OperationName, operations, readRawInputs, unusedInputs } from './table.ts';
+import {
+  type FromLedger,
+  type GetInput,
+  type InputName,
+  type OperationName,
+  operations,
+  readRawInputs,
+  unusedInputs,
+} from './table.ts';
 
 /** How to reach the service. */
 export interface Connection {
@@ -36,11 +44,10 @@ export interface Connection {
   readonly retries: number;
 }
 
-/** What `unlock` is to release. */
-type UnlockSelection = { readonly kind: 'paths'; readonly paths: readonly PathLine[] } | HandoffSelection;
-
-/** What `check` asks about: all that the job has locked in the workspace, unless it is told which locks. */
+/** All locks of the job in the workspace, or exactly those that the step names. */
 type CheckSelection = { readonly kind: 'job' } | HandoffSelection;
+
+type UnlockSelection = CheckSelection | { readonly kind: 'paths'; readonly paths: readonly PathLine[] };
 
 /** Whose locks `list-locks` lists. */
 export type LockScope =
@@ -122,11 +129,8 @@ function readUnlockSelection(reader: Reader): Read<UnlockSelection> {
   const { raw, complain } = reader;
   const paths = readPathLines(reader);
   const [name, another] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
-  if (name === undefined) {
-    complain('path', 'Name what to release: with `path`, `locks` or `locks-file`.');
-    return undefined;
-  }
   if (another !== undefined) complain(another, 'Give one of `path`, `locks` and `locks-file`, not several.');
+  if (name === undefined) return paths && { kind: 'job' };
   if (name === 'path') return paths && { kind: 'paths', paths };
   return readHandoffSelection(reader, name);
 }
@@ -261,8 +265,17 @@ export type LoadedInputs =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** What the step is asked to do, or everything that is wrong with how it was asked. */
-export function loadInputs(getInput: GetInput, environment: NodeJS.ProcessEnv): LoadedInputs {
-  const reader = createReader(readRawInputs(getInput, environment));
+export function loadInputs(
+  getInput: GetInput,
+  environment: NodeJS.ProcessEnv,
+  { values, missing }: FromLedger = { values: {}, missing: {} },
+): LoadedInputs {
+  const given = readRawInputs(getInput, environment);
+  const fromLedger = {
+    'base-url': given['base-url'] || (values['base-url'] ?? ''),
+    workspace: given.workspace || (values.workspace ?? ''),
+  };
+  const reader = createReader({ ...given, ...fromLedger }, missing);
   const operation = reader.read('operation', parseOneOf(operations));
   const connection = readConnection(reader, environment);
   const summary = reader.read('summary', parseBoolean);

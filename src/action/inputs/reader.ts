@@ -1,5 +1,5 @@
 import type { Parse } from './parse.ts';
-import type { InputName, RawInputs } from './table.ts';
+import type { FromLedger, InputName, RawInputs } from './table.ts';
 
 /** Inputs whose values are never shown, however wrong they are. */
 const secretInputs: ReadonlySet<InputName> = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);
@@ -37,8 +37,10 @@ export interface Reader {
   read<T>(name: InputName, parse: Parse<T>): Read<T>;
 }
 
-export function createReader(raw: RawInputs): Reader {
+/** `missing` says why inputs must be given, where that is not simply because the operation needs them. */
+export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}): Reader {
   const problems: string[] = [];
+  const whyMissing: { readonly [Name in InputName]?: string } = missing;
   const complain = (name: InputName, why: string): void => {
     problems.push(`${inputText(name, raw[name])} ${why}`);
   };
@@ -50,7 +52,7 @@ export function createReader(raw: RawInputs): Reader {
     read(name, parse) {
       const parsed = parse(raw[name]);
       if (parsed.ok) return parsed.value;
-      complain(name, parsed.why);
+      complain(name, (raw[name] === '' ? whyMissing[name] : undefined) ?? parsed.why);
       return undefined;
     },
   };

@@ -70,6 +70,16 @@ export type RawInputs = Readonly<Record<InputName, string>>;
 /** What the workflow gives an input: the toolkit's `getInput`. */
 export type GetInput = (name: string) => string;
 
+/** Of a `check` or `unlock`: its service and workspace, where the job has its locks. */
+export interface FromLedger {
+  readonly values: { readonly [Name in 'base-url' | 'workspace']?: string | undefined };
+  /** Why one of them must be given. */
+  readonly missing: { readonly [Name in 'base-url' | 'workspace']?: string };
+}
+
+export const wantsLedger = ({ operation, 'base-url': baseUrl, workspace }: RawInputs): boolean =>
+  (operation === 'check' || operation === 'unlock') && (baseUrl === '' || workspace === '');
+
 /** An input, else the variable that stands in for it, else what `action.yml` would give. */
 export function readRawInputs(getInput: GetInput, environment: NodeJS.ProcessEnv): RawInputs {
   const read = (name: InputName): string => {

@@ -212,6 +212,37 @@ function readContent(ledger: Ledger): LedgerContent {
   }
 }
 
+/** A workspace of a service. */
+export type LockPlace = Pick<LockAddress, 'service' | 'workspace'>;
+
+/** A lock as another step passes it on. */
+type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;
+
+const isSameLock = (one: NamedLock, other: NamedLock): boolean =>
+  one.path === other.path &&
+  (one.id !== undefined && other.id !== undefined ? one.id === other.id : one.etag === other.etag);
+
+/**
+ * Where the job holds locks; if it holds none, where its steps tried to lock. With `named`, where its steps were granted
+ * all of these locks: locks of another job may be anywhere.
+ */
+export function readLockPlaces(ledger: Ledger, named: readonly NamedLock[] = []): readonly LockPlace[] {
+  const { entries } = readContent(ledger);
+  const { held, grants } = historyOf(entries);
+  const plans = entries.filter((entry) => entry.kind === 'plan');
+  const used: readonly LockPlace[] =
+    named.length > 0 ? grants : held.length > 0 ? held.map(({ grant }) => grant) : plans;
+  const places = new Map(used.map((place) => [JSON.stringify([place.service, place.workspace]), place]));
+  const grantsOn = Map.groupBy(grants, ({ path }) => path);
+  const isIn = ({ service, workspace }: LockPlace, lock: NamedLock): boolean =>
+    (grantsOn.get(lock.path) ?? []).some(
+      (grant) => grant.service === service && grant.workspace === workspace && isSameLock(grant.lock, lock),
+    );
+  return [...places.values()]
+    .filter((place) => named.every((lock) => isIn(place, lock)))
+    .map(({ service, workspace }) => ({ service, workspace }));
+}
+
 export function readJobLocks(ledger: Ledger, service: string, workspace: string): JobLocks {
   const { entries, damaged } = readContent(ledger);
   const isHere = (entry: Pick<LockAddress, 'service' | 'workspace'>): boolean =>

@@ -1,5 +1,6 @@
 import { type KnownLock, withRequest } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
+import type { TaskOf } from '../inputs/load.ts';
 import { heldText } from '../locks/messages.ts';
 import { locksPage, type Outcome, ofKind } from '../outcome.ts';
 import { clockTime, count, listed } from '../report/words.ts';
@@ -85,14 +86,36 @@ function failureOf(result: UnlockResult, now: number): readonly string[] {
   }
 }
 
-function sentenceOf(results: readonly UnlockResult[], workspace: string): string {
+/** The workspace, and the input that says what to release. */
+interface UnlockReport {
+  readonly service: string;
+  readonly workspace: string;
+  readonly selection: TaskOf<'unlock'>['selection']['kind'];
+  /** Why there may be locks that were not released. */
+  readonly gap?: string | undefined;
+}
+
+/** An unlock that finds nothing to release. */
+function nothingText(selection: UnlockReport['selection']): string {
+  switch (selection) {
+    case 'job':
+      return 'this job no longer holds a lock there';
+    case 'paths':
+      return 'this job holds no lock that matches `path`';
+    case 'locks':
+    case 'locks-file':
+      return 'the list of locks is empty';
+  }
+}
+
+function sentenceOf(results: readonly UnlockResult[], { workspace, selection }: UnlockReport): string {
   const released = ofKind(results, 'released');
   const [first] = released;
   const what =
     first === undefined
       ? 'Nothing was released'
       : `Released ${results.length === 1 ? first.path : count(released.length, 'lock')}`;
-  if (results.length === 0) return `${what} in ${workspace}: this job has no lock on what the pattern matches.`;
+  if (results.length === 0) return `${what} in ${workspace}: ${nothingText(selection)}.`;
   const numberOf = (...kinds: readonly UnlockResult['kind'][]): number =>
     results.filter(({ kind }) => kinds.includes(kind)).length;
   const owners = new Set(ofKind(results, 'held').map(({ holder }) => holder?.owner ?? 'somebody else'));
@@ -130,20 +153,17 @@ export function othersText(results: readonly UnlockResult[], now: number): strin
   return `Left alone, because this job is not known to hold them: ${listed(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
 }
 
-export function unlockOutcome(
-  results: readonly UnlockResult[],
-  { service, workspace }: { readonly service: string; readonly workspace: string },
-  now: number,
-): Outcome {
+export function unlockOutcome(results: readonly UnlockResult[], report: UnlockReport, now: number): Outcome {
+  const { service, workspace, gap } = report;
   const rows = results.map((result) => [result.path, resultText(result)]);
   return {
     outputs: {
       status: statusOf(results),
       released: JSON.stringify(ofKind(results, 'released').map(({ path }) => path)),
     },
-    sentence: sentenceOf(results, workspace),
+    sentence: sentenceOf(results, report),
     tables: [{ head: ['Path', 'Result'], rows, rest: locksPage(service, workspace) }],
-    failures: results.flatMap((result) => failureOf(result, now)),
+    failures: [...results.flatMap((result) => failureOf(result, now)), ...(gap === undefined ? [] : [gap])],
     annotations: [],
   };
 }

@@ -16,8 +16,9 @@ import { type JobLocks, readJobLocks } from '../ledger/history.ts';
 import { warnOfLostLocks } from '../locks/job-locks.ts';
 import type { OwnLock } from '../locks/ownership.ts';
 import { isProven, type ReleaseTarget, releaseLock } from '../locks/release.ts';
-import { byPath, type Outcome } from '../outcome.ts';
+import { byPath, InputError, type Outcome } from '../outcome.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
+import { listed } from '../report/words.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
 
 /** What an unlock means by a path. */
@@ -60,24 +61,52 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
   return damaged ? { kind: 'lock', path, lock: {}, doubtful: true, asked: 'by-name' } : { kind: 'path', path };
 }
 
+interface UnlockTargets {
+  readonly targets: readonly UnlockTarget[];
+  /** Why there may be more. */
+  readonly gap?: string | undefined;
+}
+
+/** All locks of the job. Missing inputs and an empty `locks` output of another job look the same to the step. */
+function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: JobLocks): UnlockTargets {
+  const { held, planned, otherWorkspaces, damaged } = jobLocks;
+  const gap = damaged
+    ? `Part of the ledger in ${ledger.file} cannot be read, so this job may have locks that were not released. Name them with \`path\`, \`locks\` or \`locks-file\`.`
+    : undefined;
+  if (planned.size === 0 && held.size === 0) {
+    const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it names the output \`locks\` of another job, that output is empty.`;
+    throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
+  }
+  if (otherWorkspaces.length > 0) {
+    log.line(`The locks of this job in ${listed(otherWorkspaces)} are kept: each workspace needs its own step.`);
+  }
+  log.line(`\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in ${workspace}.`);
+  return { targets: [...held.keys()].map((path) => resolveFromLedger({ kind: 'matched', path }, jobLocks)), gap };
+}
+
 /** Everything that the inputs name, before the first request. */
-export async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<readonly UnlockTarget[]> {
+async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<UnlockTargets> {
   const { ledger, connection, runner, log } = context;
   const { selection, workspace, force } = task;
+  const readLedger = (): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace);
   switch (selection.kind) {
+    case 'job':
+      return locksOfJob(context, workspace, readLedger());
     case 'paths': {
-      const jobLocks = readJobLocks(ledger, connection.baseUrl, workspace);
+      const jobLocks = readLedger();
       const { held } = jobLocks;
       const isLocked = (path: LockPath): boolean => held.has(path);
       const lockedPaths = [...held.keys()];
       const { paths, warning } = await resolvePaths(selection.paths, { ...runner, lockedPaths, isLocked });
       if (warning !== undefined) log.warn(warning);
       // With `force`, it does not matter whose lock is there.
-      return paths.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks)));
+      return {
+        targets: paths.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks))),
+      };
     }
     case 'locks':
     case 'locks-file':
-      return loadHandoff(selection).map(fromHandoff);
+      return { targets: loadHandoff(selection).map(fromHandoff) };
   }
 }
 
@@ -126,7 +155,7 @@ async function lookAtOthers(
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
   const { client, log, connection } = context;
   const { workspace, force } = task;
-  const targets = await unlockTargets(context, task);
+  const { targets, gap } = await unlockTargets(context, task);
   await warnOfLostLocks(context, workspace);
   const within = defaultLimits(context);
   const results: UnlockResult[] = [];
@@ -195,7 +224,11 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const now = client.serverNow();
   const caution = cautionText(results, now);
   if (caution !== undefined) log.warn(caution);
-  const outcome = unlockOutcome(results, { service: connection.baseUrl, workspace }, now);
+  const outcome = unlockOutcome(
+    results,
+    { service: connection.baseUrl, workspace, selection: task.selection.kind, gap },
+    now,
+  );
   log.group(
     outcome.sentence,
     results.map((result) => `${result.path}: ${resultText(result, now)}`),

@@ -81,7 +81,8 @@ const all: { readonly [Kind in UnlockResult['kind']]: Extract<UnlockResult, { ki
   failed: { path, kind: 'failed', why: 'It lost its connection.' },
 };
 const { released, absent, lost, held } = all;
-const outcomeOf = (...results: readonly UnlockResult[]) => unlockOutcome(results, place, start);
+const outcomeOf = (...results: readonly UnlockResult[]) =>
+  unlockOutcome(results, { ...place, selection: 'paths' }, start);
 
 describe('an unlock', () => {
   test.each([

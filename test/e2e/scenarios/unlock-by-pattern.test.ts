@@ -133,7 +133,7 @@ describe('an unlock with a pattern', () => {
     await place.release(cave);
     const absent = await job.run(unlocking({ path: maps }));
     expect(absent).toMatchObject({ conclusion: 'success', outputs: { status: 'absent', released: '[]' } });
-    expect(absent.log).toContain('this job has no lock on what the pattern matches');
+    expect(absent.log).toContain('this job holds no lock that matches `path`');
   });
 
   test('says nothing of others where it may not look, and releases its own', async () => {

@@ -1,0 +1,64 @@
+import { parseBaseUrl } from '../../client/access.ts';
+import { readRunner } from '../context.ts';
+import { type LockPlace, readLockPlaces } from '../ledger/history.ts';
+import { ledgerFile, openLedger } from '../ledger/ledger.ts';
+import { listed } from '../report/words.ts';
+import { type HandoffLock, type HandoffSelection, loadHandoff, parseHandoff } from './parse.ts';
+import type { FromLedger, RawInputs } from './table.ts';
+
+const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
+
+const example = 'such as https://workspaces.example.com/v1';
+const listThem = '`operation: list-workspaces` lists the workspaces.';
+
+function missingTexts(raw: RawInputs, isHandoff: boolean): FromLedger['missing'] {
+  if (isHandoff) {
+    const why = 'The locks that the step names are not, or not all, of this job, so it must also name';
+    return { 'base-url': `${why} their service, ${example}.`, workspace: `${why} their workspace.` };
+  }
+  const here = raw['base-url'] !== '' ? ' on this service' : raw.workspace !== '' ? ' in this workspace' : '';
+  const why = `No step of this job has locked anything${here}, so the step must name`;
+  return { 'base-url': `${why} the service, ${example}.`, workspace: `${why} the workspace. ${listThem}` };
+}
+
+function severalTexts(places: readonly LockPlace[]): FromLedger['missing'] {
+  const texts = listed(places.map(({ service, workspace }) => `${workspace} on ${service}`));
+  return {
+    'base-url': `This job has locks on several services: ${texts}. Use one step for each, and name its service.`,
+    workspace: `This job has locks in several workspaces: ${texts}. Use one step for each, and name its workspace.`,
+  };
+}
+
+/** Undefined if the step names no locks, or if they cannot be read: that is reported as a problem of its own input. */
+function handoffOf(raw: RawInputs): readonly HandoffLock[] | undefined {
+  try {
+    const locks = parseHandoff(raw.locks);
+    if (locks.ok) return locks.value;
+    const selection: HandoffSelection = { kind: 'locks-file', file: raw['locks-file'] };
+    return selection.file === '' ? undefined : loadHandoff(selection);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Service and workspace of the locks of this job, for a `check` or `unlock` that does not name both. */
+export function findJobPlace(raw: RawInputs, environment: NodeJS.ProcessEnv): FromLedger {
+  // It is only read, so there is nothing to redact.
+  const ledger = openLedger(ledgerFile(readRunner(environment).temporaryFolder), (text) => text);
+  const handoff = handoffOf(raw);
+  const service = parseBaseUrl(raw['base-url'], true, '');
+  const places = readLockPlaces(ledger, handoff).filter(
+    (place) =>
+      (!service.ok || place.service === service.value) && (raw.workspace === '' || place.workspace === raw.workspace),
+  );
+  if (places.length === 0) return { values: {}, missing: missingTexts(raw, handoff !== undefined) };
+  const services = distinct(places.map((place) => place.service));
+  const workspaces = distinct(places.map((place) => place.workspace));
+  return {
+    values: {
+      ...(services.length === 1 && { 'base-url': services[0] }),
+      ...(workspaces.length === 1 && { workspace: workspaces[0] }),
+    },
+    missing: severalTexts(places),
+  };
+}

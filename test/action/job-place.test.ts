@@ -1,0 +1,155 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findJobPlace } from '../../src/action/inputs/job-place.ts';
+import { loadInputs } from '../../src/action/inputs/load.ts';
+import { type OperationName, readRawInputs, wantsLedger } from '../../src/action/inputs/table.ts';
+import type { Entry, Grant } from '../../src/action/ledger/entry.ts';
+import { ledgerFile } from '../../src/action/ledger/ledger.ts';
+import { at, grantOf, lockOf, place } from './samples.ts';
+import { type Given, getInputOf, stepEnvironment } from './step-environment.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'job-place-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let jobs = 0;
+
+/** What a step of a job with this ledger makes of its inputs. */
+async function load(
+  operation: OperationName,
+  ledger: readonly Entry[],
+  given: Given = {},
+  more: NodeJS.ProcessEnv = {},
+) {
+  jobs += 1;
+  const temporaryFolder = join(folder, String(jobs));
+  const file = ledgerFile(temporaryFolder);
+  await mkdir(dirname(file), { recursive: true });
+  if (ledger.length > 0) await writeFile(file, ledger.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+  const step = { operation, token: 'wsa_0123456789', ...given };
+  const environment = stepEnvironment(step, { RUNNER_TEMP: temporaryFolder, ...more });
+  const raw = readRawInputs(getInputOf(environment), environment);
+  return loadInputs(
+    getInputOf(environment),
+    environment,
+    wantsLedger(raw) ? findJobPlace(raw, environment) : undefined,
+  );
+}
+
+const placeIn = (loaded: Awaited<ReturnType<typeof load>>) => {
+  if (!loaded.ok || !('workspace' in loaded.inputs.task)) return undefined;
+  return { service: loaded.inputs.connection.baseUrl, workspace: loaded.inputs.task.workspace };
+};
+const placeOf = async (...given: Parameters<typeof load>) => placeIn(await load(...given));
+const problemsOf = async (...given: Parameters<typeof load>) => {
+  const loaded = await load(...given);
+  return loaded.ok ? [] : loaded.problems;
+};
+
+const film = { ...place, workspace: 'film' };
+const elsewhere = { service: 'https://other.example.com/v1', workspace: 'game' };
+const planIn = (where: typeof place): Entry => ({ kind: 'plan', ...where, step: 's', at, paths: ['a'] });
+const ended = ({ service, workspace, path, lock: { id } }: Grant): Entry => {
+  return { kind: 'ended', service, workspace, path, id, at, how: 'released' };
+};
+const inGame = grantOf('a');
+const inFilm = grantOf('a', { ...film, key: 'film' });
+const handoff = (...grants: readonly Grant[]): string =>
+  JSON.stringify(grants.map(({ path, lock: { id, etag } }) => ({ path, id, etag })));
+
+describe.each(['check', 'unlock'] as const)('%s takes service and workspace', (operation) => {
+  test('from the locks that the job holds', async () => {
+    expect(await placeOf(operation, [planIn(place), inGame])).toEqual(place);
+  });
+
+  test('from the one workspace in which it still holds some', async () => {
+    expect(await placeOf(operation, [inFilm, inGame, ended(inFilm)])).toEqual(place);
+  });
+
+  test('from what its steps tried to lock, if it holds none', async () => {
+    expect(await placeOf(operation, [planIn(place), inGame, ended(inGame)])).toEqual(place);
+    expect(await placeOf(operation, [planIn(place)])).toEqual(place);
+  });
+
+  test('from inputs and environment first', async () => {
+    const given = { 'base-url': elsewhere.service, workspace: 'film' };
+    expect(await placeOf(operation, [inGame], given)).toEqual({ ...elsewhere, workspace: 'film' });
+    const variables = { WORKSPACE_BASE_URL: elsewhere.service, WORKSPACE_ID: 'film' };
+    expect(await placeOf(operation, [inGame], {}, variables)).toEqual({ ...elsewhere, workspace: 'film' });
+  });
+
+  test.each<[string, Given, typeof place]>([
+    ['the workspace', { workspace: 'film' }, film],
+    ['the service, with a slash at its end', { 'base-url': `${elsewhere.service}/` }, elsewhere],
+  ])('from the locks there, if the step names only %s', async (_, given, expected) => {
+    const held = [inFilm, grantOf('a', { ...elsewhere, key: 'elsewhere' })];
+    expect(await placeOf(operation, held, given)).toEqual(expected);
+  });
+
+  test('from nothing if the job has locks in several places, and lists them', async () => {
+    expect(await problemsOf(operation, [inGame, inFilm])).toEqual([
+      'Input `workspace` is missing. This job has locks in several workspaces: game on https://workspaces.example.com/v1, film on https://workspaces.example.com/v1. Use one step for each, and name its workspace.',
+    ]);
+    expect(await problemsOf(operation, [inGame, grantOf('a', { ...elsewhere, key: 'elsewhere' })])).toEqual([
+      'Input `base-url` is missing. This job has locks on several services: game on https://workspaces.example.com/v1, game on https://other.example.com/v1. Use one step for each, and name its service.',
+    ]);
+  });
+
+  test('from nothing if no step has locked anything', async () => {
+    expect(await problemsOf(operation, [])).toEqual([
+      'Input `base-url` is missing. No step of this job has locked anything, so the step must name the service, such as https://workspaces.example.com/v1.',
+      'Input `workspace` is missing. No step of this job has locked anything, so the step must name the workspace. `operation: list-workspaces` lists the workspaces.',
+    ]);
+    expect(await problemsOf(operation, [inGame], { 'base-url': elsewhere.service })).toEqual([
+      expect.stringMatching(/^Input `workspace` is missing\. No step of this job has locked anything on this service,/),
+    ]);
+  });
+
+  test('by the rules of the input: plain http takes `allow-http`', async () => {
+    const open = { service: 'http://10.0.0.1/v1', workspace: 'game' };
+    expect(await problemsOf(operation, [grantOf('a', open)])).toEqual([
+      expect.stringMatching(/^Input `base-url` is "http:\/\/10\.0\.0\.1\/v1"\. Plain http would expose the token/),
+    ]);
+    expect(await placeOf(operation, [grantOf('a', open)], { 'allow-http': 'true' })).toEqual(open);
+  });
+
+  test('from the locks that `locks` or `locks-file` names, if all are of this job', async () => {
+    const renewed = grantOf('a', { key: 'film', ...film, lock: lockOf('a', { id: 'lock_film', etag: '"2"' }) });
+    const first = grantOf('a', { ...renewed, lock: lockOf('a', { id: 'lock_film', etag: '"1"' }) });
+    const file = join(folder, 'locks.json');
+    await writeFile(file, handoff(first));
+    for (const given of [{ locks: handoff(first) }, { 'locks-file': file }]) {
+      expect(await placeOf(operation, [inGame, first, renewed], given)).toEqual(film);
+    }
+  });
+
+  test('from nothing if `locks` names a lock of another job: it may be anywhere', async () => {
+    const another = grantOf('b');
+    expect(await problemsOf(operation, [inGame], { locks: handoff(inGame, another) })).toEqual([
+      'Input `base-url` is missing. The locks that the step names are not, or not all, of this job, so it must also name their service, such as https://workspaces.example.com/v1.',
+      'Input `workspace` is missing. The locks that the step names are not, or not all, of this job, so it must also name their workspace.',
+    ]);
+  });
+
+  test('even if `locks` is wrong, so that only that is reported', async () => {
+    expect(await problemsOf(operation, [inGame], { locks: '{' })).toEqual([
+      expect.stringMatching(/^Input `locks` is not valid\./),
+    ]);
+  });
+});
+
+test.each(['sync', 'lock', 'list-locks', 'register-hook', 'list-workspaces', 'list-branches'] as const)(
+  '%s does not take them from the locks of the job',
+  async (operation) => {
+    const problems = await problemsOf(operation, [inGame], {
+      path: 'a',
+      branch: 'main',
+      'hook-url': 'https://a.example',
+    });
+    expect(problems).toContainEqual(expect.stringMatching(/^Input `base-url` is missing\. It has to be an address/));
+  },
+);

@@ -1,0 +1,156 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { stable } from '../support/stable.ts';
+import { checkOut, errorsOf, openScene, type SceneJob } from './scene.ts';
+
+const scene = openScene();
+
+/** The steps of these jobs find neither a service nor a workspace in their environment. */
+const openJob = (more: Parameters<typeof scene.job>[0] = {}) =>
+  scene.job({ ...more, env: { WORKSPACE_BASE_URL: '', ...more.env } });
+
+const lockIn = (job: SceneJob, workspace: string, path: string, more: Readonly<Record<string, string>> = {}) =>
+  job.run({
+    with: { operation: 'lock', 'base-url': `${scene.service.baseUrl}/v1`, workspace, path, ...more },
+  });
+
+const unlock = (job: SceneJob, given: Readonly<Record<string, string>> = {}) =>
+  job.run({ with: { operation: 'unlock', ...given } });
+
+const check = (job: SceneJob, given: Readonly<Record<string, string>> = {}) =>
+  job.run({ with: { operation: 'check', ...given } });
+
+describe('check and unlock', () => {
+  test('take service and workspace from the locks of the job', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await openJob();
+    const { outputs } = await lockIn(job, workspace, 'a\nb\nc\nd');
+    expect(await check(job)).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '4' } });
+    const locks = outputs['locks'] ?? '';
+    expect(await check(job, { locks })).toMatchObject({ conclusion: 'success', outputs: { count: '4' } });
+    expect(await unlock(job, { path: 'a' })).toMatchObject({ conclusion: 'success', outputs: { released: '["a"]' } });
+    expect(await unlock(job, { locks: JSON.stringify(JSON.parse(locks).slice(1, 2)) })).toMatchObject({
+      outputs: { released: '["b"]' },
+    });
+    expect(await unlock(job)).toMatchObject({ conclusion: 'success', outputs: { released: '["c","d"]' } });
+    expect(await scene.locked(workspace)).toEqual([]);
+    for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+  });
+
+  test('list the workspaces if the job has locks in several, and take one that is named', async () => {
+    const [one, two] = [await scene.service.workspace(), await scene.service.workspace()];
+    const job = await openJob();
+    await lockIn(job, one, 'a');
+    await lockIn(job, two, 'b');
+    for (const result of [await check(job), await unlock(job)]) {
+      expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
+      expect(errorsOf(result)).toEqual([
+        'Input `workspace` is missing. This job has locks in several workspaces: <workspace> on http://127.0.0.1:<port>/v1, <workspace> on http://127.0.0.1:<port>/v1. Use one step for each, and name its workspace.',
+      ]);
+      expect(result.annotations[0]?.message).toContain(one);
+    }
+    const result = await unlock(job, { workspace: two });
+    expect(result).toMatchObject({ conclusion: 'success', outputs: { released: '["b"]' } });
+    expect(result.log).toContain(`The locks of this job in ${one} are kept: each workspace needs its own step.`);
+    // Only one is left.
+    expect(await unlock(job)).toMatchObject({ conclusion: 'success', outputs: { released: '["a"]' } });
+  });
+
+  test('need both inputs for the locks of another job', async () => {
+    const workspace = await scene.service.workspace();
+    const first = await openJob();
+    const { outputs } = await lockIn(first, workspace, 'a', { 'auto-release': 'false' });
+    const locks = outputs['locks'] ?? '';
+    const second = await openJob({ env: { WORKSPACE_TOKEN: first.token } });
+    await lockIn(second, await scene.service.workspace(), 'a');
+    for (const result of [await check(second, { locks }), await unlock(second, { locks })]) {
+      expect(result.conclusion).toBe('failure');
+      expect(errorsOf(result)).toEqual([
+        expect.stringMatching(/^Input `base-url` is missing\. The locks that the step names are not, or not all, of/),
+        expect.stringMatching(/^Input `workspace` is missing\./),
+      ]);
+    }
+    expect(await scene.locked(workspace)).toEqual(['a']);
+    const named = { locks, 'base-url': `${scene.service.baseUrl}/v1`, workspace };
+    expect(await unlock(second, named)).toMatchObject({ conclusion: 'success', outputs: { released: '["a"]' } });
+  });
+});
+
+describe('unlock without `path`, `locks` and `locks-file`', () => {
+  const heldJob = async (path: string) => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace });
+    await job.run({ with: { operation: 'lock', path } });
+    return { workspace, job };
+  };
+
+  test('releases all locks of the job, of every step, and nothing else', async () => {
+    const { workspace, job } = await heldJob('a\nb');
+    await checkOut(job, 'a', 'b', 'c');
+    await job.run({ with: { operation: 'lock', path: 'c', 'auto-release': 'false' } });
+    await scene.lock(workspace, 'd');
+    const result = await unlock(job);
+    expect(result).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(result.outputs).toEqual({ status: 'released', released: '["a","b","c"]' });
+    expect(stable(result.log)).toMatchInlineSnapshot(`
+      "\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in <workspace>.
+      ##[group]Released 3 locks in <workspace>.
+        a: released
+        b: released
+        c: released
+      ##[endgroup]"
+    `);
+    expect(await scene.locked(workspace)).toEqual(['d']);
+    for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+  });
+
+  test('succeeds if the job has released its locks, or did not get them', async () => {
+    const { workspace, job } = await heldJob('a');
+    await unlock(job);
+    const released = await unlock(job);
+    expect(released).toMatchObject({ conclusion: 'success', outputs: { status: 'absent', released: '[]' } });
+    expect(stable(released.log)).toContain(
+      'Nothing was released in <workspace>: this job no longer holds a lock there.',
+    );
+    await scene.lock(workspace, 'b');
+    const refused = await heldJob('x');
+    await unlock(refused.job);
+    const waiting = await scene.job({ workspace });
+    await waiting.run({ with: { operation: 'lock', path: 'b' } });
+    expect(await unlock(waiting)).toMatchObject({ conclusion: 'success', outputs: { status: 'absent' } });
+    expect(await scene.locked(workspace)).toEqual(['b']);
+  });
+
+  test('fails if no step of the job has locked anything, so that empty `locks` of another job do not pass as done', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace });
+    const result = await unlock(job, { locks: '' });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
+    expect(errorsOf(result)).toEqual([
+      'Input `path` is missing. No step of this job has locked anything in <workspace>, so `unlock` must name what to release: with `path`, `locks` or `locks-file`. If it names the output `locks` of another job, that output is empty.',
+    ]);
+  });
+
+  test('fails for a lock that was lost, after it has released the others', async () => {
+    const { workspace, job } = await heldJob('a\nb');
+    await scene.release(workspace, 'a');
+    await scene.lock(workspace, 'a');
+    const result = await unlock(job);
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost', released: '["b"]' } });
+    expect(await scene.locked(workspace)).toEqual(['a']);
+  });
+
+  test('releases the locks that it can read of in a damaged ledger, and fails because there may be more', async () => {
+    const { workspace, job } = await heldJob('a');
+    await writeFile(join(job.folders.temp, 'workspace-automation', 'ledger.jsonl'), '\n{"kind":"gra', { flag: 'a' });
+    const result = await unlock(job);
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'released', released: '["a"]' } });
+    expect(errorsOf(result)).toEqual([
+      expect.stringMatching(
+        /^Part of the ledger in .* cannot be read, so this job may have locks that were not released\./,
+      ),
+    ]);
+    expect(await scene.locked(workspace)).toEqual([]);
+  });
+});
