@@ -218,10 +218,6 @@ export type LockPlace = Pick<LockAddress, 'service' | 'workspace'>;
 /** A lock as another step passes it on. */
 type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;
 
-const isSameLock = (one: NamedLock, other: NamedLock): boolean =>
-  one.path === other.path &&
-  (one.id !== undefined && other.id !== undefined ? one.id === other.id : one.etag === other.etag);
-
 /**
  * Where the job holds locks; if it holds none, where its steps tried to lock. With `named`, where its steps were granted
  * all of these locks: locks of another job may be anywhere.
@@ -236,7 +232,7 @@ export function readLockPlaces(ledger: Ledger, named: readonly NamedLock[] = [])
   const grantsOn = Map.groupBy(grants, ({ path }) => path);
   const isIn = ({ service, workspace }: LockPlace, lock: NamedLock): boolean =>
     (grantsOn.get(lock.path) ?? []).some(
-      (grant) => grant.service === service && grant.workspace === workspace && isSameLock(grant.lock, lock),
+      (grant) => grant.service === service && grant.workspace === workspace && isSameLock(grant.lock, lock) === true,
     );
   return [...places.values()]
     .filter((place) => named.every((lock) => isIn(place, lock)))
