@@ -3,7 +3,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
-import { timestamp } from './clock.ts';
+import { clockSlackMs, timestamp } from './clock.ts';
 import { etagOf, holderOf, type KnownLock, namesLock, readListedLock, readLock, unwrapped } from './known-lock.ts';
 import { createLists } from './lists.ts';
 import { lookUp } from './lookup.ts';
@@ -68,9 +68,6 @@ export function grantedIn(
     expires_at: lock.expires_at ?? timestamp(from(lock) + milliseconds(ttl)),
   };
 }
-
-/** Answers carry the time of the service in whole seconds, and take a moment to arrive. */
-const clockSlackMs = 2_000;
 
 export const createAcquireLock = (context: ClientContext) => {
   const { call, addresses, clock, serverNow } = context;

@@ -22,6 +22,12 @@ export function dateOf(headers: IncomingHttpHeaders): number | undefined {
   return timestamp(told) === undefined ? undefined : told;
 }
 
+/** Answers carry the time of the service in whole seconds: a moment ago can appear to lie ahead. */
+export const answerClockMs = 1_000;
+
+/** Answers take a moment to arrive, too. */
+export const clockSlackMs = 2 * answerClockMs;
+
 export interface ServerClock {
   readonly now: Clock;
   observe(headers: IncomingHttpHeaders): void;

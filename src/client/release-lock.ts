@@ -2,6 +2,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import type { Slashes } from './addresses.ts';
 import { isSuccess } from './answer.ts';
+import { clockSlackMs } from './clock.ts';
 import { etagOf, holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
 import { createLists } from './lists.ts';
 import { type LookupResult, lookUp } from './lookup.ts';
@@ -34,9 +35,6 @@ export type ReleaseResult =
 /** What goes into `If-Match`. */
 export const conditionOf = (proof: LockProof | undefined): string | undefined =>
   proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
-
-/** Answers carry the time of the service in whole seconds, and take a moment to arrive. */
-const minLeftMs = 2_000;
 
 export function createReleaseLock(context: ClientContext) {
   const { call, addresses, clock, serverNow } = context;
@@ -105,7 +103,7 @@ export function createReleaseLock(context: ClientContext) {
   ): Promise<ReleaseResult> {
     const found = await look(request, within);
     const isOurs = found.kind === 'locked' && isSameLock(request.proof ?? {}, found.lock) === true;
-    const mayEnd = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + minLeftMs;
+    const mayEnd = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + clockSlackMs;
     if (!isOurs || mayEnd) return judgeByList(result, found, request);
     return judge(await send({ ...request, attempts: 'once' }, undefined, within), request, within);
   }

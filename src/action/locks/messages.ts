@@ -1,10 +1,11 @@
 import type { KnownLock } from '../../client/client.ts';
+import { answerClockMs } from '../../client/clock.ts';
 import { type Duration, formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Intent, Loss } from '../ledger/entry.ts';
 import { grouped, listed, moment, runName } from '../report/words.ts';
-import { type AlreadyHeld, answerClockMs, type OwnLock } from './ownership.ts';
+import type { AlreadyHeld, OwnLock } from './ownership.ts';
 import type { Conflict } from './session.ts';
 
 /** "14:05 UTC (3 min ago)", for something in the past. */

@@ -1,4 +1,5 @@
 import type { KnownLock } from '../../client/client.ts';
+import { clockSlackMs } from '../../client/clock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 
 /** A lock that was ours once, with what the service said of it. */
@@ -23,12 +24,6 @@ export interface AlreadyHeld {
 
 /** Whether the listed lock is ours, another one, or nothing tells them apart. */
 type Ownership = 'ours' | 'lost' | 'unknown';
-
-/** Answers carry the time of the service in whole seconds: a moment ago can appear to lie ahead. */
-export const answerClockMs = 1_000;
-
-/** Answers take a moment to arrive, too. */
-export const clockSlackMs = 2 * answerClockMs;
 
 const differ = (one: string | undefined, other: string | undefined): boolean =>
   one !== undefined && other !== undefined && one !== other;

@@ -1,9 +1,9 @@
 import type { KnownLock, ServiceError, TakenLock, Within, WorkspaceId } from '../../client/client.ts';
+import { clockSlackMs } from '../../client/clock.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import { type Grant, type GrantedLock, type Intent, parsedAddress, parsedTtl } from '../ledger/entry.ts';
-import { clockSlackMs } from './ownership.ts';
 import { type ReleaseContext, type ReleaseResult, releaseLock } from './release.ts';
 
 /** A path that somebody else holds. */

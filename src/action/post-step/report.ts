@@ -1,4 +1,5 @@
 import { withRequest } from '../../client/client.ts';
+import { answerClockMs } from '../../client/clock.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
 import type { LossReaction } from '../inputs/parse.ts';
@@ -6,7 +7,6 @@ import { type Entry, type Grant, parsedAddress } from '../ledger/entry.ts';
 import { historyOf } from '../ledger/history.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { heldText, lossText, pastMoment, unprovenText } from '../locks/messages.ts';
-import { answerClockMs } from '../locks/ownership.ts';
 import { byPath, locksPage, ofKind, type ReleaseReport } from '../outcome.ts';
 import type { Redact } from '../report/redact.ts';
 import { clockTime, count, grouped, moment, timeCell } from '../report/words.ts';
