@@ -3,8 +3,11 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { openScene } from '../e2e/scene.ts';
+import { whyNoClient } from '../service/lfs/desk.ts';
 import { temporaryDataFolder } from '../support/databases.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
 import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support/other-servers/github-api.ts';
 import { type JobEvent, pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
 import { startJobIssuer, trustJobs } from '../support/trusted-jobs.ts';
@@ -221,16 +224,68 @@ test('"Sync and wait" syncs the branch of the push before the next step', async 
   expect(body.branches).toContainEqual(expect.objectContaining(synced));
 });
 
-test('"Build from the mirror" builds the commit of the run, from a service that alone knows the remote', async () => {
-  const more = await given();
-  const script = telling(scene.service.baseUrl, more.secrets.WORKSPACE_TOKEN);
-  remote.commit({ branch: 'main', files: { 'build.sh': script } });
-  const after = remote.head('main');
-  remote.commit({ branch: 'main', files: { 'build.sh': '#!/bin/sh\necho another commit\n' } });
-  const result = await run('Build from the mirror', { ...more, event: pushEvent('main', { after }) });
-  expect(result).toMatchObject(withoutTrouble);
-  expect(result.step('Run ./build.sh').log).toBe(`locked: ${hero}`);
-  expect(await locked()).toEqual([]);
+describe('"Build from the mirror"', () => {
+  test('builds the commit of the run, from a service that alone knows the remote', async () => {
+    const more = await given();
+    const script = telling(scene.service.baseUrl, more.secrets.WORKSPACE_TOKEN);
+    remote.commit({ branch: 'main', files: { 'build.sh': script } });
+    const after = remote.head('main');
+    remote.commit({ branch: 'main', files: { 'build.sh': '#!/bin/sh\necho another commit\n' } });
+    const result = await run('Build from the mirror', { ...more, event: pushEvent('main', { after }) });
+    expect(result).toMatchObject(withoutTrouble);
+    expect(result.step('Run ./build.sh').log).toBe(`locked: ${hero}`);
+    expect(await locked()).toEqual([]);
+  });
+
+  /** A build of a repository whose .lfsconfig names another store than that of the workspace. */
+  async function buildWithOtherStore(edit: (recipe: string) => string = (text) => text) {
+    const { folder, remove } = await temporaryDataFolder();
+    const [store, other] = [await startLfsStore(), await startLfsStore()];
+    onTestFinished(async () => {
+      for (const { stop } of [store, other]) stop();
+      await remove();
+    });
+    for (const { behaviour, put } of [store, other]) {
+      behaviour.public = true;
+      put('the hero');
+    }
+    const repository = createRepository(folder);
+    repository.commit({
+      branch: 'main',
+      files: {
+        '.gitattributes': '*.uasset filter=lfs -text\n',
+        '.lfsconfig': `[lfs]\n\turl = ${other.url}\n`,
+        [hero]: pointerTo(nameOf('the hero')),
+        'build.sh': `#!/bin/sh\ncat ${hero}\n`,
+      },
+    });
+    const workspace = await scene.service.workspace(repository.path, { lfs_url: store.url });
+    // As on the runners of GitHub, where git-lfs is installed for all users.
+    const settings = join(folder, 'gitconfig');
+    await writeFile(settings, '[filter "lfs"]\n\tprocess = git-lfs filter-process\n\trequired = true\n');
+    const text = workflow('Build from the mirror').replaceAll('workspace: game', `workspace: ${workspace}`);
+    const result = await runWorkflowJob({
+      workflow: parseWorkflow(edit(text)),
+      ...(await given()),
+      env: { GIT_CONFIG_GLOBAL: settings },
+      event: pushEvent('main', { after: repository.head('main') }),
+    });
+    return { result, asked: [...other.authorizations, ...other.downloads.map(({ headers }) => headers.authorization)] };
+  }
+
+  test('has the LFS objects of the mirror, and asks no store that the repository names', async (context) => {
+    if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
+    const { result, asked } = await buildWithOtherStore();
+    expect(result).toMatchObject(withoutTrouble);
+    expect(result.step('Run ./build.sh').log).toBe('the hero');
+    expect(asked).toEqual([]);
+  });
+
+  test('sends no token to a store that the repository names, even if git-lfs asks that store', async (context) => {
+    if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
+    const { asked } = await buildWithOtherStore((text) => text.replace('GIT_CONFIG_COUNT: 2', 'GIT_CONFIG_COUNT: 1'));
+    expect(asked).toEqual([undefined, undefined]);
+  });
 });
 
 test('"Build when a sync ends" starts a build that knows what was synced', async () => {

@@ -449,6 +449,7 @@ export const parsers: readonly Parser[] = [
   row('service/http/request-target.ts originForm routingPath', (text) => [
     routingPath(originForm(text)),
     routingPath(`/v1/workspaces/a/locks/${text}`),
+    routingPath(`/v1/workspaces/${text}`),
     routingPath(`/workspaces/a/paths/${text}`),
   ]),
   row(

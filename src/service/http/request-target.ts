@@ -13,11 +13,19 @@ export function originForm(requestTarget: string): string {
 }
 
 /**
- * The path exactly as sent, for routing. A URL parser would resolve `..` and `%2e%2e` first, so that a lock path could
- * address another resource. The lock path becomes one segment, because clients send its slashes raw or encoded.
+ * The LFS endpoint that clients derive from the URL of a mirror: `.git/info/lfs` appended to a URL, `/info/lfs` to one that
+ * ends in `.git` (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md). Also without the `.git`, so
+ * that a setting for the URL of the mirror, such as http.<url>.extraHeader, covers its LFS endpoint.
+ */
+const lfsOfMirror = /^(\/v1\/workspaces\/[^/]+\/)git(?:\.git)?\/info\/(?=lfs(?:\/|$))/;
+
+/**
+ * The path for routing, with nothing resolved or decoded. A URL parser would resolve `..` and `%2e%2e` first, so that a lock
+ * path could address another resource. The lock path becomes one segment, because clients send its slashes raw or encoded,
+ * and all addresses of an LFS endpoint become one.
  */
 export function routingPath(target: string): string {
-  const path = target.replace(/[?#].*$/s, '');
+  const path = target.replace(/[?#].*$/s, '').replace(lfsOfMirror, '$1');
   const [, collection, lockPath] =
     /^(\/v1\/workspaces\/[^/]+\/locks\/|\/workspaces\/[^/]+\/paths\/)(.+)$/s.exec(path) ?? [];
   if (collection === undefined || lockPath === undefined) return path;

@@ -4,8 +4,13 @@ import type { Ask, Reply, RunningService } from '../../support/running-service.t
 export const lfsMediaType = 'application/vnd.git-lfs+json';
 
 /** As LFS clients ask: https://github.com/git-lfs/git-lfs/blob/main/docs/api/locking.md */
-export function lfsOf({ ask }: Pick<RunningService, 'ask'>, workspace: string, token: string | undefined) {
-  const address = `/v1/workspaces/${workspace}/lfs`;
+export function lfsOf(
+  { ask }: Pick<RunningService, 'ask'>,
+  workspace: string,
+  token: string | undefined,
+  endpoint = 'lfs',
+) {
+  const address = `/v1/workspaces/${workspace}/${endpoint}`;
   const types = { accept: lfsMediaType, 'content-type': `${lfsMediaType}; charset=utf-8` };
   const post = (path: string, json: unknown, { headers = {}, ...more }: Ask = {}): Promise<Reply> =>
     ask('POST', `${address}${path}`, { token, json, headers: { ...types, ...headers }, ...more });

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { folderOfTests } from '../../support/git-folders.ts';
+import { leaveOut } from '../../support/left-out.ts';
+import { pointerTo } from '../../support/lfs-store.ts';
+import { objectName, storeObject } from '../../support/stored-object.ts';
+import { sharedService } from '../http/shared-service.ts';
+import { gitClient, mirrored } from '../mirror/mirror-of.ts';
+import { whyNoClient } from './desk.ts';
+import { expectLfsError, lfsOf } from './lfs-of.ts';
+
+/** The LFS endpoint at the addresses that clients derive from the URL of a mirror. */
+const service = sharedService();
+const folder = folderOfTests();
+const hero = randomBytes(1_000);
+const guesses = ['git.git/info/lfs', 'git/info/lfs'];
+
+test.each(guesses)('locks, lists, verifies and unlocks at %s, with the locks of the workspace', async (guess) => {
+  const { id: workspace, paths } = await service.newWorkspace();
+  const lfs = lfsOf(service, workspace, service.secret, guess);
+  const taken = await lfs.take('Content/Hero.uasset');
+  expect([taken.status, taken.body.lock.path]).toEqual([201, 'Content/Hero.uasset']);
+  expect(await paths()).toEqual(['Content/Hero.uasset']);
+  expect((await lfs.list('?limit=1')).body.locks).toEqual([taken.body.lock]);
+  expect((await lfs.verify()).body).toMatchObject({ ours: [taken.body.lock], theirs: [] });
+  expect((await lfs.release(taken.body.lock.id)).status).toBe(200);
+  expect(await paths()).toEqual([]);
+});
+
+test.each(guesses)('a batch at %s leads to objects of the mirror, which can be downloaded', async (guess) => {
+  const workspace = await service.workspace();
+  const { path: _, ...object } = await storeObject(service.dataFolder, workspace, hero);
+  const { status, body } = await lfsOf(service, workspace, service.secret, guess).batch([object]);
+  expect([status, body.objects.length]).toEqual([200, 1]);
+  const download = await fetch(body.objects[0].actions.download.href);
+  expect(Buffer.from(await download.arrayBuffer())).toEqual(hero);
+});
+
+test.each(guesses)('errors at %s have the form that LFS clients show', async (guess) => {
+  expectLfsError(await lfsOf(service, service.home, undefined, guess).batch(), 401);
+  expectLfsError(await lfsOf(service, 'nowhere', service.secret, guess).list(), 403);
+});
+
+test.each(['git.git', 'git.git/info/lfsx', 'git.git/info/refs', 'git.gitt/info/lfs/locks', 'git/x/info/lfs/locks'])(
+  'there is no LFS endpoint at %s',
+  async (path) => {
+    const answer = await service.ask('GET', `/v1/workspaces/${service.home}/${path}`, { token: service.secret });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.headers.get('content-type')).not.toContain('git-lfs');
+  },
+);
+
+test('a plain clone of a mirror has its LFS objects from there', async (context) => {
+  if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
+  const { secret } = await service.token({ scopes: ['sync'] });
+  const { remote, workspace, sync, url } = await mirrored(service, folder, secret);
+  remote.commit({
+    branch: 'main',
+    files: { '.gitattributes': '*.uasset filter=lfs -text\n', 'Hero.uasset': pointerTo(objectName(hero)) },
+  });
+  await storeObject(service.dataFolder, workspace, hero);
+  await sync();
+  const client = await gitClient();
+  await client.git('lfs', 'install', '--skip-repo');
+  await client.git('clone', '--quiet', url, 'game');
+  expect(await readFile(join(client.folder, 'game/Hero.uasset'))).toEqual(hero);
+});
