@@ -25,7 +25,7 @@ const askForLocks = (method: string, json?: unknown) =>
   ask(service.baseUrl, method, `/workspaces/${service.workspace}/locks`, { token: service.token, json });
 
 describe.each(['With the action', 'With curl'])('%s, a script holds a lock', (title) => {
-  async function run(command: string): Promise<{ readonly stdout: string }> {
+  async function run(command: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
     const [text = ''] = snippets(section(page, title), 'bash');
     const script = join(await temporaryFolder(), 'locked');
     // Nobody gives the path back here.
@@ -47,7 +47,8 @@ describe.each(['With the action', 'With curl'])('%s, a script holds a lock', (ti
   test('while the command runs, and no longer', async () => {
     const list =
       'curl --silent "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/locks" -H "Authorization: Bearer $WORKSPACE_TOKEN"';
-    const { stdout } = await run(`echo; echo "seen: $(${list})"; echo`);
+    const { stdout, stderr } = await run(`echo; echo "seen: $(${list})"; echo`);
+    expect(stdout + stderr).not.toContain(service.token);
     const [, during = ''] = /^seen: (.*)$/m.exec(stdout) ?? [];
     expect(JSON.parse(during).locks).toMatchObject([{ path }]);
     expect(await paths()).toEqual([]);

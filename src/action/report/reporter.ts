@@ -112,8 +112,13 @@ export interface Reporter {
 
 type Annotation = Partial<Omit<FileAnnotation, 'text'>> & Pick<FileAnnotation, 'text'>;
 
+/** Only the runner removes its commands from the log. Elsewhere this one would show the secret. Gitea, Forgejo and act set the variable. */
+function maskInLog(secret: string): void {
+  if (process.env['GITHUB_ACTIONS'] === 'true') core.setSecret(secret);
+}
+
 export function createReporter(secrets: readonly string[], { redact, add }: Redactor): Reporter {
-  for (const secret of secrets) core.setSecret(secret);
+  for (const secret of secrets) maskInLog(secret);
   const clean = (text: string): string => oneLine(redact(text));
   let warnings = 0;
   const leftEmpty = new Set<OutputName>();
@@ -201,7 +206,7 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
       group,
     },
     mask(secret) {
-      core.setSecret(secret);
+      maskInLog(secret);
       add(secret);
     },
     setOutputs,
