@@ -4,6 +4,7 @@ export const outputNames = [
   'branch',
   'estimated_objects',
   'clone_url',
+  'missing_objects',
   'locks',
   'locks_file',
   'count',

@@ -103,6 +103,15 @@ test.each(
   expect(problemsOf(rightStep(row.operation, { [row.input]: row.value }))).toEqual([row.problem]);
 });
 
+test('lock with `renew: true` and `auto-release: false`: the problem says why renewal is no use, and what to do', () => {
+  const both = { renew: 'true', 'auto-release': 'false' };
+  expect(problemsOf(rightStep('lock', both))).toEqual([
+    'Input `renew` is "true". Renewal ends with the job, so the locks of a step with `auto-release: false` would expire one `ttl` after it. Leave `renew` out, and choose a `ttl` that covers all jobs that need the locks.',
+  ]);
+  expect(problemsOf(rightStep('lock', { ...both, ttl: 'x' }))).toHaveLength(2);
+  expect(problemsOf(rightStep('lock', { ...both, 'auto-release': 'true' }))).toEqual([]);
+});
+
 describe('changed files', () => {
   const changed = (given: Given): readonly string[] =>
     problemsOf(rightStep('list-locks', { 'changed-files': 'true', ...given }));

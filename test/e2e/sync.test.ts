@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../support/git-folders.ts';
 import { createRepository, manyCommits, type Repository } from '../support/git-repository.ts';
+import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
 import { inTurn, json, page } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
@@ -55,6 +57,7 @@ describe('a sync', () => {
       {
         "branch": "main",
         "estimated_objects": "100",
+        "missing_objects": "0",
         "status": "succeeded",
         "sync_id": "<sync>",
       }
@@ -94,6 +97,38 @@ describe('a sync', () => {
     expect(result.annotations.map(({ message }) => text(message)).join()).toMatchInlineSnapshot(`
       "The sync of main failed: git could not fetch the branch main of <folder>/nothing.git: fatal: '<folder>/nothing.git' does not appear to be a git repository fatal: Could not read from remote repository."
     `);
+  });
+
+  test('warns of LFS objects that the mirror lacks, and counts them in an output', async () => {
+    const store = await startLfsStore();
+    onTestFinished(store.stop);
+    store.behaviour.public = true;
+    const repository = createRepository(await temporaryFolder());
+    const pointer = (content: string): string => pointerTo(nameOf(content));
+    const files = {
+      'a.uasset': pointerTo(store.put('here')),
+      'b.uasset': pointer('missing'),
+      'c.uasset': pointer('too'),
+    };
+    repository.commit({ branch: 'main', files });
+    const workspace = await scene.service.workspace(repository.path, { lfs_url: store.url });
+    const job = await scene.job({ workspace });
+    const started = await job.run({ with: { operation: 'sync', branch: 'main' } });
+    expect(started.outputs).not.toHaveProperty('missing_objects');
+    const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '1m' } });
+    const message =
+      'The mirror lacks 2 LFS objects of main that the service could not fetch. Make sure that the LFS store has them, then sync again.';
+    expect(result).toMatchObject({
+      conclusion: 'success',
+      outputs: { status: 'succeeded', missing_objects: '2' },
+      annotations: [{ level: 'warning', message }],
+    });
+    expect(result.summary).toContain(message);
+    for (const content of ['missing', 'too']) store.put(content);
+    expect(await job.run({ with: { operation: 'sync', branch: 'main', wait: '1m' } })).toMatchObject({
+      outputs: { missing_objects: '0' },
+      annotations: [],
+    });
   });
 
   test('of a branch that there is not fails the step', async () => {

@@ -97,8 +97,14 @@ function readPathLines({ read, raw, complainOfLine }: Reader): Read<readonly Pat
   return glob === undefined || right.length < parsed.length ? undefined : right;
 }
 
+const renewalEnds =
+  'Renewal ends with the job, so the locks of a step with `auto-release: false` would expire one `ttl` after it. Leave `renew` out, and choose a `ttl` that covers all jobs that need the locks.';
+
 function readLock(reader: Reader) {
   const { read, raw, complain } = reader;
+  const autoRelease = read('auto-release', parseBoolean);
+  const renew = read('renew', parseBoolean);
+  if (renew === true && autoRelease === false) complain('renew', renewalEnds);
   if (lines(raw.path).length === 0) complain('path', 'Name what to lock, one path per line.');
   return complete({
     operation: 'lock' as const,
@@ -108,8 +114,8 @@ function readLock(reader: Reader) {
     type: read('type', parseText('It has to be a kind of lock, such as exclusive.')),
     ttl: read('ttl', parseTtl),
     wait: read('wait', parseWait),
-    autoRelease: read('auto-release', parseBoolean),
-    renew: read('renew', parseBoolean),
+    autoRelease,
+    renew,
     onLost: read('on-lost', parseLossReaction),
   });
 }

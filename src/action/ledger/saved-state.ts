@@ -1,5 +1,6 @@
 import { parseWorkspaceId } from '../../client/access.ts';
 import type { Redact } from '../report/redact.ts';
+import { fitsVariable } from '../report/variable.ts';
 import { type Grant, type GrantedLock, isGrantedLock } from './entry.ts';
 import { lockJson } from './ledger.ts';
 
@@ -13,9 +14,6 @@ export interface SavedState {
   readonly locks: readonly GrantedLock[] | undefined;
 }
 
-/** It becomes one environment string, which has at most 32,767 characters on Windows. */
-const maxLength = 30_000;
-
 /** Only what proves a lock, and when it ends. */
 function compact({ lock: { path, type, id, etag, acquired_at, fence, expires_at } }: Grant): GrantedLock {
   return { path, type, id, etag, acquired_at, fence, expires_at };
@@ -23,7 +21,7 @@ function compact({ lock: { path, type, id, etag, acquired_at, fence, expires_at 
 
 export function formatSavedState(about: Omit<SavedState, 'locks'>, grants: readonly Grant[], redact: Redact): string {
   const all = lockJson({ ...about, locks: grants.map(compact) }, redact);
-  return all.length <= maxLength ? all : JSON.stringify(about);
+  return fitsVariable(all) ? all : JSON.stringify(about);
 }
 
 /** Undefined where the step never had all its locks. */

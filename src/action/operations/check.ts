@@ -12,6 +12,7 @@ import { compare, isOver, type OwnLock } from '../locks/ownership.ts';
 import { byPath, failed, locksPage, type Outcome, type Outputs, ofKind } from '../outcome.ts';
 import type { Redact } from '../report/redact.ts';
 import { count, grouped, listed, moment, timeCell } from '../report/words.ts';
+import { locksOutput } from './locks-output.ts';
 
 /** A lock of this job, or one that it was handed. */
 export interface CheckedLock extends OwnLock {
@@ -55,7 +56,8 @@ function outputsOf({ results, gap }: CheckReport, redact: Redact): Outputs {
     const { type, id, etag, owner, acquired_at, fence, expires_at } = lock;
     return { path, type, id, etag, owner, acquired_at, fence, expires_at };
   });
-  return { status: isLost ? 'lost' : 'kept', count: String(kept.length), locks: lockJson(kept, redact) };
+  const locks = locksOutput(kept, (entries) => lockJson(entries, redact));
+  return { status: isLost ? 'lost' : 'kept', count: String(kept.length), locks };
 }
 
 function sentenceOf({ results, workspace }: CheckReport, now?: number): string {

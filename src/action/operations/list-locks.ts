@@ -10,6 +10,7 @@ import { byPath, type Cell, type FileAnnotation, InputError, locksPage, type Out
 import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
 import { redactedJson } from '../report/redact.ts';
 import { count, listed, timeCell } from '../report/words.ts';
+import { locksOutput } from './locks-output.ts';
 
 /** Whose locks are listed, as far as that is known without a request. */
 type Extent =
@@ -175,7 +176,11 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
   const failures = failIfLocked ? failuresOf(found) : [];
   const known = locks.length > 0 ? { status: 'locked' } : failures.length === 0 ? { status: 'free' } : {};
   return {
-    outputs: { ...known, count: String(locks.length), locks: redactedJson(locks.map(asOutput), redact) },
+    outputs: {
+      ...known,
+      count: String(locks.length),
+      locks: locksOutput(locks, (entries) => redactedJson(entries, redact), asOutput),
+    },
     sentence: failIfLocked && locks.length > 0 ? `${sentence} ${toTurnGreen(locks)}` : sentence,
     tables: [{ head: ['Path', 'Holder', 'Until', 'Taken by'], rows: locks.map(rowOf), rest }],
     failures,

@@ -34,7 +34,9 @@ import {
   type Table,
 } from '../outcome.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
+import { fitsVariable } from '../report/variable.ts';
 import { clockTime, count, duration, grouped, listed, moment, timeCell } from '../report/words.ts';
+import { locksOutput } from './locks-output.ts';
 
 interface LockStep {
   readonly context: Context;
@@ -90,7 +92,8 @@ async function acquired(
   const grants = renewal === undefined ? sorted : await renewal.startRenewal(context, task, step, sorted);
   const now = client.serverNow();
   const locks = grants.map(({ lock }) => lock);
-  const json = lockJson(locks, redact);
+  const all = lockJson(locks, redact);
+  const output = locksOutput(locks, (entries) => lockJson(entries, redact));
   const soonest = locks.reduce(
     (earliest, { expires_at }) => Math.min(earliest, Date.parse(expires_at)),
     Number.POSITIVE_INFINITY,
@@ -106,16 +109,18 @@ async function acquired(
     locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
   );
   for (const intent of unproven) log.line(unprovenText(intent));
-  if (!task.autoRelease)
-    log.line('The locks outlive this job: `auto-release` is false. Release them with `unlock` and the output `locks`.');
+  if (!task.autoRelease) {
+    const named = fitsVariable(output) ? 'output `locks`' : 'file in the output `locks_file`';
+    log.line(`The locks outlive this job: \`auto-release\` is false. Release them with \`unlock\` and the ${named}.`);
+  }
   const outputs: Outputs = {
     status: 'acquired',
     acquired: 'true',
     count: String(locks.length),
     holder: '',
     waited_seconds: String(Math.floor(waitedMs / 1_000)),
-    locks: json,
-    ...writeLocksFile(lockStep, json),
+    locks: output,
+    ...writeLocksFile(lockStep, all),
   };
   saveLocks(lockStep, grants, outputs);
   const rows = locks.map(({ path, expires_at }) => [path, timeCell(expires_at)]);

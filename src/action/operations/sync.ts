@@ -27,6 +27,8 @@ const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
   ...(sync.sync_id !== undefined && { sync_id: sync.sync_id }),
   ...(sync.estimated_objects !== undefined && { estimated_objects: String(sync.estimated_objects) }),
   ...(sync.clone_url !== undefined && { clone_url: sync.clone_url }),
+  ...(sync.state === 'succeeded' &&
+    sync.missing_objects !== undefined && { missing_objects: String(sync.missing_objects) }),
 });
 
 const bytesText = ({ received_bytes }: SyncReport): string =>
@@ -119,6 +121,9 @@ async function follow(
   }
 }
 
+const missingText = (branch: string, missing: number): string =>
+  `The mirror lacks ${count(missing, 'LFS object')} of ${branch} that the service could not fetch. Make sure that the LFS store has ${missing === 1 ? 'it' : 'them'}, then sync again.`;
+
 const table = (workspace: string, branch: string, sync: SyncReport) => ({
   head: ['Workspace', 'Branch', 'Status', 'Objects', 'Head'],
   rows: [[workspace, branch, sync.status, objectsText(sync), sync.head ?? '']],
@@ -172,11 +177,11 @@ async function waitForEnd(
           ? ''
           : `, ${count(last.received_objects, 'object')} received${bytesText(last)}`;
       const { missing_objects: missing = 0 } = last;
-      const without =
-        missing === 0 ? '' : ` ${count(missing, 'LFS object')} could not be had; the next sync asks again.`;
-      const sentence = `The branch ${branch} of ${workspace} is synced: ${last.status} after ${took}${received}.${without}`;
+      const sentence = `The branch ${branch} of ${workspace} is synced: ${last.status} after ${took}${received}.`;
       context.log.line(sentence);
-      return succeeded(outputsOf(branch, last), sentence, table(workspace, branch, last));
+      if (missing > 0) context.log.warn(missingText(branch, missing));
+      const told = missing > 0 ? `${sentence} ${missingText(branch, missing)}` : sentence;
+      return succeeded(outputsOf(branch, last), told, table(workspace, branch, last));
     }
   }
 }

@@ -44,13 +44,6 @@ const lostOr = (
 const failedOr = (claim: Claim, why: string, request?: string): ClaimResult =>
   claim.loss === undefined ? { kind: 'failed', grant: claim.grant, why, request } : lostOr(claim, undefined, undefined);
 
-/** Locks that outlive the job are not asked about: what has renewed them has told in the ledger which are lost. */
-const lostByLedger = ({ held }: Claims): readonly ClaimResult[] =>
-  held
-    .filter(({ loss }) => loss !== undefined)
-    .map((claim) => lostOr(claim, undefined, undefined))
-    .filter(({ kind }) => kind === 'lost');
-
 /** The token that the step has now is for the service that it names now, and goes to no other. */
 const elsewhere = (service: string, now: string): string =>
   `It is on ${service}, and \`base-url\` (or WORKSPACE_BASE_URL) names ${now} by now.`;
@@ -250,8 +243,6 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
 
   if (savedState?.outlivesJob) {
     log.line('The locks of this step outlive the job: `auto-release` is false.');
-    const results = lostByLedger(claims);
-    if (results.length > 0) await report({ results, now: Date.now() });
     return;
   }
   if (claims.trouble !== undefined) log.warn(claims.trouble);

@@ -10,6 +10,7 @@ import {
   type Table,
 } from '../outcome.ts';
 import { inAttribute, inHtml, oneLine, type Redact, type Redactor } from './redact.ts';
+import { fitsVariable } from './variable.ts';
 import { count, grouped, runName } from './words.ts';
 
 /** GitHub drops the whole summary of a step that is larger than 1 MiB. */
@@ -74,8 +75,9 @@ export function summaryHtml(title: string, sentence: string, tables: readonly Ta
   return `${html}\n`;
 }
 
-/** One environment string has at most 128 KiB, and outputs become such strings in later steps. */
-const maxOutputBytes = 100_000;
+/** A list of locks goes to jobs on any system. Other outputs are for steps of the same job; Linux allows 128 KiB. */
+const fitsOutput = (name: OutputName, text: string): boolean =>
+  name === 'locks' ? fitsVariable(text) : bytes(text) <= 100_000;
 
 /** Someone who unfolds a group wants to see what it was about, not a thousand lines. */
 const maxGroupLines = 100;
@@ -145,7 +147,7 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
       const value = outputs[name];
       if (value === undefined) continue;
       const text = redact(value);
-      if (Buffer.byteLength(text) <= maxOutputBytes) {
+      if (fitsOutput(name, text)) {
         core.setOutput(name, text);
         continue;
       }
@@ -154,7 +156,9 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
       if (leftEmpty.has(name)) continue;
       leftEmpty.add(name);
       const instead =
-        name === 'locks' && outputs.locks_file !== undefined ? ' Use the output `locks_file` instead.' : '';
+        name === 'locks' && outputs.locks_file !== undefined
+          ? ' Use the output `locks_file` instead. To pass the locks to another job, upload that file as an artifact.'
+          : '';
       warn(`The output \`${name}\` is too large for a step and has been left empty.${instead}`);
     }
   }

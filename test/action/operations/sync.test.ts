@@ -59,6 +59,7 @@ async function following({ waitSeconds = 60, retryAfterMs, startTookMs = 20, loo
   /** When each look began, since the beginning of the wait. */
   const lookedAt: number[] = [];
   const lines: string[] = [];
+  const warnings: string[] = [];
   const client: Pick<Client, 'startSync' | 'syncStatus'> = {
     async startSync(): Promise<StartedSync> {
       now += startTookMs;
@@ -81,14 +82,14 @@ async function following({ waitSeconds = 60, retryAfterMs, startTookMs = 20, loo
     clock: () => now,
     sleep: async (ms) => passUntil(now + ms),
     signal,
-    log: { line: (text) => lines.push(text), warn: nothing, debug: nothing, group: nothing },
+    log: { line: (text) => lines.push(text), warn: (text) => warnings.push(text), debug: nothing, group: nothing },
     setOutputs: nothing,
   };
   // These are all that a sync uses of its context.
   const whole = { ...context, client, connection: { requestTimeout: { seconds: 30 } } } as Context;
   const wait = { seconds: waitSeconds };
   const outcome = await sync(whole, { operation: 'sync', workspace: game, branch: 'main', wait });
-  return { outcome, lookedAt, tookMs: now - start, lines };
+  return { outcome, lookedAt, tookMs: now - start, lines, warnings };
 }
 
 const endedAfter =
@@ -174,7 +175,7 @@ describe('the last look of a wait', () => {
   });
 });
 
-test('LFS objects are told of in bytes, with a rate and the time left, and those that could not be had at the end', async () => {
+test('reports LFS objects in bytes, with rate and time left, and warns of those that the mirror lacks at the end', async () => {
   const receiving = (received_bytes: number): Look => ({
     tookMs: 500,
     shows: {
@@ -192,14 +193,17 @@ test('LFS objects are told of in bytes, with a rate and the time left, and those
     total_bytes: 60_000_000,
     missing_objects: 2,
   };
-  const { outcome, lines } = await following({
+  const { outcome, lines, warnings } = await following({
     look: inTurn(receiving(1_000_000), receiving(5_000_000), { tookMs: 20, shows: end }),
   });
   expect(lines).toContainEqual('The sync is running, 4 of about 40 objects received, 1 MB of 60 MB of LFS objects.');
   expect(lines).toContainEqual(expect.stringMatching(/5 MB of 60 MB of LFS objects \(\S+ MB\/s, \d+ s left\)\.$/));
-  expect(lines.at(-1)).toMatch(
-    /40 objects received \(58 MB of LFS objects\)\. 2 LFS objects could not be had; the next sync asks again\.$/,
-  );
+  expect(lines.at(-1)).toMatch(/40 objects received \(58 MB of LFS objects\)\.$/);
+  const warning =
+    'The mirror lacks 2 LFS objects of main that the service could not fetch. Make sure that the LFS store has them, then sync again.';
+  expect(warnings).toEqual([warning]);
+  expect(outcome.sentence).toMatch(new RegExp(`58 MB of LFS objects\\)\\. ${warning}$`));
+  expect(outcome.outputs).toMatchObject({ missing_objects: '2' });
   expect(outcome.tables[0]?.rows[0]?.[3]).toBe('40 (58 MB of LFS objects)');
 });
 

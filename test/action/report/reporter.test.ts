@@ -94,17 +94,19 @@ test('a group is unfolded to a hundred lines at the most, one without lines is a
   expect((await tell({}, says, true)).log).toContain('##[debug]inside');
 });
 
-test('an output that is too large for an environment, in bytes, is left empty, with a warning', async () => {
-  const large = JSON.stringify('x'.repeat(100_000));
-  const outputs = { status: 'acquired', locks: large, locks_file: '/tmp/l.json' };
+test('leaves an output empty if it is too large for an environment variable, with a warning', async () => {
+  const tooLong = 'x'.repeat(30_001);
+  const outputs = { status: 'acquired', locks: tooLong, locks_file: '/tmp/l.json' };
   const result = await tell({
     outputs: { ...outputs, workspaces: 'ä'.repeat(50_000), branches: 'ä'.repeat(50_001) },
   });
   expect(result.outputs).toEqual({ ...outputs, locks: '', workspaces: 'ä'.repeat(50_000), branches: '' });
   const left = (name: string) => `The output \`${name}\` is too large for a step and has been left empty.`;
   expect(texts(result, 'warning')).toEqual([
-    `${left('locks')} Use the output \`locks_file\` instead.`,
+    `${left('locks')} Use the output \`locks_file\` instead. To pass the locks to another job, upload that file as an artifact.`,
     left('branches'),
   ]);
-  expect(texts(await tell({ outputs: { locks: large } }), 'warning')).toEqual([left('locks')]);
+  expect(texts(await tell({ outputs: { locks: tooLong } }), 'warning')).toEqual([left('locks')]);
+  const longest = 'ä'.repeat(30_000);
+  expect(await tell({ outputs: { locks: longest } })).toMatchObject({ outputs: { locks: longest }, annotations: [] });
 });

@@ -1,3 +1,5 @@
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isReleasing } from '../../support/fault-proxy.ts';
 import { killedHavingWritten } from '../../support/preload.ts';
@@ -40,6 +42,53 @@ test.each(allManners.slice(0, 3))(
     await expect(second.post()).resolves.toMatchObject([{ conclusion: 'success', log: '' }]);
   },
 );
+
+const numbered = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, number) => `Content/Maps/Level-${String(number).padStart(4, '0')}.umap`);
+
+/** The fields that the other job gets of each lock. */
+const fieldsOf = (locks: string): readonly string[] => [...new Set(JSON.parse(locks).flatMap(Object.keys))].map(String);
+
+test('another job proves and releases exactly the locks of a list that was shortened to fit the output', async () => {
+  const stage = await openStage();
+  const paths = numbered(250);
+  const first = await stage.job();
+  const { outputs, annotations } = await first.run(locking(paths, keeping));
+  await first.post();
+  expect(annotations).toEqual([]);
+  const { locks = '' } = outputs;
+  expect(locks.length).toBeLessThanOrEqual(30_000);
+  expect(fieldsOf(locks)).toEqual(['path', 'id']);
+  await stage.take('d');
+  const second = await stage.job();
+  expect(await second.run({ with: { operation: 'check', locks } })).toMatchObject({
+    outputs: { status: 'kept', count: '250' },
+  });
+
+  const [lost = '', ...others] = paths;
+  await stage.release(lost);
+  const theirs = await stage.take(lost);
+  const result = await second.run(unlocking({ locks }));
+  expect(result.outputs).toMatchObject({ status: 'lost', released: JSON.stringify(others) });
+  expect(await stage.locks()).toEqual([theirs, expect.objectContaining({ path: 'd' })]);
+});
+
+test('another job releases any number of locks by the file of the lock step', async () => {
+  const stage = await openStage();
+  const paths = numbered(600);
+  const first = await stage.job();
+  const { outputs } = await first.run(locking(paths, keeping));
+  await first.post();
+  expect(outputs['locks']).toBe('');
+  await stage.take('d');
+  const second = await stage.job();
+  const carried = join(second.folders.temp, 'locks.json');
+  await copyFile(outputs['locks_file'] ?? '', carried);
+  await first.end();
+  const result = await second.run(unlocking({ 'locks-file': carried }));
+  expect(result.outputs).toMatchObject({ status: 'released', released: JSON.stringify(paths) });
+  expect(await stage.locks()).toMatchObject([{ path: 'd' }]);
+});
 
 test('a job that is killed as soon as its locks outlive it has told which they are', async () => {
   const stage = await openStage();

@@ -329,36 +329,6 @@ test('a service that answers a renewal with a conflict is found out at once', as
   expect(await place.locks()).toEqual([]);
 });
 
-test('locks that outlive the job are renewed up to its end, and stay', async ({ expect, place }) => {
-  const job = await place.job();
-  await job.run(locking(hero, { ...renewing, 'auto-release': 'false' }));
-  await sleep(4_000);
-  await job.post();
-  expect(job.leftProcesses()).toEqual([]);
-  expect(await place.locks()).toMatchObject([{ path: hero }]);
-  await expect.poll(() => place.locks(), patiently).toEqual([]);
-});
-
-test('a lock that outlives the job and is lost while it runs is told at its end, and the others stay', async ({
-  expect,
-  place,
-}) => {
-  const job = await place.job();
-  await job.run(locking([hero, 'b'], { ...renewing, 'auto-release': 'false' }));
-  await job.run(locking('c', { ...renewing, 'auto-release': 'false', 'on-lost': 'warn' }));
-  await Promise.all([place.release(hero), place.release('c')]);
-  await expect.poll(() => new Set(lossesOf(job).map(({ path }) => path)), patiently).toEqual(new Set([hero, 'c']));
-  const posts = await job.post();
-  expect(posts).toMatchObject([
-    { conclusion: 'success', annotations: [{ level: 'warning' }] },
-    { conclusion: 'failure', annotations: [{ level: 'error' }] },
-  ]);
-  const [warned, failed] = posts.map(({ annotations }) => annotations[0]?.message);
-  expect(warned).toContain('The lock on c was lost at ');
-  expect(failed).toContain(`The lock on ${hero} was lost at `);
-  expect(await place.locks()).toMatchObject([{ path: 'b' }]);
-});
-
 test('the token is in no file, argument or environment that a later step can read', async ({ expect, place }) => {
   const job = await place.job();
   await job.run(locking(hero, { ...renewing, token: place.token }));

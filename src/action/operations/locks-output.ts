@@ -1,0 +1,28 @@
+import { fitsVariable } from '../report/variable.ts';
+
+interface ListedLock {
+  readonly path: string;
+  readonly id?: string | undefined;
+  readonly etag?: string | undefined;
+}
+
+/** Path and proof. A release sends the quoted id if there is no ETag, and lists have ids, but rarely ETags. */
+function shortForm({ path, id, etag }: ListedLock): ListedLock | undefined {
+  if (id === undefined && etag === undefined) return undefined;
+  return { path, id, etag: etag === `"${id}"` ? undefined : etag };
+}
+
+/**
+ * The output `locks`: in its short form if the complete one is too long, and still too long if that is no help. The
+ * reporter then leaves the output empty.
+ */
+export function locksOutput<Lock extends ListedLock>(
+  locks: readonly Lock[],
+  asJson: (entries: readonly object[]) => string,
+  entryOf: (lock: Lock) => object = (lock) => lock,
+): string {
+  const complete = asJson(locks.map(entryOf));
+  if (fitsVariable(complete)) return complete;
+  const short = locks.map(shortForm).filter((lock) => lock !== undefined);
+  return short.length === locks.length ? asJson(short) : complete;
+}
