@@ -1,5 +1,5 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { openScene } from '../e2e/scene.ts';
@@ -57,14 +57,27 @@ fetch('${baseUrl}/v1/workspaces/game/locks', { headers: { authorization: 'Bearer
 `;
 
 /** What a recipe needs: variables, secrets, and a checkout whose scripts print what is locked while they run. */
-async function given(script?: string) {
+async function given(script?: string, assets: readonly string[] = [hero, arena, cave]) {
   const { baseUrl } = scene.service;
   const scopes = ['sync', 'locks:write', 'hooks:write'] as const;
   const { secret } = await scene.service.token({ name: 'release-bot', scopes });
   const reading = await scene.service.token({ scopes: ['locks:read'] });
+  /** Of the run, with the name and the content of their one file. */
+  const artifacts = new Map<string, readonly [file: string, content: string]>();
   const uses: WorkflowJobOptions['uses'] = {
+    async 'actions/upload-artifact'({ with: { name = '', path = '', overwrite } }) {
+      if (artifacts.has(name) && overwrite !== 'true') throw new Error(`(409) Conflict: ${name}`);
+      artifacts.set(name, [basename(path), await readFile(path, 'utf8')]);
+      return undefined;
+    },
+    async 'actions/download-artifact'({ with: { name = '', path = '' } }) {
+      const [file, content] = artifacts.get(name) ?? [];
+      if (file === undefined || content === undefined) throw new Error(`Artifact not found for name: ${name}`);
+      await writeFile(join(path, file), content);
+      return undefined;
+    },
     async 'actions/checkout'({ job }) {
-      for (const asset of [hero, arena, cave]) {
+      for (const asset of assets) {
         const file = join(job.folders.workspace, asset);
         await mkdir(dirname(file), { recursive: true });
         await writeFile(file, '');
@@ -149,34 +162,84 @@ describe('"Lock during a release"', () => {
 });
 
 describe('"Across jobs"', () => {
+  type Given = Awaited<ReturnType<typeof given>>;
+
+  /** The jobs of a run of the recipe, one by one. */
+  function openRun(more: Given) {
+    const runJob = (job: string, needs: WorkflowJobOptions['needs'] = {}) =>
+      run('Across jobs', { ...more, job, needs });
+    const needed = ({ result, outputs }: WorkflowJobResult) => ({ result, outputs });
+    return {
+      lock: () => runJob('lock'),
+      build: (lockJob: WorkflowJobResult) => runJob('build', { lock: needed(lockJob) }),
+      unlock: (lockJob: WorkflowJobResult, build: WorkflowJobResult['result']) =>
+        runJob('unlock', { lock: needed(lockJob), build: { result: build } }),
+    };
+  }
+
   test.each(['success', 'failure', 'cancelled'] as const)(
     'holds the locks from the first job to the last, which releases them whatever the result of the one between: %s',
     async (outcome) => {
-      const more = await given();
-      const first = await run('Across jobs', { ...more, job: 'lock' });
+      const jobs = openRun(await given());
+      const first = await jobs.lock();
       expect(first).toMatchObject(withoutTrouble);
-      const needed = { lock: { result: first.result, outputs: first.outputs } };
-
-      const second = await run('Across jobs', { ...more, job: 'build', needs: needed });
-      expect(second.step('Run ./build.sh').log).toBe(`locked: ${hero} ${arena}`);
-      expect(await locked()).toEqual([hero, arena]);
-
-      const needs = { ...needed, build: { result: outcome } };
-      expect(await run('Across jobs', { ...more, job: 'unlock', needs })).toMatchObject(withoutTrouble);
+      const second = await jobs.build(first);
+      expect(second.step('Run ./build.sh').log).toBe(`locked: ${hero} ${arena} ${cave}`);
+      expect(await locked()).toEqual([hero, arena, cave]);
+      expect(await jobs.unlock(first, outcome)).toMatchObject(withoutTrouble);
       expect(await locked()).toEqual([]);
     },
   );
 
+  test('releases the locks on 600 files, which are too many for an output', async () => {
+    const maps = Array.from({ length: 600 }, (_, number) => `Content/Maps/Level-${number}.umap`);
+    const jobs = openRun(await given('#!/bin/sh\n', [hero, ...maps]));
+    const first = await jobs.lock();
+    expect(first.result).toBe('success');
+    expect(first.step('lock').outputs['count']).toBe('601');
+    expect((await jobs.build(first)).result).toBe('success');
+    expect(await locked()).toHaveLength(601);
+    expect(await jobs.unlock(first, 'success')).toMatchObject(withoutTrouble);
+    expect(await locked()).toEqual([]);
+  });
+
+  test('builds nothing without locks if the failed jobs are run again', async () => {
+    const jobs = openRun(await given());
+    const first = await jobs.lock();
+    await jobs.unlock(first, 'failure');
+    const again = await jobs.build(first);
+    expect(again.result).toBe('failure');
+    expect(again.step('Run ./build.sh').outcome).toBe('skipped');
+    expect(again.log).toContain(`This job has lost its lock on ${hero}.`);
+    expect(await jobs.unlock(first, again.result)).toMatchObject({ result: 'success' });
+  });
+
+  test('holds new locks if all jobs are run again', async () => {
+    const jobs = openRun(await given());
+    await jobs.unlock(await jobs.lock(), 'failure');
+    const first = await jobs.lock();
+    expect(await jobs.build(first)).toMatchObject(withoutTrouble);
+    expect(await jobs.unlock(first, 'success')).toMatchObject(withoutTrouble);
+    expect(await locked()).toEqual([]);
+  });
+
+  test('releases the locks in the first job if they cannot be handed over', async () => {
+    const more = await given();
+    const failing = async () => Promise.reject(new Error('The upload failed.'));
+    const jobs = openRun({ ...more, uses: { ...more.uses, 'actions/upload-artifact': failing } });
+    const first = await jobs.lock();
+    expect(first.result).toBe('failure');
+    expect(await locked()).toEqual([]);
+    expect((await jobs.unlock(first, 'skipped')).result).toBe('skipped');
+  });
+
   test('releases nothing if the first job locked nothing', async () => {
     await lock(arena);
-    const more = await given();
-    const { result, outputs } = await run('Across jobs', { ...more, job: 'lock' });
-    expect(result).toBe('failure');
-    const needs = { lock: { result, outputs }, build: { result: 'skipped' } } as const;
-    expect(await run('Across jobs', { ...more, job: 'unlock', needs })).toMatchObject(withoutTrouble);
+    const jobs = openRun(await given());
+    const first = await jobs.lock();
+    expect(first.result).toBe('failure');
+    expect((await jobs.unlock(first, 'skipped')).result).toBe('skipped');
     expect(await locked()).toEqual([arena]);
-    const without = { ...needs, lock: { result: 'failure' } } as const;
-    expect((await run('Across jobs', { ...more, job: 'unlock', needs: without })).result).toBe('skipped');
   });
 });
 
