@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,25 +25,51 @@ afterAll(() => service.stop());
 const askForLocks = (method: string, json?: unknown) =>
   ask(service.baseUrl, method, `/workspaces/${service.workspace}/locks`, { token: service.token, json });
 
-describe.each(['With the action', 'With curl'])('%s, a script holds a lock', (title) => {
-  async function run(command: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
-    const [text = ''] = snippets(section(page, title), 'bash');
-    const script = join(await temporaryFolder(), 'locked');
-    // Nobody gives the path back here.
-    await writeFile(script, text.replace('INPUT_WAIT=30m', 'INPUT_WAIT=0s'), { mode: 0o755 });
-    return promisify(execFile)(script, [path, 'bash', '-c', command], {
-      env: {
-        PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
-        WORKSPACE_ACTION: root,
-        WORKSPACE_BASE_URL: service.baseUrl,
-        WORKSPACE_TOKEN: service.token,
-        WORKSPACE_ID: service.workspace,
-      },
-    });
-  }
+const paths = async (): Promise<readonly string[]> =>
+  (await askForLocks('GET')).body.locks.map((lock: { readonly path: string }) => lock.path);
 
-  const paths = async (): Promise<readonly string[]> =>
-    (await askForLocks('GET')).body.locks.map((lock: { readonly path: string }) => lock.path);
+async function scriptOf(title: string, wait: string) {
+  const [text = ''] = snippets(section(page, title), 'bash');
+  const script = join(await temporaryFolder(), 'locked');
+  await writeFile(script, text.replace('INPUT_WAIT=30m', `INPUT_WAIT=${wait}`), { mode: 0o755 });
+  const env = {
+    PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+    WORKSPACE_ACTION: root,
+    WORKSPACE_BASE_URL: service.baseUrl,
+    WORKSPACE_TOKEN: service.token,
+    WORKSPACE_ID: service.workspace,
+  };
+  return { script, env };
+}
+
+async function runScript(
+  title: string,
+  command: string,
+): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  // Nobody gives the path back here.
+  const { script, env } = await scriptOf(title, '0s');
+  return promisify(execFile)(script, [path, 'bash', '-c', command], { env });
+}
+
+/** The script in the background, with all that it writes. */
+async function startScript(title: string, command: string, input = '') {
+  const { script, env } = await scriptOf(title, '30m');
+  const child = spawn(script, [path, 'bash', '-c', command], { env });
+  let written = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (written += text));
+  child.stdin.end(input);
+  const closed = once(child, 'close');
+  return {
+    /** To this process alone. */
+    signal: (signal: NodeJS.Signals) => child.kill(signal),
+    log: () => written,
+    code: async (): Promise<unknown> => (await closed)[0],
+    sees: (text: string) => expect.poll(() => written, { timeout: 30_000 }).toContain(text),
+  };
+}
+
+describe.each(['With the action', 'With curl'])('%s, a script holds a lock', (title) => {
+  const run = (command: string) => runScript(title, command);
 
   test('while the command runs, and no longer', async () => {
     const list =
@@ -64,10 +91,43 @@ describe.each(['With the action', 'With curl'])('%s, a script holds a lock', (ti
     expect(await paths()).toEqual([]);
   });
 
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('also if the script alone gets %s, which it passes on to the command', async (signal, code) => {
+    const script = await startScript(
+      title,
+      'trap "echo stopped; exit 3" TERM; echo ready; while :; do sleep 0.1; done',
+    );
+    await script.sees('ready');
+    expect(await paths()).toEqual([path]);
+    script.signal(signal);
+    expect(await script.code()).toBe(code);
+    expect(script.log()).toContain('stopped');
+    expect(await paths()).toEqual([]);
+  });
+
+  test('and the command reads the input of the script', async () => {
+    const script = await startScript(title, 'echo "read: $(cat)"', 'some input');
+    expect(await script.code()).toBe(0);
+    expect(script.log()).toContain('read: some input');
+  });
+
   test('or does not run the command', async () => {
     await askForLocks('POST', { path, type: 'exclusive', ttl: '1h' });
     await expect(run('echo "It ran."')).rejects.toMatchObject({ stdout: expect.not.stringContaining('It ran.') });
     expect(await paths()).toEqual([path]);
     await ask(service.baseUrl, 'DELETE', `/workspaces/${service.workspace}/locks/Content%2FHero.uasset`, service);
   });
+});
+
+test('With the action, a script that waits for a held lock ends at once if it alone gets a signal', async () => {
+  await askForLocks('POST', { path, type: 'exclusive', ttl: '1h' });
+  const script = await startScript('With the action', 'echo "It ran."');
+  await script.sees('is held by');
+  script.signal('SIGTERM');
+  expect(await script.code()).toBe(143);
+  expect(script.log()).not.toContain('It ran.');
+  expect(await paths()).toEqual([path]);
+  await ask(service.baseUrl, 'DELETE', `/workspaces/${service.workspace}/locks/Content%2FHero.uasset`, service);
 });
