@@ -59,6 +59,50 @@ test('the paths are locked while the script runs, and free afterwards', async ()
   expect(called.checkouts).toEqual([`octo-org/workspace-automation@${ownCommit}`, 'caller@']);
 });
 
+test('the locks last longer than their ttl, because they are renewed until the job ends', async () => {
+  const { workspace, token, options } = await setUp({ run: `sleep 6\n${askForLocks}`, inputs: { ttl: '3s' } });
+  const env = `LOCKS=${scene.service.baseUrl}/v1/workspaces/${workspace}/locks\nASK_WITH=${token}\n`;
+  const job = await runWorkflowJob({ ...options, secrets: { token, env } });
+  expect(job.step('run').log).toBe('Content/Hero.uasset');
+  expect(job).toMatchObject({ result: 'success', annotations: [] });
+  expect(await scene.locked(workspace)).toEqual([]);
+});
+
+describe('the script to publish', () => {
+  const publishing = { publish: 'echo "published with $KEY"; echo "result=v2" >> "$GITHUB_OUTPUT"' };
+
+  test('runs after the first one, with the same variables, and its result is that of the workflow', async () => {
+    const run = 'echo "result=v1" >> "$GITHUB_OUTPUT"';
+    const { options } = await setUp({ run, inputs: publishing, env: 'KEY=geheim' });
+    const job = await runWorkflowJob(options);
+    expect(job).toMatchObject({ result: 'success', annotations: [], workflowOutputs: { result: 'v2' } });
+    expect(job.step('publish').log).toBe('published with ***');
+  });
+
+  test('does not run after a first one that fails', async () => {
+    const { options } = await setUp({ run: 'exit 3', inputs: publishing });
+    expect((await runWorkflowJob(options)).step('publish').outcome).toBe('skipped');
+  });
+
+  test.each([
+    ['does not run if a lock was lost', 'fail', 'failure', 'skipped'],
+    ['runs if a lock was lost and the workflow is told only to warn', 'warn', 'success', 'success'],
+  ] as const)('%s', async (_, onLost, result, outcome) => {
+    const { workspace, options } = await setUp({
+      run: 'echo ready\nuntil [ -e "$RUNNER_TEMP/lost" ]; do sleep 0.1; done',
+      inputs: { publish: 'true', 'on-lost': onLost },
+    });
+    const running = await startWorkflowJob(options);
+    await (await running.begun('run')).waitForLog('ready');
+    await scene.release(workspace, 'Content/Hero.uasset');
+    await writeFile(join(running.job.folders.temp, 'lost'), '');
+    const job = await running.finished;
+    expect(job.result).toBe(result);
+    expect(job.step('publish').outcome).toBe(outcome);
+    expect(job.log).toContain('This job has lost its lock on Content/Hero.uasset.');
+  });
+});
+
 describe('the locks are released', () => {
   test('after a script that empties the workspace, and fails, which fails the job', async () => {
     const { workspace, options } = await setUp({
@@ -75,7 +119,10 @@ describe('the locks are released', () => {
     const running = await startWorkflowJob(options);
     await (await running.begun('run')).waitForLog('ready');
     expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
-    expect(await running.cancel()).toMatchObject({ result: 'cancelled', posts: [{ conclusion: 'success' }] });
+    expect(await running.cancel()).toMatchObject({
+      result: 'cancelled',
+      posts: [{ conclusion: 'success' }, { conclusion: 'success' }],
+    });
     expect(await scene.locked(workspace)).toEqual([]);
   });
 });
