@@ -81,3 +81,9 @@ describe.each(aboutTheService)('$name', (page) => {
     }
   });
 });
+
+test('no snippet makes git send a header, and the token in it, to every server', () => {
+  for (const page of pages) {
+    for (const snippet of snippets(page, '\\w+')) expect(snippet, page.name).not.toMatch(/http\.extraheader/i);
+  }
+});
