@@ -1,3 +1,5 @@
+import './node-version.ts';
+
 import * as core from '@actions/core';
 import type { Context } from './context.ts';
 import { loadInputs, type Task } from './inputs/load.ts';

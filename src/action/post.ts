@@ -1,3 +1,5 @@
+import './node-version.ts';
+
 import * as core from '@actions/core';
 import { readRawInputs, secretsIn } from './inputs/table.ts';
 import { openRedactor } from './report/redact.ts';

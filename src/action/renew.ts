@@ -1,3 +1,5 @@
+import './node-version.ts';
+
 import { watch as watchFiles } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { sleep, steadyClock } from '../client/client.ts';

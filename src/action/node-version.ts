@@ -1,0 +1,12 @@
+import { writeSync } from 'node:fs';
+
+/** Imported before anything else: an older Node fails in the middle of a step, for reasons that nobody understands. */
+const needed = 24;
+
+if (Number.parseInt(process.versions.node, 10) < needed) {
+  writeSync(
+    2,
+    `Workspace Automation needs Node ${needed} or newer, and this is Node ${process.versions.node}. Install Node ${needed} and start it again.\n`,
+  );
+  process.exit(1);
+}
