@@ -1,3 +1,4 @@
+import { maxNoteLength } from '../interface/lock-note.ts';
 import type { Timestamp } from '../interface/resources.ts';
 import { type Answer, headerOf, objectIn } from './answer.ts';
 import { timestampIn } from './clock.ts';
@@ -14,6 +15,8 @@ export interface KnownLock {
   readonly owner: string | undefined;
   /** Where it was taken from: the address of a run. */
   readonly origin: string | undefined;
+  /** For those who find the path locked, from whoever took it. */
+  readonly note: string | undefined;
   readonly acquired_at: Timestamp | undefined;
   readonly expires_at: Timestamp | undefined;
   /** A number that grows with every lock: what is written under an older one can be refused. */
@@ -29,6 +32,7 @@ const names = {
   owner: ['owner', 'owner_name', 'ownerName', 'holder', 'locked_by', 'lockedBy', 'user', 'username', 'created_by'],
   person: ['name', 'login', 'username', 'display_name', 'displayName', 'email', 'id'],
   origin: ['origin', 'run_url', 'runUrl'],
+  note: ['note', 'comment'],
   acquired: ['acquired_at', 'acquiredAt', 'locked_at', 'lockedAt', 'created_at', 'createdAt', 'since'],
   expires: ['expires_at', 'expiresAt', 'expires', 'expiry', 'expiration', 'valid_until', 'until'],
   fence: ['fence', 'fencing_token', 'fencingToken'],
@@ -86,6 +90,7 @@ export function readLock(lock: JsonObject, path: string, texts: ServiceText): Kn
     etag: etagIn(lock),
     owner: line(ownerIn(lock), maxNameLength),
     origin: line(firstName(lock, names.origin), maxOriginLength),
+    note: line(firstName(lock, names.note), maxNoteLength),
     acquired_at: timestampIn(firstMember(lock, names.acquired)),
     expires_at: timestampIn(firstMember(lock, names.expires)),
     fence: fenceIn(lock),

@@ -53,6 +53,7 @@ export const knownLock = (path: string, more: Partial<KnownLock> = {}): KnownLoc
   etag: undefined,
   owner: 'grace',
   origin: undefined,
+  note: undefined,
   acquired_at: undefined,
   expires_at: end,
   fence: undefined,

@@ -4,7 +4,8 @@ import { type Duration, formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Intent, Loss } from '../ledger/entry.ts';
-import { grouped, listed, moment, runName } from '../report/words.ts';
+import type { Table } from '../outcome.ts';
+import { grouped, listed, moment, runName, timeCell } from '../report/words.ts';
 import type { AlreadyHeld, OwnLock } from './ownership.ts';
 import type { Conflict } from './session.ts';
 
@@ -13,8 +14,8 @@ export const pastMoment = (time: number, now?: number): string =>
   moment(time, now === undefined ? now : Math.max(now, time + 1));
 
 /**
- * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min ago)".
- * Without `now`, for a summary, times are absolute and the run has its name.
+ * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min ago),
+ * with the note "new armor"". Without `now`, for a summary, times are absolute and the run has its name.
  */
 export function heldText(path: string, holder: KnownLock | undefined, now?: number, withStart = false): string {
   const parts = [`${path} is held`];
@@ -26,7 +27,25 @@ export function heldText(path: string, holder: KnownLock | undefined, now?: numb
   }
   if (withStart && holder?.acquired_at !== undefined)
     parts.push(`, since ${pastMoment(Date.parse(holder.acquired_at), now)}`);
+  if (holder?.note !== undefined) parts.push(`, with the note "${holder.note}"`);
   return parts.join('');
+}
+
+/** The locks on some paths, for a summary. Most have no note, and then there is no column for notes. */
+export function holderTable(
+  locks: readonly { readonly path: string; readonly holder: KnownLock | undefined }[],
+): Pick<Table, 'head' | 'rows'> {
+  const hasNotes = locks.some(({ holder }) => holder?.note !== undefined);
+  return {
+    head: ['Path', 'Holder', 'Until', 'Taken by', ...(hasNotes ? ['Note'] : [])],
+    rows: locks.map(({ path, holder }) => [
+      path,
+      holder?.owner ?? '',
+      timeCell(holder?.expires_at),
+      { run: holder?.origin ?? '' },
+      ...(hasNotes ? [holder?.note ?? ''] : []),
+    ]),
+  };
 }
 
 interface LostLock {

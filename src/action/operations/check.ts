@@ -84,7 +84,9 @@ function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
 }
 
 const holderName = (holder: KnownLock | undefined): string =>
-  holder === undefined ? 'nobody' : (holder.owner ?? 'somebody else');
+  holder === undefined
+    ? 'nobody'
+    : `${holder.owner ?? 'somebody else'}${holder.note === undefined ? '' : ` ("${holder.note}")`}`;
 
 /** Path, result, holder, and until when. */
 function rowOf(result: CheckResult): readonly string[] {

@@ -5,11 +5,11 @@ import { type ChangeSource, findSource } from '../changed-files/change.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import { createLockedTest } from '../ledger/history.ts';
-import { heldText } from '../locks/messages.ts';
-import { byPath, type Cell, type FileAnnotation, InputError, locksPage, type Outcome } from '../outcome.ts';
+import { heldText, holderTable } from '../locks/messages.ts';
+import { byPath, type FileAnnotation, InputError, locksPage, type Outcome } from '../outcome.ts';
 import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
 import { redactedJson } from '../report/redact.ts';
-import { count, listed, timeCell } from '../report/words.ts';
+import { count, listed } from '../report/words.ts';
 import { locksOutput } from './locks-output.ts';
 
 /** Whose locks are listed, as far as that is known without a request. */
@@ -105,17 +105,10 @@ async function listAmong(
 
 /** The fields that the action promises, and whatever else the service sent. */
 function asOutput(lock: KnownLock): Readonly<Record<string, unknown>> {
-  const { raw, path, type, id, etag, owner, acquired_at, fence, expires_at } = lock;
-  const known = Object.entries({ type, id, etag, owner, acquired_at, fence, expires_at });
+  const { raw, path, type, id, etag, owner, note, acquired_at, fence, expires_at } = lock;
+  const known = Object.entries({ type, id, etag, owner, note, acquired_at, fence, expires_at });
   return { ...raw, path, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
 }
-
-const rowOf = ({ path, owner = '', expires_at, origin = '' }: KnownLock): readonly Cell[] => [
-  path,
-  owner,
-  timeCell(expires_at),
-  { run: origin },
-];
 
 const annotation = (lock: KnownLock, now: number): FileAnnotation => ({
   file: lock.path,
@@ -182,7 +175,7 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
       locks: locksOutput(locks, (entries) => redactedJson(entries, redact), asOutput),
     },
     sentence: failIfLocked && locks.length > 0 ? `${sentence} ${toTurnGreen(locks)}` : sentence,
-    tables: [{ head: ['Path', 'Holder', 'Until', 'Taken by'], rows: locks.map(rowOf), rest }],
+    tables: [{ ...holderTable(locks.map((lock) => ({ path: lock.path, holder: lock }))), rest }],
     failures,
     annotations: failIfLocked ? locks.map((lock) => annotation(lock, now)) : [],
   };

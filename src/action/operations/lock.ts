@@ -16,6 +16,7 @@ import {
   blockedAdvice,
   blockedText,
   heldText,
+  holderTable,
   pastMoment,
   stepText,
   unprovenText,
@@ -23,16 +24,7 @@ import {
 import type { AlreadyHeld } from '../locks/ownership.ts';
 import type { ReleaseResult } from '../locks/release.ts';
 import { openLockSession } from '../locks/session.ts';
-import {
-  byPath,
-  failed,
-  InputError,
-  locksPage,
-  type Outcome,
-  type Outputs,
-  succeeded,
-  type Table,
-} from '../outcome.ts';
+import { byPath, failed, InputError, locksPage, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { fitsVariable } from '../report/variable.ts';
 import { clockTime, count, duration, grouped, listed, moment, timeCell } from '../report/words.ts';
@@ -128,16 +120,6 @@ async function acquired(
   return succeeded(outputs, sentence(), { head: ['Path', 'Until'], rows, rest });
 }
 
-const holderTable = ({ conflicts }: Blocked): Table => ({
-  head: ['Path', 'Holder', 'Until', 'Taken by'],
-  rows: conflicts.map(({ path, holder }) => [
-    path,
-    holder?.owner ?? '',
-    timeCell(holder?.expires_at),
-    { run: holder?.origin ?? '' },
-  ]),
-});
-
 function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number): string | undefined {
   switch (result.kind) {
     case 'released':
@@ -185,7 +167,7 @@ function notAcquired(
     const advice = blockedAdvice(blocked, waited, now);
     const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
     const why = `${blockedText(blocked, now)}. ${advice}`;
-    return { ...failed(known, why, holderTable(blocked)), sentence: `${blockedText(blocked)}. ${advice}` };
+    return { ...failed(known, why, holderTable(blocked.conflicts)), sentence: `${blockedText(blocked)}. ${advice}` };
   }
   switch (round.kind) {
     case 'held':

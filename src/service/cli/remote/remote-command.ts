@@ -156,8 +156,4 @@ export const eitherWay = (remote: Command, local: Command): Command => ({
   },
 });
 
-/** What of a lock the client does not read, it keeps. */
-export const shown = ({ raw, ...lock }: KnownLock): ShownLock => ({
-  ...lock,
-  note: typeof raw['note'] === 'string' ? raw['note'] : undefined,
-});
+export const shown = ({ raw, ...lock }: KnownLock): ShownLock => lock;
