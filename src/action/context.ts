@@ -35,6 +35,8 @@ export interface Context {
   readonly setOutputs: (outputs: Outputs) => void;
   readonly saveState: (name: StateName, value: string) => void;
   readonly redact: Redact;
+  /** An error as a person reads it, who knows the inputs of the step. */
+  readonly explain: (error: unknown) => string;
   /** Aborted when the step is cancelled. */
   readonly signal: AbortSignal;
   /** Of this machine; the client knows the time of the server. */
@@ -87,9 +89,10 @@ export function cancellation(): AbortSignal {
 const maxRetriesInLog = 10;
 
 /** All requests wait for a rate limit together, so the first one to meet it speaks for all. */
-const rateLimitText = 'The service limits requests. The rest of the step runs as fast as that limit allows.';
+const rateLimitText = (server: string): string =>
+  `${server} limits requests. The rest of the step runs as fast as that limit allows.`;
 
-export function logRetries(log: Log): (retry: Retry) => void {
+export function logRetries(log: Log, server = 'The service'): (retry: Retry) => void {
   let logged = 0;
   let rateLimited = false;
   return ({ why, delayMs, reason }) => {
@@ -101,7 +104,7 @@ export function logRetries(log: Log): (retry: Retry) => void {
       }
       rateLimited = true;
       log.line(text);
-      log.line(rateLimitText);
+      log.line(rateLimitText(server));
       return;
     }
     if (logged < maxRetriesInLog) log.line(text);
@@ -119,7 +122,7 @@ function logPauses(log: Log): (delayMs: number) => void {
   return (delayMs) => {
     if (logged || delayMs < minPauseInLogMs) return;
     logged = true;
-    log.line(rateLimitText);
+    log.line(rateLimitText('The service'));
   };
 }
 
@@ -155,7 +158,7 @@ export function connect(
 export function createContext(
   connection: Connection,
   { log, mask, setOutputs }: Reporter,
-  { saveState, redact }: Pick<Context, 'saveState' | 'redact'>,
+  { saveState, redact, explain }: Pick<Context, 'saveState' | 'redact' | 'explain'>,
 ): Context {
   const runner = readRunner(process.env);
   const ledger = openLedger(ledgerFile(runner.temporaryFolder), redact);
@@ -170,6 +173,7 @@ export function createContext(
     setOutputs,
     saveState,
     redact,
+    explain,
     signal: cancellation(),
     clock: steadyClock,
     sleep,

@@ -28,6 +28,7 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
   const call = createCall({
     ...exchange,
     baseUrl: address,
+    server: 'GitHub',
     serverClock: createServerClock(exchange.clock),
     send: async (request, signal, texts) => readAnswer(await connection.send(request, signal), texts),
     isRecognized: () => true,

@@ -5,6 +5,7 @@ import type { Context } from './context.ts';
 import { loadInputs, type Task } from './inputs/load.ts';
 import { readRawInputs, secretsIn, wantsLedger } from './inputs/table.ts';
 import { failed, InputError, type Outcome } from './outcome.ts';
+import { errorText, stackLines } from './report/error-text.ts';
 import { openRedactor } from './report/redact.ts';
 import { createReporter } from './report/reporter.ts';
 
@@ -54,16 +55,19 @@ async function main(): Promise<void> {
   let context: Context | undefined;
   try {
     const { createContext } = await import('./context.ts');
-    context = createContext(connection, reporter, { redact: redactor.redact, saveState: core.saveState });
+    const { explainErrors } = await import('./inputs/refused-inputs.ts');
+    context = createContext(connection, reporter, {
+      ...{ redact: redactor.redact, saveState: core.saveState },
+      explain: explainErrors({ raw, task }),
+    });
     await reporter.finish(title, await run(context, task), summary);
   } catch (error) {
     if (error instanceof InputError) {
       reporter.refuse(error.problems);
       return;
     }
-    const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
-    for (const line of stack.split('\n')) reporter.log.debug(line);
-    await reporter.finish(title, failed({}, message), summary);
+    for (const line of stackLines(error)) reporter.log.debug(line);
+    await reporter.finish(title, failed({}, context?.explain(error) ?? errorText(error)), summary);
   } finally {
     context?.client.dispose();
   }

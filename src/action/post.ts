@@ -2,6 +2,7 @@ import './node-version.ts';
 
 import * as core from '@actions/core';
 import { readRawInputs, secretsIn } from './inputs/table.ts';
+import { errorText, stackLines } from './report/error-text.ts';
 import { openRedactor } from './report/redact.ts';
 import { createReporter } from './report/reporter.ts';
 
@@ -21,7 +22,8 @@ async function post(): Promise<void> {
     const { releaseStep } = await import('./post-step/release.ts');
     await releaseStep({ step, state: core.getState, raw, redact: redactor.redact, reporter });
   } catch (error) {
-    const why = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+    for (const line of stackLines(error)) reporter.log.debug(line);
+    const why = errorText(error).replace(/\.$/, '');
     reporter.log.warn(
       `The locks of this step could not be released: ${why}. They stay until their \`ttl\` ends, or somebody releases them by hand.`,
     );

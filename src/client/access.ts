@@ -3,6 +3,8 @@ import { accepted, type Parsed, refused } from '../interface/parsed.ts';
 
 /** The address of the service, without a slash at its end. `allowing` says how to let plain http go further than it may. */
 export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string): Parsed<string> {
+  // A URL parser drops line breaks and tabs, and joins what was on two lines.
+  if (/[\s\p{Cc}]/u.test(text)) return refused('It must be a single URL, without spaces or line breaks.');
   const url = URL.parse(text);
   if (url === null) return refused('It has to be an address such as https://workspaces.example.com/v1.');
   if (url.username !== '' || url.password !== '') {

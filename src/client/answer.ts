@@ -10,6 +10,8 @@ type AnswerBody =
 
 export interface Answer {
   readonly status: number;
+  /** What the server sent in place of `status`, if that is how others say it. */
+  readonly sentStatus?: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: AnswerBody;
 }
@@ -24,20 +26,24 @@ export interface ReceivedBody {
   readonly tooLarge: boolean;
 }
 
-export interface Received extends ReceivedBody {
-  readonly status: number;
+export interface Received extends ReceivedBody, Pick<Answer, 'status' | 'sentStatus'> {
   readonly headers: IncomingHttpHeaders;
   /** Nothing but the end of the connection told where the body ends, so that a cut one looks whole. */
   readonly endIsUnsure: boolean;
 }
 
-/** Throws when the answer was cut off on its way. */
+/** A response that arrived and cannot be used: another attempt may bring a better one. The message is half a sentence. */
+export class BrokenAnswer extends Error {
+  override readonly name = 'BrokenAnswer';
+}
+
+/** Throws a BrokenAnswer when the response was cut off on its way. */
 export function readAnswer(received: Received, texts: ServiceText): Answer {
-  const { status, headers, endIsUnsure } = received;
+  const { status, sentStatus, headers, endIsUnsure } = received;
   const body = readBody(received, headers, texts);
   const claimsJson = /\bjson\b/i.test(headers['content-type'] ?? '');
-  if (endIsUnsure && claimsJson && body.kind === 'other') throw new Error('the answer was cut in its middle');
-  return { status, headers, body };
+  if (endIsUnsure && claimsJson && body.kind === 'other') throw new BrokenAnswer('the response was truncated');
+  return { status, sentStatus, headers, body };
 }
 
 /** JSON is known by itself: many servers name it `text/plain` or not at all. */

@@ -14,6 +14,8 @@ import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts
 
 export interface CallOptions {
   readonly baseUrl: URL;
+  /** What errors call the server, if it is not the service. */
+  readonly server?: string | undefined;
   readonly send: Send;
   /** For each attempt. */
   readonly timeoutMs: number;
@@ -105,7 +107,7 @@ export function createCall(options: CallOptions): Call {
     let replacedToken = false;
 
     const fail = (failure: Failure): ServiceError =>
-      new ServiceError({ method, path: sent.target.replace(/\?.*$/s, ''), attempts }, failure);
+      new ServiceError({ method, path: sent.target.replace(/\?.*$/s, ''), attempts, server: options.server }, failure);
     const refusalContext = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
     const refuse = (answer: Answer): ServiceError => fail(refusalOf(answer, refusalContext()));
     const context = (): CallContext => ({
@@ -133,6 +135,7 @@ export function createCall(options: CallOptions): Call {
         const failure = attemptLimit.isOver()
           ? ({ kind: 'timeout', limitMs: timeoutMs } as const)
           : connectionFailure(error, texts);
+        if (failure === undefined) throw error;
         const arrived = failure.kind === 'timeout' || failure.mayHaveArrived;
         const reason = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
         return { kind: 'failed', failure, mayBeDone: arrived, reason, retryAfterMs: undefined };

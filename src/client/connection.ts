@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
-import { maxBodyBytes, type Received, type ReceivedBody } from './answer.ts';
+import { BrokenAnswer, maxBodyBytes, type Received, type ReceivedBody } from './answer.ts';
 import type { ConnectionFailed } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
@@ -147,9 +147,17 @@ const textAt = (error: object, name: 'code' | 'syscall'): string | undefined => 
   return typeof value === 'string' ? value : undefined;
 };
 
-export function connectionFailure(thrown: unknown, texts: ServiceText): ConnectionFailed {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+/** Node's own codes are mostly for wrong calls of its functions; these are for what happens on a connection. */
+const ofConnection = /^(?!ERR_|MODULE_NOT_FOUND$)|^ERR_(TLS|SSL|SOCKET|STREAM|PROXY)_/;
+
+/** OpenSSL finds plain text where TLS should begin. */
+const notTls = /wrong version number|packet length too long|http request/i;
+
+/** Undefined for a fault of our own code: it is no news about the connection, and would happen again. */
+export function connectionFailure(error: unknown, texts: ServiceText): ConnectionFailed | undefined {
+  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return undefined;
   const code = textAt(error, 'code');
+  if (!(error instanceof BrokenAnswer) && (code === undefined || !ofConnection.test(code))) return undefined;
   const untrusted = code !== undefined && certificate.test(code);
   const unconnected =
     untrusted ||
@@ -163,5 +171,6 @@ export function connectionFailure(thrown: unknown, texts: ServiceText): Connecti
     words: code === undefined || words.includes(code) ? words : `${words} (${code})`,
     mayHaveArrived: !unconnected,
     untrusted,
+    notTls: code === 'EPROTO' && notTls.test(error.message),
   };
 }

@@ -72,6 +72,7 @@ export function refusalOf(answer: Answer, { baseUrl, serverNow, texts }: Refusal
   return {
     kind: 'refused',
     status,
+    sentStatus: answer.sentStatus,
     isRecognized: true,
     requestId,
     words: body.kind === 'json' ? wordsOf(json, texts) : excerpt === '' ? undefined : excerpt,

@@ -11,6 +11,8 @@ export interface RefusedField {
 export interface Refused {
   readonly kind: 'refused';
   readonly status: number;
+  /** What the server sent in place of `status`. */
+  readonly sentStatus?: number | undefined;
   /** False for an answer that may be a gateway's. */
   readonly isRecognized: boolean;
   /** The service's own, in one line; undefined when it said nothing. */
@@ -51,6 +53,8 @@ export interface ConnectionFailed {
   readonly mayHaveArrived: boolean;
   /** A certificate that is not trusted now will not be in a second. */
   readonly untrusted: boolean;
+  /** The server answered a TLS handshake with something else, mostly plain http. */
+  readonly notTls?: boolean;
 }
 
 /** The deadline of the operation came first. */
@@ -100,6 +104,8 @@ interface FailedCall {
   readonly path: string;
   /** How often it was sent. */
   readonly attempts: number;
+  /** What errors call the server: by default "The service". */
+  readonly server?: string | undefined;
 }
 
 /** Why an operation has no result. Its message is for a person, in one line: the cause, what to do, and the request. */
@@ -115,7 +121,7 @@ export class ServiceError extends Error {
   readonly request: string | undefined;
 
   constructor(call: FailedCall, failure: Failure) {
-    const reason = reasonOf(failure);
+    const reason = reasonOf(failure, call.server ?? 'The service');
     const request = failure.kind === 'no-token' ? failure.request : requestText(call, failure);
     const advice = adviceOn(failure);
     super(withRequest(reason + advice, request));
@@ -149,19 +155,19 @@ function fieldsText(fields: readonly RefusedField[], words: string): string {
   return shown.join('') + (more > 0 ? ` And ${more} more.` : '');
 }
 
-function refusedText(refused: Refused): string {
-  const words = refused.words ?? (refused.status < 500 ? 'The service refused the request' : 'The service failed');
+function refusedText(refused: Refused, server: string): string {
+  const words = refused.words ?? (refused.status < 500 ? `${server} refused the request` : `${server} failed`);
   return asSentence(words) + fieldsText(refused.fields, words);
 }
 
-function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime): string {
+function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime, server: string): string {
   if (last === undefined && limited) {
-    return 'The service limits how many requests it takes, and other requests came first: this one was not sent in time.';
+    return `${server} limits how many requests it takes, and other requests came first: this one was not sent in time.`;
   }
-  if (last === undefined) return 'The service did not answer in time.';
-  const before = reasonOf(last);
+  if (last === undefined) return `${server} did not answer in time.`;
+  const before = reasonOf(last, server);
   if (retryAfterMs === undefined) return `${before} There was no time left to try again.`;
-  return `${before} The service asks to wait for ${spanOfMs(retryAfterMs)}, and less time is left.`;
+  return `${before} ${server} asks to wait for ${spanOfMs(retryAfterMs)}, and less time is left.`;
 }
 
 function unusableText({ why, excerpt }: Unusable): string {
@@ -169,28 +175,30 @@ function unusableText({ why, excerpt }: Unusable): string {
   return asSentence(`The answer cannot be used: ${why}`) + begins;
 }
 
-function reasonOf(failure: Failure): string {
+function connectionText({ untrusted, notTls, words }: ConnectionFailed): string {
+  if (untrusted) return `The server cannot be trusted, so nothing was sent: ${words}`;
+  if (notTls) return 'The connection failed: the server does not speak TLS on this port';
+  return `The connection failed: ${words}`;
+}
+
+function reasonOf(failure: Failure, server: string): string {
   switch (failure.kind) {
     case 'refused':
-      return refusedText(failure);
+      return refusedText(failure, server);
     case 'redirected': {
       const to = failure.target === undefined ? '' : ` to ${failure.target}`;
-      return `The service redirects${to}. Redirects are not followed, because the token would travel with them.`;
+      return `${server} redirects${to}. Redirects are not followed, because the token would travel with them.`;
     }
     case 'not-json':
     case 'not-understood':
     case 'too-large':
       return unusableText(failure);
     case 'timeout':
-      return `The service did not answer within ${spanOfMs(failure.limitMs)}.`;
+      return `${server} did not answer within ${spanOfMs(failure.limitMs)}.`;
     case 'connection':
-      return asSentence(
-        failure.untrusted
-          ? `The server cannot be trusted, so nothing was sent: ${failure.words}`
-          : `The connection failed: ${failure.words}`,
-      );
+      return asSentence(connectionText(failure));
     case 'deadline':
-      return outOfTimeText(failure);
+      return outOfTimeText(failure, server);
     case 'no-token':
       return failure.why;
     case 'aborted':
@@ -200,16 +208,37 @@ function reasonOf(failure: Failure): string {
   }
 }
 
+/** nginx, Go's net/http (Caddy, Traefik) and Apache, when a port for https gets plain http. */
+const httpsNeeded =
+  /plain HTTP request was sent to HTTPS port|sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled/i;
+
+/** As our service says it. */
+const noSuchRoute = /^There is nothing at "/;
+
 function adviceOnRefusal({ status, isRecognized, words, missingScope, requestId }: Refused): string {
   if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
   if (status === 401) return ' The token may have expired or been revoked: create a new one, and update the secret.';
-  if (!isRecognized)
-    return ' Check the address, and any gateway in front of the service: it may have answered in its place.';
+  if (!isRecognized) {
+    return status === 404
+      ? ' Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place.'
+      : ' Check the address, and any gateway in front of the service: it may have answered in its place.';
+  }
+  if (status === 400 && words !== undefined && httpsNeeded.test(words)) {
+    return ' This port expects https: begin the base URL with https://.';
+  }
+  if (status === 404 && (words === undefined || noSuchRoute.test(words))) {
+    return ' Check the base URL, whose path may be wrong, and the id of the workspace.';
+  }
   if (words !== undefined) return '';
   if (status === 403) return ' Check what the token may do.';
-  if (status === 404) return ' Check the address, and the id of the workspace.';
   if (status < 500) return '';
   return ` The log of the service has the cause${requestId === undefined ? '' : ', under the request id'}.`;
+}
+
+function adviceOnConnection({ untrusted, notTls }: ConnectionFailed): string {
+  if (untrusted) return ' If its certificate is from your own authority, name that in NODE_EXTRA_CA_CERTS.';
+  if (notTls) return ' Check the port of the base URL, and whether it must begin with http:// instead of https://.';
+  return ' Check the address, and that it can be reached from here.';
 }
 
 const unansweredAdvice = ' Check that it is running, or give it more time to answer.';
@@ -227,9 +256,7 @@ function adviceOn(failure: Failure): string {
     case 'timeout':
       return unansweredAdvice;
     case 'connection':
-      return failure.untrusted
-        ? ' If its certificate is from your own authority, name that in NODE_EXTRA_CA_CERTS.'
-        : ' Check the address, and that it can be reached from here.';
+      return adviceOnConnection(failure);
     case 'deadline':
       if (failure.last !== undefined) return adviceOn(failure.last);
       return failure.limited ? '' : unansweredAdvice;
@@ -242,7 +269,8 @@ function adviceOn(failure: Failure): string {
 
 function requestText({ method, path, attempts }: FailedCall, failure: Failure): string {
   const answer = answerIn(failure);
-  const status = answer && `: ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`.trimEnd();
+  const sent = answer?.kind === 'refused' ? (answer.sentStatus ?? answer.status) : answer?.status;
+  const status = sent && `: ${sent} ${STATUS_CODES[sent] ?? ''}`.trimEnd();
   const id = answer?.requestId === undefined ? '' : `, request id ${answer.requestId}`;
   const tried = attempts > 1 ? `, ${attempts} attempts` : '';
   return `${method} ${path}${status ?? ''}${id}${tried}`;

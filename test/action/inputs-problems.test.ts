@@ -12,6 +12,7 @@ const http =
 const listed = '`operation: list-workspaces` lists the ids there are.';
 const noSegment = 'A path must not have a segment "." or "..".';
 const oneOf = 'Give one of `path`, `locks` and `locks-file`, not several.';
+const oneUrl = 'It must be a single URL, without spaces or line breaks.';
 const options = 'It has to be a JSON object, such as {"format": "github"}.';
 const outOfRange = 'It has to be a whole number from 0 to 100.';
 const atLeastOne = 'It has to be a whole number from 1 to 999999. Leave it out to lock all paths.';
@@ -32,6 +33,8 @@ const deep = `{"headers":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
 const wrong: readonly (readonly [OperationName, input: string, value: string, why: string, named?: string])[] = [
   ['sync', 'base-url', '', address, missing],
   ['sync', 'base-url', 'workspaces', address],
+  ['sync', 'base-url', 'https://a.example\nhttps://b.example/v1', oneUrl],
+  ['sync', 'base-url', 'https://a.example/ /v1', oneUrl],
   ['sync', 'base-url', 'https://w.example/', 'It has to end in /v1, the version of the interface.'],
   ['sync', 'base-url', 'ftp://w.example/v1', 'It has to begin with https://.'],
   ['sync', 'base-url', 'http://10.0.0.1/v1', http],

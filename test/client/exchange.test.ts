@@ -227,7 +227,7 @@ describe('an exchange', () => {
     [
       'answered by a gateway',
       json(404, { message: 'no Route' }),
-      'The service gives this job no token. no Route. Check the address, and any gateway in front of the service: it may have answered in its place. If the service does not support OIDC token exchange: Give a token (POST /v1/token: 404 Not Found, 5 attempts).',
+      'The service gives this job no token. no Route. Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place. If the service does not support OIDC token exchange: Give a token (POST /v1/token: 404 Not Found, 5 attempts).',
       10,
     ],
     [

@@ -264,9 +264,9 @@ describe.each(forms(['GitHub']))('%s', () => {
     [
       'asks for more time than the step has',
       always(json(403, busy, { 'retry-after': '3600' })),
-      /asks to wait for 1 h, and less time is left/,
+      / GitHub asks to wait for 1 h, and less time is left.* \(GET \S+: 403 Forbidden/,
     ],
-    ['never answers', always(silence), /did not answer within 1 s/],
+    ['never answers', always(silence), /GitHub did not answer within 1 s/],
     ['redirects in a circle', ({ url }) => nothing(302, { location: url }), /302/],
     [
       'fails in the midst of its pages',

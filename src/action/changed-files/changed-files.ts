@@ -1,6 +1,7 @@
 import { ServiceError, type Within, withRequest } from '../../client/client.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
+import { isFault } from '../report/error-text.ts';
 import { again, type Change, type ChangeSource, nameOf } from './change.ts';
 import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
 import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './listed-files.ts';
@@ -64,6 +65,7 @@ export async function lookUpChangedFiles(
     }
     return { of, files: new Set(files.map(({ name }) => name)).size, paths: [...paths] };
   } catch (error) {
+    if (isFault(error)) throw error;
     const what = `The files of ${of} of ${repository.owner}/${repository.repo} could not be looked up.`;
     if (!(error instanceof ServiceError)) {
       throw new Error(`${what} ${error instanceof Error ? error.message : String(error)}`);

@@ -32,7 +32,12 @@ function retryAfterSeconds({ status, headers, bytes }: Received): string | undef
 export function asTooMany(received: Received): Received {
   const wait = retryAfterSeconds(received);
   if (wait === undefined) return received;
-  return { ...received, status: 429, headers: { ...received.headers, 'retry-after': wait } };
+  return {
+    ...received,
+    status: 429,
+    sentStatus: received.status,
+    headers: { ...received.headers, 'retry-after': wait },
+  };
 }
 
 /** GitHub prefers one request at a time, and limits concurrent ones for all steps of a job together. */
@@ -44,11 +49,12 @@ export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'connec
 function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
   const { clock, sleep, random, log } = context;
   const { requestTimeout, retries } = context.connection;
-  const onRetry = logRetries(log);
+  const onRetry = logRetries(log, 'GitHub');
   const connection = openConnection(apiUrl);
   const closing = new AbortController();
   const call = createCall({
     baseUrl: apiUrl,
+    server: 'GitHub',
     clock,
     serverClock: createServerClock(clock),
     send: async (request, signal, texts) => readAnswer(asTooMany(await connection.send(request, signal)), texts),

@@ -12,10 +12,11 @@ const withoutCredentials = (text: string): string =>
 
 const addressInputs: ReadonlySet<InputName> = new Set(['base-url', 'hook-url']);
 
+/** As an error shows a value: in one line, and not all of a long one. */
 export const quoted = (text: string): string =>
   JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
-function inputText(name: InputName, text: string): string {
+export function inputText(name: InputName, text: string): string {
   if (text === '') return `Input \`${name}\` is missing.`;
   if (secretInputs.has(name)) return `Input \`${name}\` is not valid.`;
   return `Input \`${name}\` is ${quoted(addressInputs.has(name) ? withoutCredentials(text) : text)}.`;

@@ -97,7 +97,7 @@ async function acquired(
     return `Locked ${what} in ${task.workspace}${until}${waited}.`;
   };
   log.group(
-    `${sentence(now)} It took ${duration(clock() - began)}.`,
+    waitedMs > 0 ? sentence(now) : `${sentence(now)} It took ${duration(clock() - began)}.`,
     locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
   );
   for (const intent of unproven) log.line(unprovenText(intent));
@@ -193,7 +193,7 @@ function notAcquired(
     case 'failed':
       // The end of the wait cut off the last attempt: report what was in the way before it.
       if (lastBlocked !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastBlocked, task.wait);
-      return failed(outputs, round.error.message);
+      return failed(outputs, context.explain(round.error));
   }
 }
 

@@ -1,0 +1,93 @@
+import { type RefusedField, ServiceError, withRequest } from '../../client/service-error.ts';
+import { errorText } from '../report/error-text.ts';
+import { lines, parseJsonObject, words } from './parse.ts';
+import { inputText, quoted } from './reader.ts';
+import type { OperationName, RawInputs } from './table.ts';
+
+interface Given {
+  readonly raw: RawInputs;
+  /** The branch of a sync may be that of the run. */
+  readonly task: { readonly operation: OperationName; readonly branch?: string };
+}
+
+/**
+ * An error as a person reads it. The service names what it refuses by the fields of a request; the people who read this
+ * know the inputs of the step.
+ */
+export const explainErrors =
+  (given: Given) =>
+  (error: unknown): string =>
+    error instanceof ServiceError ? (refusalText(error, given) ?? error.message) : errorText(error);
+
+const maxShown = 5;
+
+/** Undefined if the error is not about an input. */
+function refusalText({ failure, request }: ServiceError, given: Given): string | undefined {
+  if (failure.kind !== 'refused' || (failure.status !== 400 && failure.status !== 422)) return undefined;
+  const { fields, words: said = '' } = failure;
+  const problems = fields.map(({ field, detail }) => ({ field, detail, input: field && textOf(field, given) }));
+  if (problems.every(({ input }) => input === undefined)) return undefined;
+  const sentences = problems
+    .slice(0, maxShown)
+    .map(({ field, detail, input }) => `${input ?? (field === undefined ? '' : `${field}:`)} ${sentence(detail)}`);
+  const more = fields.length - sentences.length;
+  // Our service repeats the first of them.
+  const before = said === '' || fields.some(({ detail }) => said.includes(detail)) ? [] : [sentence(said)];
+  return withRequest([...before, ...sentences, ...(more > 0 ? [`And ${more} more.`] : [])].join(' '), request);
+}
+
+const sentence = (text: RefusedField['detail']): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** Which input a field of the request comes from, and its value: `branch`, `events/0`. */
+function textOf(field: string, { raw, task }: Given): string | undefined {
+  switch (task.operation) {
+    case 'sync':
+      return field === 'branch' ? inputText('branch', task.branch ?? raw.branch) : undefined;
+    case 'lock':
+      if (field === 'type' || field === 'ttl') return inputText(field, raw[field]);
+      return field === 'path' ? pathText(raw.path) : undefined;
+    case 'unlock':
+    case 'list-locks':
+      return field === 'path' && raw.path !== '' ? pathText(raw.path) : undefined;
+    case 'register-hook':
+      return hookText(field, raw);
+    case 'check':
+    case 'list-workspaces':
+    case 'list-branches':
+      return undefined;
+  }
+}
+
+/** The request named one path, and the error does not repeat it. */
+const pathText = (text: string): string =>
+  lines(text).length === 1 ? inputText('path', text) : 'Input `path` has a line that the service refuses.';
+
+function hookText(field: string, raw: RawInputs): string | undefined {
+  const [name = '', index = ''] = field.split('/');
+  if (name === 'url') return `Input \`hook-url\` is ${quoted(receiver(raw['hook-url']))}.`;
+  if (name === 'secret' && raw['hook-secret'] !== '') return inputText('hook-secret', raw['hook-secret']);
+  if (name === 'events' && raw['hook-events'] !== '') {
+    const event = /^\d+$/.test(index) ? words(raw['hook-events'])[Number(index)] : undefined;
+    return event === undefined
+      ? inputText('hook-events', raw['hook-events'])
+      : `Input \`hook-events\` has ${quoted(event)}.`;
+  }
+  return optionText(name, raw['hook-options']);
+}
+
+/** Path and query of a webhook's address often hold its secret. */
+function receiver(address: string): string {
+  const { origin, pathname, search } = new URL(address);
+  return pathname === '/' && search === '' ? origin : `${origin}/…`;
+}
+
+/** Any other member may hold a secret. */
+const shownOptions: ReadonlySet<string> = new Set(['format', 'events', 'branches']);
+
+function optionText(name: string, text: string): string | undefined {
+  const options = parseJsonObject(text);
+  if (!options.ok || !Object.hasOwn(options.value, name)) return undefined;
+  return shownOptions.has(name)
+    ? `Input \`hook-options\` has ${quoted(name)}: ${JSON.stringify(options.value[name])}.`
+    : `Input \`hook-options\` has a member ${quoted(name)} that is not valid.`;
+}

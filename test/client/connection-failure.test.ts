@@ -1,0 +1,90 @@
+import * as http from 'node:http';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { BrokenAnswer } from '../../src/client/answer.ts';
+import { connectionFailure } from '../../src/client/connection.ts';
+import { createServiceText } from '../../src/client/service-text.ts';
+import { json, page, problem, raw } from '../support/other-servers/answers.ts';
+import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { clientOf, errorOf, testClient } from './test-client.ts';
+
+const texts = createServiceText([]);
+const withCode = (error: Error, code: string): Error => Object.assign(error, { code });
+
+describe('a failure of the connection', () => {
+  test.each([
+    withCode(new Error('read ECONNRESET'), 'ECONNRESET'),
+    withCode(new Error('getaddrinfo EAI_AGAIN'), 'EAI_AGAIN'),
+    withCode(new AggregateError([new Error('connect ECONNREFUSED')]), 'ECONNREFUSED'),
+    withCode(new Error('Parse Error: Expected HTTP/'), 'HPE_INVALID_CONSTANT'),
+    withCode(new Error('Premature close'), 'ERR_STREAM_PREMATURE_CLOSE'),
+    withCode(new Error('the names differ'), 'ERR_TLS_CERT_ALTNAME_INVALID'),
+    withCode(new Error('self-signed certificate'), 'DEPTH_ZERO_SELF_SIGNED_CERT'),
+    new BrokenAnswer('the response was truncated'),
+  ])('is known by its code or as a broken response: $message', (error) => {
+    expect(connectionFailure(error, texts)).toMatchObject({ kind: 'connection' });
+  });
+
+  test.each([
+    new TypeError('x is not a function'),
+    new RangeError('Maximum call stack size exceeded'),
+    new Error('a plain error'),
+    withCode(new TypeError('Invalid character in header'), 'ERR_INVALID_CHAR'),
+    withCode(new Error('Cannot set headers'), 'ERR_HTTP_HEADERS_SENT'),
+    withCode(new Error("Cannot find module './1.index.js'"), 'MODULE_NOT_FOUND'),
+    'a text',
+  ])('is not what a fault of our own code looks like: %s', (error) => {
+    expect(connectionFailure(error, texts)).toBeUndefined();
+  });
+});
+
+test('a fault of our own code in sending is thrown as it is, and nothing is sent again', async () => {
+  const { client } = await clientOf(json(200, []), { retries: 4 });
+  const fault = new TypeError('x is not a function');
+  const failing = vi.spyOn(http.Agent.prototype, 'createConnection').mockImplementation(() => {
+    throw fault;
+  });
+  onTestFinished(() => failing.mockRestore());
+  await expect(client.ask()).rejects.toBe(fault);
+  expect(client.sleeps).toEqual([]);
+  expect(failing).toHaveBeenCalledTimes(1);
+});
+
+describe('a wrong base URL', () => {
+  test('with https for a port that speaks plain http is named as that', async () => {
+    const server = await startOtherServer(json(200, []));
+    const error = await errorOf(testClient(server.baseUrl.replace('http:', 'https:'), { retries: 0 }).ask());
+    expect(error.message).toBe(
+      'The connection failed: the server does not speak TLS on this port. Check the port of the base URL, and whether it must begin with http:// instead of https:// (GET /v1/workspaces).',
+    );
+  });
+
+  const html = { 'content-type': 'text/html' };
+  test.each([
+    ['nginx', raw(400, '<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>', html)],
+    ['Caddy', raw(400, 'Client sent an HTTP request to an HTTPS server.\n')],
+    ['Apache', raw(400, "<html>Reason: You're speaking plain HTTP to an SSL-enabled server port.</html>", html)],
+  ])('with plain http for a port of %s that speaks https is named as that', async (_, answer) => {
+    const { client } = await clientOf(answer);
+    expect((await errorOf(client.ask())).message).toContain(
+      '. This port expects https: begin the base URL with https:// (GET /v1/workspaces: 400 Bad Request',
+    );
+  });
+
+  test.each([
+    ['a page', page(404)],
+    ['a program without a word', raw(404, '')],
+    ['a framework', json(404, { message: 'Cannot GET /wrong/v1/workspaces' })],
+  ])('that leads nowhere is suspected when %s says so', async (_, answer) => {
+    const { client } = await clientOf(answer, { retries: 0 });
+    expect((await errorOf(client.ask())).message).toContain(
+      ' Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place (GET /v1/workspaces: 404 Not Found',
+    );
+  });
+
+  test('is not suspected when the service knows the address and not the workspace', async () => {
+    const { client } = await clientOf(
+      problem(404, { type: 'urn:workspace-automation:problem:not-found', detail: 'There is no workspace "x".' }),
+    );
+    expect((await errorOf(client.ask())).message).not.toContain('base URL');
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { problem } from '../support/other-servers/answers.ts';
+import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { errorsOf, everythingLeft, jobAt, openScene } from './scene.ts';
+
+const scene = openScene({ resolve: async () => ['93.184.215.14'] });
+const url = 'https://ci.example.com/services/geheim';
+
+describe('what the service refuses is shown as the input that it came from, with its value', () => {
+  test.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    [
+      'the branch of a sync',
+      { operation: 'sync', branch: 'a b' },
+      /^Input `branch` is "a b"\. The name of a branch must not have a space .* \(POST \S+: 422 Unprocessable Entity, request id <request>\)\.$/,
+    ],
+    [
+      'the type of a lock',
+      { operation: 'lock', path: 'a', type: 'shared' },
+      /^Input `type` is "shared"\. It has to be exclusive.* \(POST \S+: 422 /,
+    ],
+    [
+      'one event of a webhook',
+      { operation: 'register-hook', 'hook-url': url, 'hook-events': 'sync.failed, lock.stolen' },
+      /^Input `hook-events` has "lock\.stolen"\. It has to be one of .* \(POST \S+: 422 /,
+    ],
+    [
+      'the address of a webhook, without what may be secret in it',
+      { operation: 'register-hook', 'hook-url': 'https://127.0.0.1/services/geheim?key=geheim' },
+      /^Input `hook-url` is "https:\/\/127\.0\.0\.1\/…"\. https:\/\/127\.0\.0\.1 leads to a loopback address\. /,
+    ],
+    [
+      'the secret of a webhook, without its value',
+      { operation: 'register-hook', 'hook-url': url, 'hook-secret': 'geheim' },
+      /^Input `hook-secret` is not valid\. .* \(POST \S+: 422 /,
+    ],
+    [
+      'the format of a webhook',
+      { operation: 'register-hook', 'hook-url': url, 'hook-options': '{"format":"gitlab"}' },
+      /^Input `hook-options` has "format": "gitlab"\. It has to be one of .* \(POST \S+: 422 /,
+    ],
+    [
+      'the headers of a webhook, without their values',
+      { operation: 'register-hook', 'hook-url': url, 'hook-options': '{"headers":{"host":"geheim.example"}}' },
+      /^Input `hook-options` has a member "headers" that is not valid\. .* \(POST \S+: 422 /,
+    ],
+  ])('%s', async (_, inputs, message) => {
+    const job = await scene.job({ workspace: await scene.service.workspace() });
+    const result = await job.run({ with: inputs });
+    expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
+    expect(errorsOf(result)).toEqual([expect.stringMatching(message)]);
+    expect(await everythingLeft(job, result)).not.toContain('geheim');
+  });
+
+  test('several at once, and what comes from no input stays as the service says it', async () => {
+    const errors = [
+      { pointer: '#/ttl', detail: 'At most 1 day.' },
+      { pointer: '#/path', detail: 'Too deep.' },
+      { pointer: '#/limit', detail: 'It has to be a number.' },
+    ];
+    const server = await startOtherServer(problem(422, { detail: 'ttl: At most 1 day. (and 2 more)', errors }));
+    const job = await jobAt(server.baseUrl);
+    const result = await job.run({ with: { operation: 'lock', path: 'a/b', ttl: '2d' } });
+    expect(errorsOf(result)).toEqual([
+      'Input `ttl` is "2d". At most 1 day. Input `path` is "a/b". Too deep. limit: It has to be a number (POST /v1/workspaces/game/locks: 422 Unprocessable Entity).',
+    ]);
+    const limited = await startOtherServer(
+      problem(422, { detail: 'limit: It has to be a number.', errors: [errors[2]] }),
+    );
+    const listing = await (await jobAt(limited.baseUrl)).run({ with: { operation: 'list-branches' } });
+    expect(errorsOf(listing)).toEqual([expect.stringMatching(/^limit: It has to be a number \(GET /)]);
+  });
+});
