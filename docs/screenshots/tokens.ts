@@ -1,7 +1,7 @@
+import { githubIssuer } from '../../src/interface/github-issuer.ts';
 import type { AuditAction } from '../../src/service/audit/audit.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import { secretHash } from '../../src/service/tokens/secret.ts';
-import { githubIssuer } from '../../src/service/trust/issuers.ts';
 import type { NewTrustRule } from '../../src/service/trust/rules.ts';
 import type { Picture } from './pictured-service.ts';
 import { administratorId, withPicturedService } from './pictured-service.ts';

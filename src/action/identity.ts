@@ -5,8 +5,8 @@ import { openConnection } from '../client/connection.ts';
 import { createTokenSource, type ExchangeContext } from '../client/exchange.ts';
 import { notUnderstood } from '../client/refusal.ts';
 import { expectSuccess, type Request, type TokenSource, type Within } from '../client/request.ts';
-import { shellWord } from '../interface/shell-word.ts';
 import type { JobIdentity } from './inputs/parse.ts';
+import { claimsIn, trustCommand } from './trust-command.ts';
 
 type Mask = (secret: string) => void;
 
@@ -59,20 +59,24 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
   };
 }
 
-/** What the operator of the service can run, once they have put in whose locks they are and what the job may do. */
-const trustCommand = (ruleOptions: readonly string[]): string =>
-  ['workspace-service trust add --owner OWNER --scopes SCOPES', ...ruleOptions.map(shellWord)].join(' ');
-
 /** The tokens of a job that proves who it is. Each of its processes exchanges its own. */
 export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Mask): TokenSource {
+  const issue = openIssuer(identity, exchange, mask);
+  let shown = '';
   return createTokenSource({
     ...exchange,
-    prove: openIssuer(identity, exchange, mask),
+    prove: async (within) => {
+      shown = await issue(within);
+      return shown;
+    },
     onToken: mask,
     texts: {
       unproven: 'GitHub has not told who this job is, so the service gives it no token.',
       unsupported: 'It needs the input `token`: pass an API token from a secret.',
-      untrusted: `Its operator can add a trust rule for this job: \`${trustCommand(identity.ruleOptions)}\`. The identity is made out to ${identity.audience}, which has to be the origin of the service's public address.`,
+      // The rules are matched against the claims of the token, which says more than the environment of the job.
+      get untrusted() {
+        return `Its operator can add a trust rule for this job: \`${trustCommand(claimsIn(shown))}\`. The audience of the identity token is ${identity.audience}; it must be the origin of the service's public URL.`;
+      },
     },
   });
 }

@@ -178,25 +178,13 @@ describe('how values are written', () => {
 describe('the credentials of a step', () => {
   const credentialsOf = (given: Given, environment: NodeJS.ProcessEnv) =>
     inputsOf(rightStep('list-workspaces', given), environment).connection.credentials;
-  const github = {
-    ...someIdentity,
-    GITHUB_REPOSITORY: 'octo/game',
-    GITHUB_REPOSITORY_ID: '123',
-    GITHUB_REPOSITORY_OWNER_ID: '45',
-    GITHUB_REF: 'refs/heads/main',
-    GITHUB_EVENT_NAME: 'push',
-    GITHUB_WORKFLOW_REF: 'octo/game/.github/workflows/release.yml@refs/heads/main',
-  };
-  const repository = ['--repository', 'octo/game', '--repository-id', '123', '--repository-owner-id', '45'];
-  const workflow = ['--workflow', '.github/workflows/release.yml'];
+  const github = someIdentity;
   const identity = {
     kind: 'identity',
     audience: 'https://workspaces.example.com',
     requestUrl: someIdentity.ACTIONS_ID_TOKEN_REQUEST_URL,
     requestToken: 'runner-token',
-    ruleOptions: [...repository, '--ref', 'refs/heads/main', ...workflow],
   };
-  const pullRequest = { ...github, GITHUB_REF: 'refs/pull/7/merge', GITHUB_EVENT_NAME: 'pull_request' };
 
   test.each<[string, Given, NodeJS.ProcessEnv, object]>([
     [
@@ -208,12 +196,6 @@ describe('the credentials of a step', () => {
     ['the token of the environment', { token: '' }, { ...github, WORKSPACE_TOKEN: 'wsa_2' }, { token: 'wsa_2' }],
     ['without a token, the identity, for the origin of the service', { token: '' }, github, identity],
     ['an identity for another audience', { token: '', audience: 'films' }, github, { ...identity, audience: 'films' }],
-    [
-      'of a pull request, with a rule for all of them',
-      { token: '' },
-      pullRequest,
-      { ...identity, ruleOptions: [...repository, '--event', 'pull_request', ...workflow] },
-    ],
   ])('are %s', (_, given, environment, credentials) => {
     expect(credentialsOf(given, environment)).toEqual({ kind: 'given', ...credentials });
   });

@@ -12,7 +12,8 @@ export const jobIds = { repository_id: '2', repository_owner_id: '3' };
 /** An issuer in the form of GitHub, which proves who the jobs of the harness are. */
 export async function startJobIssuer(): Promise<OidcIssuer> {
   const issuer = await startOidcIssuer({ path: '/_services/token' });
-  issuer.jobClaims = { ...jobIds, repository: 'octo-games/dragon', run_id: '1001' };
+  const workflow_ref = 'octo-games/dragon/.github/workflows/release.yml@refs/heads/main';
+  issuer.jobClaims = { ...jobIds, repository: 'octo-games/dragon', workflow_ref, run_id: '1001' };
   return issuer;
 }
 

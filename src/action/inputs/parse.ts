@@ -81,29 +81,15 @@ export interface JobIdentity {
   readonly requestUrl: string;
   /** The runner's own, and secret. */
   readonly requestToken: string;
-  /** For the command that adds a trust rule for just such jobs. */
-  readonly ruleOptions: readonly string[];
 }
 
 /** Undefined where the runner gives the job none: it lacks `id-token: write`. */
 export function identityOf(
   environment: NodeJS.ProcessEnv,
-): Pick<JobIdentity, 'requestUrl' | 'requestToken' | 'ruleOptions'> | undefined {
+): Pick<JobIdentity, 'requestUrl' | 'requestToken'> | undefined {
   const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = environment;
   if (!requestUrl || !requestToken || !URL.canParse(requestUrl)) return undefined;
-  const { GITHUB_REPOSITORY: repository, GITHUB_REF: ref = '', GITHUB_EVENT_NAME: event } = environment;
-  const [, workflow] = /^[^/]+\/[^/]+\/([^@]+)@/.exec(environment['GITHUB_WORKFLOW_REF'] ?? '') ?? [];
-  const options = {
-    repository,
-    'repository-id': environment['GITHUB_REPOSITORY_ID'],
-    'repository-owner-id': environment['GITHUB_REPOSITORY_OWNER_ID'],
-    // That of a pull request is no other's.
-    ref: /^refs\/(heads|tags)\//.test(ref) ? ref : undefined,
-    event: event === 'pull_request' ? event : undefined,
-    workflow,
-  };
-  const given = Object.entries(options).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));
-  return { requestUrl, requestToken, ruleOptions: given };
+  return { requestUrl, requestToken };
 }
 
 /** Refuses JSON that nests too deeply, too: walking it would exhaust the stack. */

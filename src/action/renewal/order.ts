@@ -63,9 +63,7 @@ const isCredentials = (credentials: RenewalOrder['connection']['credentials']): 
       return (
         typeof credentials.audience === 'string' &&
         URL.canParse(credentials.requestUrl) &&
-        typeof credentials.requestToken === 'string' &&
-        Array.isArray(credentials.ruleOptions) &&
-        credentials.ruleOptions.every((option) => typeof option === 'string')
+        typeof credentials.requestToken === 'string'
       );
     default:
       return false;

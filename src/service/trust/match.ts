@@ -1,5 +1,6 @@
+import { isGitHub } from '../../interface/github-issuer.ts';
 import { scopes as allScopes, grants, type Scope } from '../../interface/scopes.ts';
-import { idClaims, isGitHub } from './issuers.ts';
+import { idClaims } from './issuers.ts';
 import type { TrustRule } from './rules.ts';
 
 export type Judgement =

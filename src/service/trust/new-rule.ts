@@ -1,7 +1,8 @@
+import { isGitHub } from '../../interface/github-issuer.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import { parseTokenOwner } from '../tokens/new-token.ts';
-import { isGitHub, whyAnybodys } from './issuers.ts';
+import { whyAnybodys } from './issuers.ts';
 import type { NewTrustRule } from './rules.ts';
 
 export const maxClaims = 20;

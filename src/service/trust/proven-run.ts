@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isGitHub } from './issuers.ts';
+import { isGitHub } from '../../interface/github-issuer.ts';
 
 export interface ProvenRun {
   /** The same for all tokens that the jobs of a run get for one owner. */

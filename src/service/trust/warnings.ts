@@ -1,4 +1,5 @@
-import { idClaims, isGitHub } from './issuers.ts';
+import { isGitHub } from '../../interface/github-issuer.ts';
+import { idClaims } from './issuers.ts';
 import { allowedTogether } from './match.ts';
 import type { NewTrustRule, TrustRule } from './rules.ts';
 

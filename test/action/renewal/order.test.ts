@@ -31,7 +31,6 @@ const identity = {
   audience: 'https://workspaces.example.com',
   requestUrl: 'https://run.actions.example/7/idtoken?api-version=2.0',
   requestToken: 'runner-token',
-  ruleOptions: ['--repository-id', '123'],
 } as const;
 
 const parsed = (order: object) => parseRenewalOrder(JSON.stringify(order));

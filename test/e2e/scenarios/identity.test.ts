@@ -257,8 +257,9 @@ describe('a job that gets no token', () => {
           new RegExp(
             '^The service gives this job no token\\. invalid_request: .*\\. ' +
               'Its operator can add a trust rule for this job: `workspace-service trust add --owner OWNER --scopes SCOPES ' +
-              '--repository octo-games/dragon --repository-id 2 --repository-owner-id 3 --ref refs/heads/main ' +
-              '--workflow \\.github/workflows/release\\.yml`\\. The identity is made out to https://workspaces\\.example\\.com, .* ' +
+              '--issuer http://127\\.0\\.0\\.1:<port>/_services/token ' +
+              '--repository octo-games/dragon --repository-id 4 --repository-owner-id 3 --ref refs/heads/main ' +
+              '--workflow \\.github/workflows/release\\.yml`\\. The audience of the identity token is https://workspaces\\.example\\.com; .* ' +
               '\\(POST /v1/token: 400 Bad Request.*\\)\\.$',
           ),
         ),
@@ -292,7 +293,7 @@ describe('a job that gets no token', () => {
     [
       'is down',
       () => runnerSays(500, {}),
-      'The service failed. Run the job again (GET /runner/idtoken: 500 Internal Server Error, 2 attempts).',
+      'GitHub failed. Run the job again (GET /runner/idtoken: 500 Internal Server Error, 2 attempts).',
     ],
     [
       'answers nonsense',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { githubIssuer } from '../../../src/interface/github-issuer.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
-import { githubIssuer } from '../../../src/service/trust/issuers.ts';
 import {
   maxClaims,
   parseClaim,

@@ -1,5 +1,5 @@
+import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
-import { githubIssuer } from '../../trust/issuers.ts';
 import {
   parseClaim,
   parseClaimValue,

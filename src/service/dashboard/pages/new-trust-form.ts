@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
+import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopes } from '../../../interface/scopes.ts';
-import { githubIssuer } from '../../trust/issuers.ts';
 import {
   type Claim,
   parseClaim,

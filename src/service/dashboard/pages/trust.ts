@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
+import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { type App, actorOf } from '../../http/context.ts';
-import { githubIssuer } from '../../trust/issuers.ts';
 import {
   addTrustRule,
   findTrustRule,

@@ -1,0 +1,64 @@
+import { githubIssuer, isGitHub } from '../interface/github-issuer.ts';
+import { shellWord } from '../interface/shell-word.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** The claims of a JSON Web Token (RFC 7519, section 3); none if it cannot be read. */
+export function claimsIn(token: string): Claims {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    // An object that JSON made has nothing but string keys.
+    return typeof claims === 'object' && claims !== null ? (claims as Claims) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The operator of the service fills in the owner of the locks and the scopes, and runs it: it trusts just such jobs. */
+export const trustCommand = (claims: Claims): string =>
+  ['workspace-service trust add --owner OWNER --scopes SCOPES', ...optionsOf(claims).map(shellWord)].join(' ');
+
+/** A rule trusts pull requests only if it names the event: pull_request, pull_request_target and others. */
+const isOfPullRequest = (event: string | undefined): boolean => event?.startsWith('pull_request') === true;
+
+function optionsOf(claims: Claims): readonly string[] {
+  const claim = (name: string): string | undefined => {
+    const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  const issuer = claim('iss') ?? githubIssuer;
+  const ref = claim('ref');
+  const event = claim('event_name');
+  const narrowing = {
+    repository_id: claim('repository_id'),
+    repository_owner_id: claim('repository_owner_id'),
+    // The ref of a pull request is never used again.
+    ref: ref !== undefined && /^refs\/(heads|tags)\//.test(ref) ? ref : undefined,
+    event_name: isOfPullRequest(event) ? event : undefined,
+  };
+  const options = {
+    issuer: issuer === githubIssuer ? undefined : issuer,
+    repository: claim('repository'),
+    ...(isGitHub(issuer) && {
+      'repository-id': narrowing.repository_id,
+      'repository-owner-id': narrowing.repository_owner_id,
+      ref: narrowing.ref,
+      event: narrowing.event_name,
+      workflow: workflowOf(claim('workflow_ref'), claim('repository')),
+    }),
+  };
+  return [
+    ...given(options).flatMap(([name, value]) => [`--${name}`, value]),
+    ...(isGitHub(issuer) ? [] : given(narrowing).flatMap(([name, value]) => ['--claim', `${name}=${value}`])),
+  ];
+}
+
+const given = (values: Readonly<Record<string, string | undefined>>): readonly (readonly [string, string])[] =>
+  Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+
+/** `octo/game/.github/workflows/release.yml@refs/heads/main`; a rule means a workflow of the same repository. */
+function workflowOf(workflowRef = '', repository = ''): string | undefined {
+  const [file = ''] = workflowRef.split('@');
+  const path = file.startsWith(`${repository}/`) ? file.slice(repository.length + 1) : '';
+  return /^\.github\/workflows\/[^/]+\.ya?ml$/.test(path) ? path : undefined;
+}
