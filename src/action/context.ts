@@ -10,6 +10,7 @@ import {
 } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
 import type { Connection } from './inputs/load.ts';
+import { explainErrors, type GivenInputs } from './inputs/refused-inputs.ts';
 import { createRecorder, type Ledger, ledgerFile, openLedger, type Recorder } from './ledger/ledger.ts';
 import type { Outputs } from './outcome.ts';
 import type { Redact } from './report/redact.ts';
@@ -158,7 +159,7 @@ export function connect(
 export function createContext(
   connection: Connection,
   { log, mask, setOutputs }: Reporter,
-  { saveState, redact, explain }: Pick<Context, 'saveState' | 'redact' | 'explain'>,
+  { saveState, redact, given }: Pick<Context, 'saveState' | 'redact'> & { readonly given: GivenInputs },
 ): Context {
   const runner = readRunner(process.env);
   const ledger = openLedger(ledgerFile(runner.temporaryFolder), redact);
@@ -173,7 +174,7 @@ export function createContext(
     setOutputs,
     saveState,
     redact,
-    explain,
+    explain: explainErrors(given),
     signal: cancellation(),
     clock: steadyClock,
     sleep,

@@ -55,10 +55,9 @@ async function main(): Promise<void> {
   let context: Context | undefined;
   try {
     const { createContext } = await import('./context.ts');
-    const { explainErrors } = await import('./inputs/refused-inputs.ts');
     context = createContext(connection, reporter, {
       ...{ redact: redactor.redact, saveState: core.saveState },
-      explain: explainErrors({ raw, task }),
+      given: { raw, task },
     });
     await reporter.finish(title, await run(context, task), summary);
   } catch (error) {

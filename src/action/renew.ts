@@ -10,6 +10,7 @@ import { createRecorder, followLedger, openLedger } from './ledger/ledger.ts';
 import { parseRenewalOrder, type RenewalOrder } from './renewal/order.ts';
 import { isGone } from './renewal/processes.ts';
 import { attemptMs, renewLocks } from './renewal/renew-locks.ts';
+import { errorText } from './report/error-text.ts';
 import { openRedactor } from './report/redact.ts';
 
 /** A worker that is gone tells nobody, and some file systems do not tell of changes either. */
@@ -74,10 +75,14 @@ async function renew({
     isWorkerGone: () => worker !== undefined && isGone(worker),
     watch: (look: () => void) => watchLedger(ledgerFile, look),
   };
-  await renewLocks(context, {
-    ...{ service: connection.baseUrl, workspace, step },
-    ...{ ttl: ttl.value, requestTimeoutMs: milliseconds(requestTimeout) },
-  });
+  const job = { service: connection.baseUrl, workspace, step };
+  try {
+    await renewLocks(context, { ...job, ttl: ttl.value, requestTimeoutMs: milliseconds(requestTimeout) });
+  } catch (error) {
+    // Nobody would hear of it, and the end of the job would look for the reason elsewhere.
+    const at = new Date(client.serverNow()).toISOString();
+    context.record({ kind: 'unrenewed', ...job, at, why: errorText(error) });
+  }
   client.dispose();
 }
 

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { preload } from '../support/preload.ts';
 import { openScene } from './scene.ts';
@@ -30,3 +32,21 @@ test.each<[string, Readonly<Record<string, string>>]>([
     expect(result.debug.join('\n')).toMatch(/TypeError: x is not a function\n\s+at /);
   },
 );
+
+test('a fault in the process that renews is in the ledger, where the end of the job finds it', async () => {
+  const job = await scene.job({ workspace: await scene.service.workspace() });
+  const inRenewer = preload(`
+    import http from 'node:http';
+    const create = http.Agent.prototype.createConnection;
+    http.Agent.prototype.createConnection = function (...given) {
+      if (process.argv[1].includes('renew')) throw new TypeError('x is not a function');
+      return create.apply(this, given);
+    };
+  `);
+  const inputs = { operation: 'lock', path: 'a', ttl: '3s', renew: 'true' };
+  const main = await job.run({ with: inputs, env: { NODE_OPTIONS: inRenewer } });
+  expect(main, main.log).toMatchObject({ conclusion: 'success' });
+  const ledger = (): Promise<string> => readFile(join(job.folders.temp, 'workspace-automation/ledger.jsonl'), 'utf8');
+  await expect.poll(ledger, { timeout: 20_000 }).toContain('"why":"Internal error: x is not a function. This is a bug');
+  await job.post();
+});

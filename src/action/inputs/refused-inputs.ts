@@ -4,7 +4,7 @@ import { lines, parseJsonObject, words } from './parse.ts';
 import { inputText, quoted } from './reader.ts';
 import type { OperationName, RawInputs } from './table.ts';
 
-interface Given {
+export interface GivenInputs {
   readonly raw: RawInputs;
   /** The branch of a sync may be that of the run. */
   readonly task: { readonly operation: OperationName; readonly branch?: string };
@@ -15,14 +15,14 @@ interface Given {
  * know the inputs of the step.
  */
 export const explainErrors =
-  (given: Given) =>
+  (given: GivenInputs) =>
   (error: unknown): string =>
     error instanceof ServiceError ? (refusalText(error, given) ?? error.message) : errorText(error);
 
 const maxShown = 5;
 
 /** Undefined if the error is not about an input. */
-function refusalText({ failure, request }: ServiceError, given: Given): string | undefined {
+function refusalText({ failure, request }: ServiceError, given: GivenInputs): string | undefined {
   if (failure.kind !== 'refused' || (failure.status !== 400 && failure.status !== 422)) return undefined;
   const { fields, words: said = '' } = failure;
   const problems = fields.map(({ field, detail }) => ({ field, detail, input: field && textOf(field, given) }));
@@ -39,7 +39,7 @@ function refusalText({ failure, request }: ServiceError, given: Given): string |
 const sentence = (text: RefusedField['detail']): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** Which input a field of the request comes from, and its value: `branch`, `events/0`. */
-function textOf(field: string, { raw, task }: Given): string | undefined {
+function textOf(field: string, { raw, task }: GivenInputs): string | undefined {
   switch (task.operation) {
     case 'sync':
       return field === 'branch' ? inputText('branch', task.branch ?? raw.branch) : undefined;
