@@ -21,6 +21,7 @@ const elsewhere = [
   'test/service/resilience/killed-sync.test.ts',
   // npm run test:e2e
   'test/runner/**',
+  'test/e2e/gateways/**',
   'test/e2e/{connections,rate-limited,run-api}.test.ts',
   'test/e2e/scenarios/{limited-service,several-steps,silent-at-deadline,sync-last-look,wrong-clock}.test.ts',
   'test/service/cli/serve-stop.test.ts',

@@ -23,8 +23,9 @@ export interface Place {
 
 export interface Product {
   readonly name: string;
-  /** The shipped configuration. */
+  /** The configuration: one that is shipped, unless it is in another folder. */
   readonly file: string;
+  readonly folder?: string;
   /** The names that its program goes by. */
   readonly programs: readonly string[];
   /** What of the configuration belongs to a place, and what it is in this one. Each has to be there. */
@@ -35,7 +36,7 @@ export interface Product {
   readonly environment?: (place: Place) => NodeJS.ProcessEnv;
 }
 
-const nginx: Product = {
+export const nginx: Product = {
   name: 'nginx',
   file: 'nginx.conf',
   programs: ['nginx'],
@@ -66,7 +67,7 @@ const nginx: Product = {
 const apacheModules = ['/usr/lib/apache2/modules', '/usr/lib64/httpd/modules', '/usr/libexec/apache2'];
 
 /** One that is built in, as an MPM is on some systems, must not be loaded again. */
-function loadModules(...names: readonly string[]): string {
+export function loadModules(...names: readonly string[]): string {
   const folder = apacheModules.find((place) => existsSync(join(place, 'mod_proxy_http.so'))) ?? '';
   return names
     .filter((name) => existsSync(join(folder, `mod_${name}.so`)))
@@ -74,7 +75,7 @@ function loadModules(...names: readonly string[]): string {
     .join('');
 }
 
-const apache: Product = {
+export const apache: Product = {
   name: 'Apache',
   file: 'apache.conf',
   programs: ['apache2', 'httpd'],
@@ -106,7 +107,7 @@ const apache: Product = {
   args: ({ folder }) => ['-DFOREGROUND', '-f', join(folder, 'main.conf')],
 };
 
-const caddy: Product = {
+export const caddy: Product = {
   name: 'Caddy',
   file: 'Caddyfile',
   programs: ['caddy'],
@@ -167,13 +168,14 @@ export interface ReverseProxy {
 
 export interface ReverseProxyOptions {
   readonly servicePort: number;
-  readonly cert: string;
-  readonly key: string;
+  /** For a configuration that names them. */
+  readonly cert?: string;
+  readonly key?: string;
 }
 
 function put(configuration: string, replaced: Readonly<Record<string, string>>): string {
   return Object.entries(replaced).reduce((text, [from, to]) => {
-    if (!text.includes(from)) throw new Error(`The shipped configuration has no ${JSON.stringify(from)}.`);
+    if (!text.includes(from)) throw new Error(`The configuration has no ${JSON.stringify(from)}.`);
     return text.replaceAll(from, to);
   }, configuration);
 }
@@ -185,7 +187,7 @@ const unprivileged = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {
 
 const patienceMs = 20_000;
 
-/** The real program with the shipped configuration, of which only addresses and paths are other ones. */
+/** The real program with its configuration, in which only addresses and paths are replaced. */
 export async function startReverseProxy(product: Product, options: ReverseProxyOptions): Promise<ReverseProxy> {
   const program = programOf(product);
   if (program === undefined) throw new Error(`There is no ${product.name} on this machine.`);
@@ -198,8 +200,12 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
     port: await freePort(),
     servicePort: options.servicePort,
   };
-  const configuration = put(await readFile(join(shipped, product.file), 'utf8'), product.replaced(place));
-  const files = { 'certificate.pem': options.cert, 'key.pem': options.key, ...product.files(configuration, place) };
+  const configuration = put(
+    await readFile(join(product.folder ?? shipped, product.file), 'utf8'),
+    product.replaced(place),
+  );
+  const { cert = '', key = '' } = options;
+  const files = { 'certificate.pem': cert, 'key.pem': key, ...product.files(configuration, place) };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 });
   if (unprivileged.uid !== undefined) {
     for (const name of ['', ...(await readdir(folder))]) await chown(join(folder, name), nobody, nobody);

@@ -147,6 +147,8 @@ export async function runCommand(args: readonly string[], options: CommandOption
 export interface ServiceProcessOptions extends CommandOptions {
   /** Further flags of `serve`. */
   readonly args?: readonly string[];
+  /** A free one if not given. */
+  readonly port?: number;
 }
 
 /** The service as its own process, with the sample workspace and a token that may do everything. */
@@ -173,7 +175,7 @@ interface Listening {
 /** Starts `serve --dev` on a free port. A folder that is not given is made, and removed when the process is ended. */
 export async function startServiceProcess(options: ServiceProcessOptions = {}): Promise<ServiceProcess> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'workspace-service-')));
-  const args = ['serve', '--dev', '--json', '--port', '0', ...(options.args ?? [])];
+  const args = ['serve', '--dev', '--json', '--port', String(options.port ?? 0), ...(options.args ?? [])];
   const command = startCommand(args, { ...options, folder });
   const end = async (signal: NodeJS.Signals): Promise<Ending> => {
     command.signal(signal);

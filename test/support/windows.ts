@@ -14,6 +14,7 @@ export const leftOutOnWindows: Readonly<Record<string, string>> = {
   'test/runner/**':
     'The test harness does what the runner does on Linux and macOS: signals, exit codes, scripts in bash and sh.',
   'test/e2e/git-lfs.test.ts': 'It sets up git and git-lfs for a person as on Linux and macOS.',
+  'test/e2e/gateways/**': 'The service is killed with a signal behind gateways that are for Linux and macOS.',
   'test/e2e/sync.test.ts': 'It cancels a step with a signal, which Windows does not have.',
   'test/e2e/scenarios/cancelled.test.ts': 'It cancels a step with a signal, which Windows does not have.',
   'test/e2e/scenarios/model/**': 'It cancels steps with a signal, which Windows does not have.',

@@ -1,0 +1,4 @@
+import { apache } from '../../support/gateways/gateways.ts';
+import { testOutages } from './outages.ts';
+
+testOutages(apache);

@@ -1,0 +1,29 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { apacheWithoutEncodedSlashes } from '../../support/gateways/gateways.ts';
+import { leaveOut } from '../../support/left-out.ts';
+import { programOf, startReverseProxy } from '../../support/reverse-proxy.ts';
+import { locking, manyPaths } from '../scenarios/place.ts';
+import { startKilledService } from './killed-service.ts';
+
+/** Releases that run in parallel meet the refusal of encoded slashes in any order. */
+const rounds = 5;
+
+test('no lock on a nested path is left when thirty are released at once behind an Apache that refuses %2F', async (context) => {
+  if (programOf(apacheWithoutEncodedSlashes) === undefined) leaveOut(context, 'Apache is not installed.');
+  const service = await startKilledService();
+  onTestFinished(() => service.stop());
+  const gateway = await startReverseProxy(apacheWithoutEncodedSlashes, { servicePort: service.port });
+  onTestFinished(() => gateway.stop());
+  const paths = manyPaths(30);
+  for (let round = 0; round < rounds; round += 1) {
+    const place = await service.place(gateway.port);
+    const job = await place.job();
+    const step = await job.run(locking(paths));
+    expect(step, step.log).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(await place.locks()).toHaveLength(paths.length);
+    const [post] = await job.post();
+    expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(post?.log).not.toContain('gone already');
+    expect(await place.locks()).toEqual([]);
+  }
+});
