@@ -179,7 +179,7 @@ function useGateway(product: Product, answered: number): (context: TestContext) 
 }
 
 /** What the service alone can say of a lock, no step says because of a gateway. */
-function expectNothingWrong({ log, annotations }: StepResult): void {
+export function expectNothingWrong({ log, annotations }: StepResult): void {
   expect(log).not.toMatch(/gone already|lost|not locked|absent|left alone/i);
   expect(annotations, log).toEqual([]);
 }

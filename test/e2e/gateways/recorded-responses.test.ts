@@ -1,0 +1,165 @@
+import { describe, expect, type TestContext, test } from 'vitest';
+import { type FaultProxy, isLocking, isReleasing, isRenewing, type Passing } from '../../support/fault-proxy.ts';
+import { type RecordedResponse, recordedResponses } from '../../support/gateways/recorded-responses.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { fasterTime } from '../../support/preload.ts';
+import type { Job, StepOptions } from '../../support/runner/job.ts';
+import { locking, unlocking } from '../scenarios/place.ts';
+import { openStage, type Stage, useService } from '../scenarios/stage.ts';
+import { expectNothingWrong } from './outages.ts';
+
+useService({ allowFileRemotes: true });
+
+const hero = 'Content/Hero.uasset';
+
+const isListing = ({ method, url }: Passing): boolean => method === 'GET' && /\/locks(\?|$)/.test(url);
+const isTrigger = ({ method, url }: Passing): boolean => method === 'POST' && url.endsWith('/sync');
+const isStatus = ({ method, url }: Passing): boolean => method === 'GET' && url.includes('/syncs/');
+
+/** The pauses between attempts are a tenth as long. */
+const hurried = (step: StepOptions): StepOptions => ({ ...step, env: { NODE_OPTIONS: fasterTime(10) } });
+
+const listing: StepOptions = { with: { operation: 'list-locks' } };
+const syncing: StepOptions = { with: { operation: 'sync', branch: 'main', wait: '10m' } };
+
+/** Fewer than the attempts of a request, where each release is sent in two spellings. */
+const briefly = 2;
+
+describe.concurrent.each(recordedResponses)('if $gateway answers $status because $when', (response) => {
+  test.concurrent('a lock is acquired as soon as the service answers', async (context) => {
+    const { stage, job, answers } = await open(context, response);
+    answers(isLocking, briefly);
+    const step = await job.run(hurried(locking(hero)));
+    expect(step.conclusion, step.log).toBe('success');
+    const [told] = JSON.parse(step.outputs['locks'] ?? '[]');
+    expect(await stage.locks(), step.log).toMatchObject([{ path: hero, id: told.id }]);
+    expectNothingWrong(step);
+    await expectReleased(stage, job);
+  });
+
+  test.concurrent('a lock step fails if it answers every time, and nothing is locked', async (context) => {
+    const { stage, job, answers } = await open(context, response);
+    answers(isLocking, Number.POSITIVE_INFINITY);
+    const step = await job.run(hurried(locking(hero, { retries: '2' })));
+    expect(step.conclusion, step.log).toBe('failure');
+    expect(step.annotations, step.log).toMatchObject([{ level: 'error' }]);
+    expect(step.log).toContain(String(response.status));
+    answers(isLocking, 0);
+    await expectReleased(stage, job);
+  });
+
+  test.concurrent('a list has the locks of the service', async (context) => {
+    const { stage, job, answers } = await open(context, response);
+    const { id } = await stage.takenByGrace(hero);
+    answers(isListing, briefly);
+    const step = await job.run(hurried(listing));
+    expect(step.conclusion, step.log).toBe('success');
+    expect(JSON.parse(step.outputs['locks'] ?? '[]'), step.log).toMatchObject([{ path: hero, id }]);
+  });
+
+  test.concurrent('a renewed lock stays the same lock', async (context) => {
+    const { stage, job, proxy, answers } = await open(context, response);
+    answers(isRenewing, briefly);
+    await job.run(locking(hero, { renew: 'true', ttl: '9s' }));
+    const [first] = await stage.locks();
+    const isRenewed = () => proxy.passed.some((one) => isRenewing(one) && one.status === 200);
+    await context.expect.poll(isRenewed, { timeout: 20_000 }).toBe(true);
+    expect(await stage.locks()).toMatchObject([{ id: first?.id, fence: first?.fence }]);
+    await expectReleased(stage, job);
+  });
+
+  test.concurrent('an unlock releases the lock, and says so', async (context) => {
+    const { stage, job, answers } = await open(context, response);
+    await job.run(locking(hero));
+    answers(isReleasing, briefly);
+    const step = await job.run(hurried(unlocking({ path: hero })));
+    expect(step, step.log).toMatchObject({ conclusion: 'success', outputs: { status: 'released' } });
+    expectNothingWrong(step);
+    await expectReleased(stage, job);
+  });
+
+  test.concurrent('a post-step releases the lock, and says so', async (context) => {
+    const { stage, job, answers } = await open(context, response);
+    await job.run(hurried(locking(hero)));
+    answers(isReleasing, briefly);
+    await expectReleased(stage, job);
+  });
+
+  test.concurrent('a post-step names the lock if it answers every time', async (context) => {
+    const { stage, job, answers } = await open(context, response);
+    await job.run(hurried(locking(hero)));
+    const [lock] = await stage.locks();
+    answers(() => true, Number.POSITIVE_INFINITY);
+    const [post] = await job.post();
+    expect(post?.conclusion, post?.log).toBe('success');
+    expect(post?.annotations, post?.log).toMatchObject([
+      { level: 'warning', message: expect.stringMatching(`${hero}(.|\n)*${lock?.id}`) },
+    ]);
+    expect(post?.log).not.toMatch(/gone already|was lost/);
+  });
+
+  test.concurrent('a sync is triggered once, and its end is seen', async (context) => {
+    const { job, proxy, answers } = await open(context, response, { hasRemote: true });
+    answers((passing) => isTrigger(passing) || isStatus(passing), briefly);
+    const step = await job.run(hurried(syncing));
+    expect(step, step.log).toMatchObject({ conclusion: 'success', outputs: { status: 'succeeded' } });
+    const triggered = proxy.passed.filter((one) => isTrigger(one) && one.status === 202);
+    expect(triggered).toHaveLength(1);
+    expect(step.outputs['sync_id']).toBe(JSON.parse(triggered[0]?.answer ?? '{}').sync_id);
+  });
+
+  test.concurrent('a sync step waits on until the service answers', async (context) => {
+    const { job, answers } = await open(context, response, { hasRemote: true });
+    answers(isStatus, briefly);
+    const step = await job.run(hurried(syncing));
+    expect(step, step.log).toMatchObject({ conclusion: 'success', outputs: { status: 'succeeded' } });
+  });
+});
+
+interface Scene {
+  readonly stage: Stage;
+  readonly job: Job;
+  readonly proxy: FaultProxy;
+  /** The gateway answers as many of these requests itself. */
+  answers(isMeant: (passing: Passing) => boolean, times: number): void;
+}
+
+let remotes = 0;
+
+async function open(
+  { onTestFinished }: TestContext,
+  { status, headers, body }: RecordedResponse,
+  { hasRemote = false } = {},
+): Promise<Scene> {
+  const stage = await openStage((cleanUp) => onTestFinished(cleanUp));
+  const proxy = await stage.proxy();
+  let workspace = stage.workspace;
+  if (hasRemote) {
+    remotes += 1;
+    const remote = createRepository(stage.service.dataFolder, `remote-${remotes}.git`);
+    remote.commit({ branch: 'main', files: { a: 'a\n' } });
+    workspace = await stage.service.workspace(remote.path);
+  }
+  const { secret } = await stage.service.token({ scopes: ['locks:write', 'sync'] });
+  const env = { WORKSPACE_ID: workspace, WORKSPACE_TOKEN: secret };
+  const job = await stage.job({ sharesProcesses: true, env });
+  return {
+    ...{ stage, job, proxy },
+    answers(isMeant, times) {
+      let left = times;
+      proxy.meet((passing) => {
+        if (left <= 0 || !isMeant(passing)) return undefined;
+        left -= 1;
+        return { kind: 'answer', status, headers, body };
+      });
+    },
+  };
+}
+
+async function expectReleased(stage: Stage, job: Job): Promise<void> {
+  for (const post of await job.post()) {
+    expect(post.conclusion, post.log).toBe('success');
+    expectNothingWrong(post);
+  }
+  expect(await stage.locks()).toEqual([]);
+}
