@@ -26,21 +26,23 @@ export interface Passed extends Passing {
   readonly answeredAt: number | undefined;
 }
 
+/** What something on the way answers in place of the service. */
+interface GivenAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
 /** What becomes of a request or of its answer, once. */
 export type Fault =
   /** The service never sees it. */
   | { readonly kind: 'cut' }
   | { readonly kind: 'silence' }
-  | {
-      readonly kind: 'answer';
-      readonly status: number;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly body?: string;
-    }
+  | ({ readonly kind: 'answer' } & GivenAnswer)
   /** The service does what was asked, and the answer gets lost. */
   | { readonly kind: 'done-then-cut' }
   | { readonly kind: 'done-then-silence' }
-  | { readonly kind: 'done-then-answer'; readonly status: number }
+  | ({ readonly kind: 'done-then-answer' } & GivenAnswer)
   /** The connection is cut in the middle of the answer. */
   | { readonly kind: 'done-then-truncated' }
   /** The answer comes a byte at a time. */
@@ -228,14 +230,16 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
     const index = passed.push({ ...passing, status: undefined, answer: '', answeredAt: undefined }) - 1;
     const fault = faultOf(passing);
     const cut = (): void => void response.socket?.resetAndDestroy();
+    // Its clock is that of the service.
+    const give = ({ status, headers, body }: GivenAnswer): void =>
+      void response.writeHead(status, { date: timeAsTold(Date.now(), manner).toUTCString(), ...headers }).end(body);
     switch (fault?.kind) {
       case 'cut':
         return cut();
       case 'silence':
         return;
       case 'answer':
-        response.writeHead(fault.status, fault.headers).end(fault.body);
-        return;
+        return give(fault);
       case 'delay':
         await sleep(fault.ms);
         break;
@@ -251,8 +255,7 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
       case 'done-then-silence':
         return;
       case 'done-then-answer':
-        response.writeHead(fault.status).end();
-        return;
+        return give(fault);
       case 'done-then-held-back':
         await fault.until;
     }

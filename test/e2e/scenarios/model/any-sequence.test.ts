@@ -13,6 +13,7 @@ import { startJobIssuer } from '../../../support/trusted-jobs.ts';
 import { soak } from '../place.ts';
 import { useService } from '../stage.ts';
 import type { Who } from './book.ts';
+import { faultText, gatewayFault } from './gateway-faults.ts';
 import { Happening } from './happening.ts';
 import type { Naming } from './unlocks.ts';
 import { audience, openWorld, type Taking, type World } from './world.ts';
@@ -63,7 +64,7 @@ const takingAtOnce = fc
   .record({ paths: some, renew: fc.boolean() })
   .map(({ paths: wanted, renew }): Taking => ({ paths: wanted, wait: '0s', autoRelease: true, onLost: 'fail', renew }));
 
-const fault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
+const serviceFault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   { kind: 'cut' },
   { kind: 'done-then-cut' },
   { kind: 'answer', status: 502 },
@@ -71,6 +72,8 @@ const fault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   { kind: 'answer', status: 429, headers: { 'retry-after': '1' } },
   { kind: 'answer', status: 503 },
 );
+const fault = fc.oneof(serviceFault, gatewayFault);
+const gatewayFaults = fc.array(gatewayFault, { minLength: 1, maxLength: 3 });
 
 const jobLocks = (one: number, wanted: Taking): Happening<World> =>
   happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted));
@@ -138,11 +141,36 @@ const happenings = [
   fc
     .array(fault, { minLength: 1, maxLength: 3 })
     .map((faults) =>
-      happening(`the network is about to fail: ${faults.map(({ kind }) => kind)}`, async (world) =>
-        world.network(faults),
-      ),
+      happening(`the network is about to fail: ${faults.map(faultText)}`, async (world) => world.network(faults)),
     ),
   job.map((one) => happening(`job ${one} ends`, (world) => world.endJob(one))),
+  // Its answers meet the requests of this job, unless a renewal comes first.
+  fc.record({ job, faults: gatewayFaults }).map(({ job: one, faults }) =>
+    happening(`a gateway is about to answer: ${faults.map(faultText)}. Job ${one} ends`, async (world) => {
+      world.network(faults);
+      await world.endJob(one);
+    }),
+  ),
+  fc
+    .record({ job, faults: gatewayFaults, some, naming: fc.constantFrom<Naming>('path', 'pattern') })
+    .map(({ job: one, faults, some: which, naming }) =>
+      happening(
+        `a gateway is about to answer: ${faults.map(faultText)}. Job ${one} unlocks ${which} by ${naming}`,
+        async (world) => {
+          world.network(faults);
+          await world.unlock(one, which, naming);
+        },
+      ),
+    ),
+  fc.record({ job, faults: gatewayFaults, taking }).map(({ job: one, faults, taking: wanted }) =>
+    happening(
+      `a gateway is about to answer: ${faults.map(faultText)}. Job ${one} locks ${takingText(wanted)}`,
+      async (world) => {
+        world.network(faults);
+        await world.lock(one, wanted);
+      },
+    ),
+  ),
 ];
 
 /** These take as long as a lock with a short ttl lives, or longer. */

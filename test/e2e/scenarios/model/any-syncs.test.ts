@@ -7,6 +7,7 @@ import { figureOf } from '../../../support/soak/figures.ts';
 import { measured } from '../../../support/soak/measured.ts';
 import { failureOf } from '../../../support/soak/tried.ts';
 import { soak } from '../place.ts';
+import { faultText, gatewayFault } from './gateway-faults.ts';
 import { Happening } from './happening.ts';
 import { startSyncService } from './sync-service.ts';
 import { branches, openSyncWorld, type SyncWorld } from './sync-world.ts';
@@ -16,7 +17,7 @@ const at = fc.integer({ min: 1, max: 5 });
 const atOrNow = fc.option(at, { nil: undefined });
 const when = (request: number | undefined): string => (request === undefined ? '' : ` before request ${request}`);
 
-const fault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
+const serviceFault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   { kind: 'cut' },
   { kind: 'done-then-cut' },
   { kind: 'done-then-answer', status: 502 },
@@ -27,8 +28,7 @@ const fault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   { kind: 'delay', ms: 1_500 },
   { kind: 'silence' },
 );
-const faultText = (one: Fault): string =>
-  one.kind === 'answer' ? `${one.status} ${one.headers?.['retry-after'] ?? ''}` : one.kind;
+const fault = fc.oneof(serviceFault, gatewayFault);
 
 const happenings = [
   fc

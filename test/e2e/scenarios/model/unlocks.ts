@@ -77,6 +77,13 @@ function expectTruth({ account, paths, after, before, passed, result, calm }: Un
     const standing = onPath(after, path)?.id;
     if (standing !== undefined) expect(ended, why).not.toContain(standing);
   }
+  // Without its records, the job does not know of these.
+  const kept = paths.filter((path) => {
+    const id = onPath(after, path)?.id;
+    return !account.ledgerGone && account.counted.some((lock) => lock.id === id);
+  });
+  if (status === 'absent') expect(kept, why).toEqual([]);
+  if (status === 'lost') expect(kept.length, why).toBeLessThan(paths.length);
   if (status === 'released') expect(told.length, why).toBeGreaterThan(0);
   if (status === 'absent' || status === 'held') expect(told, why).toEqual([]);
   if (status === 'absent') expect(result.conclusion, why).toBe('success');

@@ -261,6 +261,13 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         }
       }
       expect(ends.leftBy(locks), 'locks of jobs that have ended').toEqual([]);
+      for (const { job } of all) {
+        const refused = refusedRenewals(job);
+        expect(
+          locks.filter(({ id }) => refused.has(id)),
+          'locks that a ledger has as lost',
+        ).toEqual([]);
+      }
       const granted = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
       const fences = new Map<number, string>();
       for (const { answer } of granted) {
