@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Entry, Grant } from '../../../src/action/ledger/entry.ts';
 import { historyOf } from '../../../src/action/ledger/history.ts';
 import { attemptMs, type EndOfRenewal, renewLocks } from '../../../src/action/renewal/renew-locks.ts';
+import type { Answer } from '../../../src/client/answer.ts';
 import type { CallOptions } from '../../../src/client/call.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
 import { problemTypePrefix } from '../../../src/interface/problem.ts';
@@ -22,7 +23,14 @@ interface Sent {
   readonly match: string | undefined;
 }
 
-type Reply = { readonly status: number; readonly body?: object; readonly etag?: string };
+interface Reply {
+  readonly status: number;
+  /** A text is a page. */
+  readonly body?: object | string;
+  readonly etag?: string;
+  /** It is given as it is. A refusal of the service itself is problem details. */
+  readonly ofGateway?: true;
+}
 
 interface Scene {
   readonly paths?: readonly string[];
@@ -45,6 +53,23 @@ const stop: Entry = { kind: 'stop-renewing', step: 's', at: iso(0) };
 const releasing = (path: string): Entry => ({ kind: 'releasing', ...place, path, id: `lock_${path}`, at: iso(0) });
 const down = (fromMs: number, toMs: number) => (sent: Sent) =>
   sent.ms >= fromMs && sent.ms < toMs ? 'down' : undefined;
+
+function bodyOf(value: Reply['body']): Answer['body'] {
+  if (value === undefined) return { kind: 'empty' };
+  if (typeof value === 'string') return { kind: 'other', why: 'it is not JSON', excerpt: value, isHtml: true };
+  return { kind: 'json', value: JSON.parse(JSON.stringify(value)), byteLength: 0 };
+}
+
+/** What gateways answer in place of a service that they do not reach. */
+const gatewayReplies = [
+  ...[404, 403, 401, 502, 200].map((status) => ({ status, body: '<h1>A page</h1>' })),
+  ...[404, 200, 412].map((status) => ({ status })),
+  { status: 403, body: { message: 'Missing Authentication Token' } },
+  {
+    status: 404,
+    body: { message: 'no Route matched with those values', request_id: '108134052a77553f758cf668b90e4c1d' },
+  },
+].map((reply): Reply => ({ ...reply, ofGateway: true }));
 
 /** The loop and the client as they are, a service in memory, and a time that passes at once. */
 async function renewing({
@@ -83,6 +108,7 @@ async function renewing({
     await sleep(20, signal);
     if (signal.aborted || typeof reply === 'string')
       throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    if (reply?.ofGateway) return { status: reply.status, headers: {}, body: bodyOf(reply.body) };
     const locks = reply?.status !== 404 && (ends.get(path) ?? 0) > clock() ? [{ path, id: `lock_${path}` }] : [];
     return { status: 200, headers: {}, body: { kind: 'json', value: { locks }, byteLength: 0 } };
   }
@@ -106,13 +132,10 @@ async function renewing({
       }
       const lock = { path, id: `lock_${path}`, expires_at: new Date(clock() + grantedSeconds * second).toISOString() };
       const plain: Reply = has ? { status: 200, body: lock } : { status: 412 };
-      const { status, body: given, etag } = typeof reply === 'object' ? reply : plain;
-      const value = status >= 400 ? { type: `${problemTypePrefix}of-a-test`, ...given } : given;
-      const content =
-        value === undefined
-          ? { kind: 'empty' as const }
-          : { kind: 'json' as const, value: JSON.parse(JSON.stringify(value)), byteLength: 0 };
-      return { status, headers: { ...(etag !== undefined && { etag }) }, body: content };
+      const { status, body: given, etag, ofGateway } = typeof reply === 'object' ? reply : plain;
+      const isProblem = status >= 400 && ofGateway !== true;
+      const value = isProblem ? { type: `${problemTypePrefix}of-a-test`, ...Object(given) } : given;
+      return { status, headers: { ...(etag !== undefined && { etag }) }, body: bodyOf(value) };
     } finally {
       underWay.set(path, (underWay.get(path) ?? 1) - 1);
     }
@@ -373,6 +396,16 @@ test('a service that is silent for nearly half of the ttl costs no lock, wheneve
   );
 });
 
+test.each(gatewayReplies)(
+  'a gateway that answers $status for nearly half of the ttl costs no lock: %o',
+  async (reply) => {
+    const answer = ({ ms }: Sent) => (ms >= 18 * second && ms < 47 * second ? reply : undefined);
+    const { of, leastLeftMs } = await renewing({ answer, untilMs: 120 * second });
+    expect(of('lost')).toEqual([]);
+    expect(leastLeftMs).toBeGreaterThan(0);
+  },
+);
+
 test('no lock of a service that can be reached ever ends, and it is not asked more than it needs', async () => {
   const scene = fc.record({
     ttlSeconds: fc.integer({ min: 20, max: 900 }),
@@ -382,7 +415,7 @@ test('no lock of a service that can be reached ever ends, and it is not asked mo
       fc.record({
         gap: fc.double({ min: 0.6, max: 3, noNaN: true }),
         length: fc.double({ min: 0, max: 0.49, noNaN: true }),
-        how: fc.constantFrom('down' as const, 'silent' as const),
+        how: fc.constantFrom<'down' | 'silent' | Reply>('down', 'silent', ...gatewayReplies),
       }),
       { maxLength: 3 },
     ),

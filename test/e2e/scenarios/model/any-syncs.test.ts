@@ -59,6 +59,16 @@ const happenings = [
           world.network(faults),
         ),
     ),
+  fc.record({ faults: fc.array(gatewayFault, { minLength: 1, maxLength: 3 }), branch }).map(
+    ({ faults, branch: which }) =>
+      new Happening<SyncWorld>(
+        `a gateway is about to answer: ${faults.map(faultText)}. 1 sync ${which}, wait 600s`,
+        async (world) => {
+          world.network(faults);
+          await world.sync(1, which, 600);
+        },
+      ),
+  ),
 ];
 
 /** These take the most time, so that a short form has few of them. */

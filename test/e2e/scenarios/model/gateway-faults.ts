@@ -36,6 +36,10 @@ export const gatewayFault: fc.Arbitrary<Fault> = fc
   .record({ answer: fc.constantFrom(...gatewayAnswers), done: fc.boolean() })
   .map(({ answer, done }): Fault => ({ kind: done ? 'done-then-answer' : 'answer', ...answer }));
 
+export const isOfGateway = (fault: Fault): boolean =>
+  (fault.kind === 'answer' || fault.kind === 'done-then-answer') &&
+  gatewayAnswers.some(({ status, body }) => status === fault.status && body === fault.body);
+
 /** A fault as a failed sequence shows it. */
 export function faultText(fault: Fault): string {
   if (fault.kind !== 'answer' && fault.kind !== 'done-then-answer') return fault.kind;

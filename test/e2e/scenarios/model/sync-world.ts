@@ -5,6 +5,7 @@ import { fasterTime } from '../../../support/preload.ts';
 import { openJob } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import { everyForm } from '../../../support/runs.ts';
+import { isOfGateway } from './gateway-faults.ts';
 import { watchedNetwork } from './network.ts';
 import type { SyncService } from './sync-service.ts';
 import { expectToldTruly, speed } from './told-of-sync.ts';
@@ -48,7 +49,7 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
   const { workspace, remote, token } = service;
   const heads = new Map<string, Head[]>();
   const proxy = await startFaultProxy(service.port, manner);
-  const troubles: { readonly from: number; to: number }[] = [];
+  const troubles: { readonly from: number; to: number; readonly ofGateway?: boolean }[] = [];
   const faulted = new Map<number, Fault>();
   /** How many steps have asked for a sync of a branch. */
   const asked = new Map<string, number>();
@@ -58,7 +59,11 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
   const network = watchedNetwork(proxy, ({ at }, fault) => {
     faulted.set(at, fault);
     // One that hangs does so for as long as somebody listens.
-    troubles.push({ from: at, to: fault.kind === 'silence' ? Number.POSITIVE_INFINITY : at + 200 });
+    troubles.push({
+      from: at,
+      to: fault.kind === 'silence' ? Number.POSITIVE_INFINITY : at + 200,
+      ofGateway: isOfGateway(fault),
+    });
   });
 
   const within = (branch: string): string => `${prefix}${branch}`;
@@ -97,6 +102,7 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
       env: { WORKSPACE_BASE_URL: proxy.baseUrl, WORKSPACE_TOKEN: token, WORKSPACE_ID: workspace },
     });
     try {
+      const startedAt = performance.now();
       const step = await job.step({
         with: { operation: 'sync', branch, wait: `${waitSeconds}s`, 'request-timeout': '60s' },
         env: { NODE_OPTIONS: fasterTime(speed) },
@@ -113,6 +119,9 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
         passed: proxy.passed.filter(own),
         arrived: (one) => one.answeredAt !== undefined && arrives(faulted.get(one.at)),
         troubled: (from, to) => troubles.some((trouble) => trouble.from <= to && trouble.to >= from),
+        metOnlyGateways: !troubles.some(
+          ({ from, to, ofGateway = false }) => !ofGateway && from <= endedAt && to >= startedAt,
+        ),
         heads: headsIn(branch),
         syncs: await service.syncs(prefix),
       });

@@ -29,6 +29,8 @@ export interface PlayedSync {
   readonly arrived: (passed: Passed) => boolean;
   /** Whether something was wrong with the network or the service in this time. */
   readonly troubled: (from: number, to: number) => boolean;
+  /** Nothing was wrong but gateways that answered for the service, fewer times than a request is tried. */
+  readonly metOnlyGateways: boolean;
   /** The heads that the branch had at the remote in this time. */
   readonly heads: (from: number, to: number) => readonly string[];
   /** All syncs of the workspace. */
@@ -93,6 +95,8 @@ export function expectToldTruly(played: PlayedSync): void {
   const why = `${JSON.stringify(result.outputs)}\n${result.log}\n${asked}, ended at ${Math.round(played.endedAt)}`;
   const id = expectId(played, why);
   if (id === undefined) {
+    const isRefused = passed.some((one) => isTrigger(one) && (one.status ?? 0) >= 400);
+    expect(played.metOnlyGateways && !played.stopped && !isRefused, `a gateway ended the step: ${why}`).toBe(false);
     expect(result.conclusion, why).not.toBe('success');
     expect(result.outputs['status'], why).toBeUndefined();
     return;
