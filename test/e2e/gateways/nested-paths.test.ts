@@ -6,7 +6,7 @@ import { locking, manyPaths } from '../scenarios/place.ts';
 import { startKilledService } from './killed-service.ts';
 
 /** Releases that run in parallel meet the refusal of encoded slashes in any order. */
-const rounds = 5;
+const rounds = 3;
 
 test('no lock on a nested path is left when thirty are released at once behind an Apache that refuses %2F', async (context) => {
   if (programOf(apacheWithoutEncodedSlashes) === undefined) leaveOut(context, 'Apache is not installed.');

@@ -104,8 +104,9 @@ describe.concurrent.each(recordedResponses)('if $gateway answers $status because
     const step = await job.run(hurried(syncing));
     expect(step, step.log).toMatchObject({ conclusion: 'success', outputs: { status: 'succeeded' } });
     const triggered = proxy.passed.filter((one) => isTrigger(one) && one.status === 202);
-    expect(triggered).toHaveLength(1);
-    expect(step.outputs['sync_id']).toBe(JSON.parse(triggered[0]?.answer ?? '{}').sync_id);
+    // On a busy machine, a request may time out and be repeated under its key.
+    const ids = new Set(triggered.map((one) => JSON.parse(one.answer).sync_id));
+    expect([...ids]).toEqual([step.outputs['sync_id']]);
   });
 
   test.concurrent('a sync step waits on until the service answers', async (context) => {
