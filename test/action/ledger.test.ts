@@ -79,6 +79,7 @@ const anyEntry: fc.Arbitrary<Entry> = fc
       ...request,
       holder: fc.option(fc.record({ owner: optional }), { nil: undefined }),
     }),
+    fc.record({ kind: kind('left-out'), step: text, at: text, paths: fc.array(text) }),
     fc.record({ kind: kind('stop-renewing'), step: text, at: text }),
   )
   .map((entry): Entry => JSON.parse(JSON.stringify(entry)));
@@ -94,6 +95,34 @@ describe('the file', () => {
         expect(openLedger(file, asItIs).read()).toEqual({ entries, damaged: 0 });
       }),
       { numRuns: 50 },
+    );
+  });
+
+  test('has only lines of bounded length, which say the same, however many paths a step has', async () => {
+    const unit = fc.constantFrom('a', '/', '"', '漢', '😀');
+    const path = fc.string({ unit, minLength: 200, maxLength: 250 });
+    // Too few values would be a slow way to many paths.
+    const paths = fc
+      .tuple(fc.array(path, { minLength: 1, maxLength: 8 }), fc.integer({ min: 0, max: 3_000 }))
+      .map(([some, count]) => Array.from({ length: count }, (_, index) => `${some[index % some.length]}${index}`));
+    const job = { ...place, step: 's', at };
+    await fc.assert(
+      fc.asyncProperty(paths, async (all) => {
+        const ledger = freshLedger();
+        ledger.append(
+          { kind: 'plan', ...job, paths: all },
+          { kind: 'renewed', ...job, expires_at: at, except: all },
+          { kind: 'renewed', ...job, expires_at: at },
+        );
+        const lines = (await readFile(ledger.file, 'utf8')).split('\n');
+        expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(68 * 1_024);
+        const { entries, damaged } = ledger.read();
+        expect(damaged).toBe(0);
+        const rounds = historyOf(entries).renewals.get('s');
+        expect(rounds?.map(({ except }) => except)).toEqual([all, undefined]);
+        expect([...readJobLocks(ledger, place.service, place.workspace).planned]).toEqual(all);
+      }),
+      { numRuns: 20 },
     );
   });
 
@@ -165,6 +194,7 @@ describe('an entry without', () => {
     { kind: 'renewed', ...renewal, expires_at: at },
     { kind: 'unrenewed', ...renewal, why: 'It is down.' },
     { kind: 'lost', ...renewal, path: 'a', key: '1' },
+    { kind: 'left-out', step: 's', at, paths: ['a'] },
     { kind: 'stop-renewing', step: 's', at },
   ];
   const locks = [plan, intent('a', '1'), grant('a', '1'), denied('a', '1'), releasing('a'), ended('a')];

@@ -23,7 +23,7 @@ export interface LockAddress {
   readonly path: string;
 }
 
-/** All that a step is about to ask for: it may never come to the last of its paths. */
+/** Paths that a step is about to ask for; it may never get to the last of them. A long plan takes several lines. */
 interface LockPlan {
   readonly kind: 'plan';
   readonly service: string;
@@ -84,7 +84,15 @@ export interface Ending extends LockAddress {
   readonly etag?: string | undefined;
 }
 
-/** All locks that the step held were renewed, but for those on the paths of `except`. */
+/** Paths that the next round of renewals leaves out, if they are too many for its own line. */
+interface LeftOut {
+  readonly kind: 'left-out';
+  readonly step: string;
+  readonly at: string;
+  readonly paths: readonly string[];
+}
+
+/** All locks that the step held were renewed, except those on the paths of `except` and of the lines `left-out` before. */
 export interface Renewed {
   readonly kind: 'renewed';
   readonly service: string;
@@ -136,6 +144,7 @@ export type Entry =
   | Intent
   | Grant
   | Denial
+  | LeftOut
   | Renewed
   | RenewalTrouble
   | Loss
@@ -189,6 +198,7 @@ const shapes: Readonly<Record<Entry['kind'], Shape>> = {
   intent: { ...request, type: isText, ttl: isTtl, byService: (value) => typeof value === 'boolean' },
   granted: { ...request, waitedMs: Number.isSafeInteger, lock: isGrantedLock },
   denied: request,
+  'left-out': { step: isText, at: isText, paths: isTextList },
   renewed: { ...place, step: isText, expires_at: isText, except: (list) => list === undefined || isTextList(list) },
   unrenewed: { ...place, step: isText, why: isText },
   lost: { ...request, holder: (holder) => holder === undefined || hasShape(holder, nextHolder) },

@@ -77,6 +77,8 @@ export function openHistory(): GrowingHistory {
   const endings = new Map<Grant, Ending>();
   const losses = new Map<string, Loss>();
   const renewals = new Map<string, Rounds>();
+  /** For the next round of each step. */
+  const leftOut = new Map<string, readonly string[]>();
   const renewalTrouble = new Map<string, string>();
   const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
@@ -88,11 +90,15 @@ export function openHistory(): GrowingHistory {
     return locks;
   }
 
-  function addRound(entry: Renewed): void {
-    const { all, before }: Rounds = renewals.get(entry.step) ?? { all: [], before: new Map() };
-    const left = (entry.except ?? []).map((path) => [path, before.has(path) ? before.get(path) : all.at(-1)] as const);
-    all.push(entry);
-    renewals.set(entry.step, { all, before: new Map(left) });
+  function addRound(line: Renewed): void {
+    const { step, except = [] } = line;
+    const { all, before }: Rounds = renewals.get(step) ?? { all: [], before: new Map() };
+    const earlier = leftOut.get(step) ?? [];
+    const round = earlier.length === 0 ? line : { ...line, except: [...earlier, ...except] };
+    leftOut.delete(step);
+    const left = (round.except ?? []).map((path) => [path, before.has(path) ? before.get(path) : all.at(-1)] as const);
+    all.push(round);
+    renewals.set(step, { all, before: new Map(left) });
   }
 
   const lastOf = ({ grant, renewed }: RecordedLock): Renewed | undefined =>
@@ -126,6 +132,9 @@ export function openHistory(): GrowingHistory {
         grants.set(`${entry.step} ${addressKey(entry)}`, grant);
         break;
       }
+      case 'left-out':
+        leftOut.set(entry.step, [...(leftOut.get(entry.step) ?? []), ...entry.paths]);
+        break;
       case 'renewed':
         addRound(entry);
         renewalTrouble.delete(entry.step);

@@ -53,7 +53,10 @@ export function openLedger(file: string, redact: Redact): Ledger {
     append(...entries) {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       // A line break before as well as behind: the line of a step that was killed may have been cut off.
-      const text = entries.map((entry) => `\n${lockJson(entry, redact)}\n`).join('');
+      const text = entries
+        .flatMap(inShortLines)
+        .map((entry) => `\n${lockJson(entry, redact)}\n`)
+        .join('');
       appendFileSync(file, text, { mode: 0o600 });
     },
     read() {
@@ -64,12 +67,49 @@ export function openLedger(file: string, redact: Redact): Ledger {
   };
 }
 
-/** Of a ledger of thousands of locks: all of it at once would take several times its size. */
+/** A list of this many bytes is many paths, and its line a fraction of what a reader takes at a time. */
+const maxListBytes = 64 * 1_024;
+
+/** The paths in their order, in lists of at most `maxListBytes`. A longer path stands alone. */
+function inShortLists(paths: readonly string[]): readonly (readonly string[])[] {
+  const lists: string[][] = [[]];
+  let length = 0;
+  for (const path of paths) {
+    const bytes = Buffer.byteLength(JSON.stringify(path)) + 1;
+    if (length > 0 && length + bytes > maxListBytes) {
+      lists.push([]);
+      length = 0;
+    }
+    lists.at(-1)?.push(path);
+    length += bytes;
+  }
+  return lists;
+}
+
+/** The same as entries whose lines are bounded, however many paths the step has. */
+function inShortLines(entry: Entry): readonly Entry[] {
+  switch (entry.kind) {
+    case 'plan':
+      return inShortLists(entry.paths).map((paths) => ({ ...entry, paths }));
+    case 'renewed': {
+      const { step, at, except = [] } = entry;
+      const lists = inShortLists(except);
+      if (lists.length === 1) return [entry];
+      // The round comes last: a reader that sees only some of the lines takes no lock for renewed that was left out.
+      const before = lists.slice(0, -1).map((paths): Entry => ({ kind: 'left-out', step, at, paths }));
+      return [...before, { ...entry, except: lists.at(-1) }];
+    }
+    default:
+      return [entry];
+  }
+}
+
+/** All of the ledger of thousands of locks at once would take several times its size. */
 const maxReadBytes = 256 * 1_024;
 
 /**
- * Reads what was added to a ledger since the call before, a part at a time: there may be more, unless it is nothing. Throws
- * when the file is gone, or another one.
+ * Returns a function that reads the entries added to a ledger since its last call, part by part: none are left when it
+ * returns none. It throws if the file is gone, or is another one.
  */
 export function followLedger(file: string): () => readonly Entry[] {
   let position = 0;
@@ -78,14 +118,19 @@ export function followLedger(file: string): () => readonly Entry[] {
     try {
       const size = fstatSync(descriptor).size;
       if (size < position) throw new Error(`${file} is shorter than it was.`);
-      const bytes = Buffer.alloc(Math.min(size - position, maxReadBytes));
-      const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, position));
-      // The last line may still be on its way.
-      const whole = read.subarray(0, read.lastIndexOf('\n') + 1);
-      position += whole.length;
-      return linesIn(whole.toString())
-        .map(readEntry)
-        .filter((entry) => entry !== undefined);
+      for (let room = maxReadBytes; ; ) {
+        const bytes = Buffer.alloc(Math.min(size - position, room));
+        const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, position));
+        const whole = read.subarray(0, read.lastIndexOf('\n') + 1);
+        position += whole.length;
+        const entries = linesIn(whole.toString())
+          .map(readEntry)
+          .filter((entry) => entry !== undefined);
+        // What follows the last line break may still be being written.
+        if (entries.length > 0 || read.length < room) return entries;
+        // A line that is longer than what was read, if it was not one that nobody can read.
+        if (whole.length === 0) room *= 2;
+      }
     } finally {
       closeSync(descriptor);
     }

@@ -22,6 +22,13 @@ const lost = (path: string, ms: number): Entry => ({ kind: 'lost', ...job, path,
 const releasing = (path: string, ms: number): Entry => ({ kind: 'releasing', ...place, path, at: iso(ms) });
 const unrenewed = (why: string): Entry => ({ kind: 'unrenewed', ...job, at: iso(0), why });
 
+const leftOut = (ms: number, ...all: readonly string[]): Entry => ({
+  kind: 'left-out',
+  step: 's',
+  at: iso(ms),
+  paths: all,
+});
+
 const endsOf = (entries: readonly Entry[]) =>
   historyOf(entries).held.map((lock) => Date.parse(lock.grant.lock.expires_at) - start);
 
@@ -33,6 +40,12 @@ describe('a lock ends', () => {
     ['by its grant, where all rounds left it out', [grant('a'), renewed(3, 'a'), renewed(6, 'a')], [10]],
     ['by a round after those that left it out', [grant('a'), renewed(3, 'a'), renewed(6)], [16]],
     ['by its grant, where the rounds are older', [renewed(3), grant('a', 5)], [15]],
+    [
+      'by the last round that did not leave it out in several lines',
+      [grant('a'), renewed(3), leftOut(6, 'a'), leftOut(6, 'c'), renewed(6, 'b'), leftOut(7, 'a'), renewed(7, 'b')],
+      [13],
+    ],
+    ['by a round after several lines that left it out', [grant('a'), leftOut(3, 'a'), renewed(3), renewed(6)], [16]],
     ['by rounds of its own step', [grant('a'), { ...renewed(3), step: 't' }], [10]],
     ['by its grant, granted again with another ETag', [grant('a'), renewed(3), grant('a', 6), renewed(6)], [16]],
     ['by the round before it was lost', [grant('a'), renewed(3), lost('a', 6), renewed(6, 'a'), renewed(9)], [13]],
@@ -123,6 +136,29 @@ describe('a ledger that is followed', () => {
     appendFileSync(file, '{"kind":"granted"');
     ledger.append(renewed(3), lost('a', 6));
     expect(follow()).toEqual([renewed(3), lost('a', 6)]);
+  });
+
+  test('returns a line that is longer than what it reads at a time, and those around it', () => {
+    const { file, ledger, follow } = following();
+    const long: Entry = { ...grant('b'), lock: lockOf('b', { owner: 'x'.repeat(1_000_000) }) };
+    const text = JSON.stringify(long);
+    expect(follow()).toEqual([grant('a')]);
+    appendFileSync(file, text.slice(0, 900_000));
+    expect(follow()).toEqual([]);
+    appendFileSync(file, `${text.slice(900_000)}\n`);
+    ledger.append(releasing('a', 6));
+    const entries: Entry[] = [];
+    for (let news = follow(); news.length > 0; news = follow()) entries.push(...news);
+    expect(entries).toEqual([long, releasing('a', 6)]);
+  });
+
+  test('returns what follows many lines that it cannot read', () => {
+    const { file, ledger, follow } = following();
+    expect(follow()).toEqual([grant('a')]);
+    appendFileSync(file, '{"kind":"other"}\n'.repeat(40_000));
+    ledger.append(releasing('a', 6));
+    expect(follow()).toEqual([releasing('a', 6)]);
+    expect(follow()).toEqual([]);
   });
 
   test.each<[string, (file: string) => void]>([
