@@ -1,6 +1,6 @@
 import './node-version.ts';
 
-import { watch as watchFiles } from 'node:fs';
+import { watch as watchFiles, writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { sleep, steadyClock } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
@@ -8,7 +8,7 @@ import { parseTtl } from '../interface/ttl.ts';
 import { connect } from './context.ts';
 import { createRecorder, followLedger, openLedger } from './ledger/ledger.ts';
 import { parseRenewalOrder, type RenewalOrder } from './renewal/order.ts';
-import { isGone } from './renewal/processes.ts';
+import { watchProcess } from './renewal/processes.ts';
 import { attemptMs, renewLocks } from './renewal/renew-locks.ts';
 import { errorText } from './report/error-text.ts';
 import { openRedactor } from './report/redact.ts';
@@ -42,6 +42,18 @@ function watchLedger(file: string, look: () => void): () => void {
 /** Nobody reads what this process would say: what there is to tell goes into the ledger. */
 const nowhere = { line: () => undefined, warn: () => undefined, debug: () => undefined, group: () => undefined };
 
+/** `process.stdout.fd` without loading streams. */
+const stdoutFd = 1;
+
+/** The step waits for one line. */
+function reportStart(): void {
+  try {
+    writeSync(stdoutFd, 'renewing\n');
+  } catch {
+    // The step has given up on the line, or was killed: the locks are renewed anyway.
+  }
+}
+
 /** As often as the time of a lock allows. */
 const retries = 1_000;
 
@@ -72,7 +84,8 @@ async function renew({
     random: Math.random,
     record: createRecorder(ledger, nowhere),
     follow: followLedger(ledgerFile),
-    isWorkerGone: () => worker !== undefined && isGone(worker),
+    isWorkerGone: worker === undefined ? () => false : watchProcess(worker),
+    onStart: reportStart,
     watch: (look: () => void) => watchLedger(ledgerFile, look),
   };
   const job = { service: connection.baseUrl, workspace, step };

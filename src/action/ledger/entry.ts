@@ -16,6 +16,10 @@ export interface GrantedLock {
   readonly expires_at: string;
 }
 
+/** When the first of the locks expires, in milliseconds since 1970; NaN if one of the times is not readable. */
+export const soonestEnd = (locks: readonly Pick<GrantedLock, 'expires_at'>[]): number =>
+  locks.reduce((soonest, { expires_at }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
+
 /** Which lock: a job may use several services, and several workspaces. */
 export interface LockAddress {
   readonly service: string;

@@ -3,7 +3,7 @@ import type { Duration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
-import type { Grant } from '../ledger/entry.ts';
+import { type Grant, soonestEnd } from '../ledger/entry.ts';
 import { createLockedTest } from '../ledger/history.ts';
 import { lockJson, locksFile } from '../ledger/ledger.ts';
 import { formatSavedState } from '../ledger/saved-state.ts';
@@ -26,6 +26,7 @@ import type { ReleaseResult } from '../locks/release.ts';
 import { openLockSession } from '../locks/session.ts';
 import { byPath, failed, InputError, locksPage, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
+import type { Renewal } from '../renewal/start.ts';
 import { fitsVariable } from '../report/variable.ts';
 import { clockTime, count, duration, grouped, listed, moment, timeCell } from '../report/words.ts';
 import { locksOutput } from './locks-output.ts';
@@ -39,6 +40,8 @@ interface LockStep {
   /** How many of them it wants. */
   readonly wanted: number;
   readonly began: number;
+  /** With the input `renew`. */
+  readonly renewal: Renewal | undefined;
 }
 
 function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
@@ -76,20 +79,15 @@ async function acquired(
   unsorted: readonly Grant[],
   { waitedMs, unproven }: WaitResult,
 ): Promise<Outcome> {
-  const { context, task, step, began } = lockStep;
+  const { context, task, step, began, renewal } = lockStep;
   const { client, log, clock, redact } = context;
   const sorted = inOrder(lockStep, unsorted);
-  // Loaded where it is asked for: no other step starts a process.
-  const renewal = task.renew ? await import('../renewal/start.ts') : undefined;
-  const grants = renewal === undefined ? sorted : await renewal.startRenewal(context, task, step, sorted);
+  const grants = renewal === undefined ? sorted : await renewal.start(step, sorted);
   const now = client.serverNow();
   const locks = grants.map(({ lock }) => lock);
   const all = lockJson(locks, redact);
   const output = locksOutput(locks, (entries) => lockJson(entries, redact));
-  const soonest = locks.reduce(
-    (earliest, { expires_at }) => Math.min(earliest, Date.parse(expires_at)),
-    Number.POSITIVE_INFINITY,
-  );
+  const soonest = soonestEnd(locks);
   const waited = waitedMs > 0 ? ` after waiting for ${duration(waitedMs)}` : '';
   const what = locks.length === 1 ? (locks[0]?.path ?? '') : count(locks.length, 'path');
   const sentence = (read?: number): string => {
@@ -226,16 +224,27 @@ function wantedOf(any: TaskOf<'lock'>['any'], paths: readonly LockPath[]): numbe
 
 /** Locks all paths, or any so many of them, or none, and waits up to `wait` while others hold them. */
 export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outcome> {
-  const { client, clock, connection, ledger, runner, record, saveState, log } = context;
-  const { workspace, type, ttl } = task;
-  const service = connection.baseUrl;
-  const isLocked = createLockedTest(ledger, service, workspace);
+  const { clock, connection, ledger, runner, log } = context;
+  const isLocked = createLockedTest(ledger, connection.baseUrl, task.workspace);
   const resolved = await resolvePaths(task.paths, { ...runner, isLocked });
   const paths = resolved.paths.map(({ path }) => path);
   const wanted = wantedOf(task.any, paths);
   if (resolved.warning !== undefined) log.warn(resolved.warning);
-  const step = crypto.randomUUID();
-  const lockStep: LockStep = { context, task, step, paths, wanted, began: clock() };
+  // Loaded where it is asked for: no other step starts a process.
+  const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
+  try {
+    const step = crypto.randomUUID();
+    return await lockPaths({ context, task, step, paths, wanted, began: clock(), renewal });
+  } finally {
+    renewal?.end();
+  }
+}
+
+async function lockPaths(lockStep: LockStep): Promise<Outcome> {
+  const { context, task, step, paths, wanted } = lockStep;
+  const { client, connection, runner, record, saveState, log } = context;
+  const { workspace, type, ttl } = task;
+  const service = connection.baseUrl;
   record({
     kind: 'plan',
     service,

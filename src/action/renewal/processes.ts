@@ -51,15 +51,32 @@ function startOf(pid: number): string | undefined {
 export const lookAt = (pid: number): KnownProcess | undefined =>
   pid > 0 ? { pid, startedAt: startOf(pid) } : undefined;
 
-export function isGone({ pid, startedAt }: KnownProcess): boolean {
+function hasNoProcess(pid: number): boolean {
   try {
     process.kill(pid, 0);
+    return false;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return true;
-    // It is there, and of another user: EPERM.
+    // EPERM: it exists, and belongs to another user.
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
   }
+}
+
+export function isGone({ pid, startedAt }: KnownProcess): boolean {
+  if (hasNoProcess(pid)) return true;
   const start = startOf(pid);
   return start === ended || (startedAt !== undefined && start !== undefined && start !== startedAt);
+}
+
+/** On macOS, each look at the start of a process runs `ps`. */
+const defaultLooksPerStart = process.platform === 'darwin' ? 30 : 1;
+
+/** For frequent looks at one process: only one in `looksPerStart` compares its start. */
+export function watchProcess(known: KnownProcess, looksPerStart = defaultLooksPerStart): () => boolean {
+  let looks = 0;
+  return () => {
+    looks += 1;
+    return looks % looksPerStart === 0 ? isGone(known) : hasNoProcess(known.pid);
+  };
 }
 
 /** As it was saved by the step; undefined where it did not come to that. */

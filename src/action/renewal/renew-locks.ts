@@ -15,6 +15,8 @@ interface RenewalContext extends Pick<Context, 'clock' | 'sleep' | 'random' | 'r
   /** What was added to the ledger since the last call, or a part of it; throws when it is gone. */
   readonly follow: () => readonly Entry[];
   readonly isWorkerGone: () => boolean;
+  /** Called once, if the first look has found locks to renew. */
+  readonly onStart: () => void;
   /** Calls back at each change of the ledger, and now and then; returns what ends that. */
   readonly watch: (look: () => void) => () => void;
 }
@@ -63,7 +65,7 @@ const nextHolder = ({ owner, origin, acquired_at, expires_at }: NonNullable<Loss
 
 /** Renews the locks that a step holds by the ledger, until the job is over or nothing is left to renew. */
 export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<EndOfRenewal> {
-  const { client, clock, sleep, random, record, serverNow, follow, isWorkerGone, watch } = context;
+  const { client, clock, sleep, random, record, serverNow, follow, isWorkerGone, onStart, watch } = context;
   const { service, workspace, step, ttl, requestTimeoutMs } = renewing;
   const job = { service, workspace, step };
   const ttlMs = ttl.seconds * 1_000;
@@ -222,9 +224,10 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
   const stopWatching = watch(look);
   try {
     look();
+    if (end === undefined) onStart();
     while (end === undefined) {
-      const waits = left.map(msUntilDue);
-      await sleep(Math.max(Math.min(...waits), minPauseMs()), ending.signal);
+      const untilFirst = left.reduce((least, lock) => Math.min(least, msUntilDue(lock)), Number.POSITIVE_INFINITY);
+      await sleep(Math.max(untilFirst, minPauseMs()), ending.signal);
       look();
       if (end === undefined) await renewAll();
       look();

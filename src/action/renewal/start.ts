@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { type ServiceError, withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import type { Context } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
-import { type Grant, parsedAddress } from '../ledger/entry.ts';
+import { type Grant, parsedAddress, soonestEnd } from '../ledger/entry.ts';
 import { isProven } from '../locks/release.ts';
 import { moment } from '../report/words.ts';
 import { environmentOfRenewal, formatRenewalOrder, proxiesIn } from './order.ts';
@@ -13,9 +14,6 @@ import { lookAt } from './processes.ts';
 
 /** The service may take a while; the locks are all held, and the job waits. */
 const maxFirstRenewalMs = 10_000;
-
-const soonestEnd = (grants: readonly Grant[]): number =>
-  Math.min(...grants.map(({ lock }) => Date.parse(lock.expires_at)));
 
 /** A service that cannot renew is found out at the first renewal, while there is somebody to tell. */
 type FirstRenewal =
@@ -64,35 +62,40 @@ async function renewFirst(
   }
 }
 
-/**
- * It works for a few seconds in a third of a `ttl`, beside a job that may need the memory: little room for garbage, and
- * no optimizing compiler, which would take more memory than the locks.
- */
-const memoryFlags = ['--max-semi-space-size=1', '--max-old-space-size=256', '--max-opt=1'];
+/** It works for a few seconds in a third of a `ttl`, next to a job that may need the memory: little room for garbage. */
+const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
 
-/** It does nothing until it is told what to renew, and ends where it is told nothing. */
+/** It does nothing until it gets its order, and ends if it gets none. */
 async function startProcess() {
   // The file beside the one that runs: the bundler knows nothing of it.
   const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
-  const child = spawn(process.execPath, [...memoryFlags, file], {
+  const child = spawn(process.execPath, [...memoryOptions, file], {
     // Windows does not remove a folder in which a process is: not the checkout, and not the runner's temporary folder.
     cwd: dirname(file),
     env: environmentOfRenewal(process.env),
-    stdio: ['pipe', 'ignore', 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore'],
     detached: true,
     windowsHide: true,
   });
   await once(child, 'spawn');
-  return child;
+  return { child, answer: answerOf(child) };
 }
 
-/** From here on it goes on by itself, also when the step has ended. */
-async function handOver(
-  child: Awaited<ReturnType<typeof startProcess>>,
-  context: Context,
-  task: TaskOf<'lock'>,
-  step: string,
-): Promise<void> {
+type Answer = { readonly kind: 'renewing' } | { readonly kind: 'ended'; readonly how: string };
+
+/** Listens from the start: it may end while the service still answers. */
+const answerOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promise<Answer> =>
+  Promise.race<Answer>([
+    once(child.stdout, 'data').then(() => ({ kind: 'renewing' })),
+    once(child, 'close').then(([code, killedBy]) => ({
+      kind: 'ended',
+      how: code === null ? `${killedBy} ended it` : `it ended with exit code ${code}`,
+    })),
+  ]);
+
+type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
+
+function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'lock'>, step: string): void {
   const { client, clock, connection, ledger, runner, saveState } = context;
   const order = formatRenewalOrder({
     connection,
@@ -107,56 +110,94 @@ async function handOver(
   });
   // Before it begins, so that the post-step finds it whatever happens to this step.
   saveState('renewer', JSON.stringify(lookAt(child.pid ?? 0)));
-  await new Promise<void>((resolve, reject) => {
-    child.stdin.on('error', reject);
-    child.stdin.end(order, resolve);
-  });
-  child.unref();
+  // A process that has ended does not answer either, and its end says more.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(order);
 }
 
-/**
- * Has all locks of a step renewed for as long as the job lives, or says that this service cannot do it. Returns the
- * grants as they are then: the first one has been renewed once.
- */
-export async function startRenewal(
-  context: Context,
-  task: TaskOf<'lock'>,
-  step: string,
-  grants: readonly Grant[],
-): Promise<readonly Grant[]> {
+/** Time for Node to start on a busy machine. */
+const maxAnswerMs = 2_000;
+
+/** Waits until the process reports that it renews. From then on it continues alone, even after the step. */
+async function firstAnswer({ child, answer }: RenewalProcess, { sleep, signal }: Context): Promise<Answer | 'silent'> {
+  const answered = new AbortController();
+  const timeout = sleep(maxAnswerMs, AbortSignal.any([signal, answered.signal]));
+  const first = await Promise.race([answer, timeout.then(() => 'silent' as const)]);
+  answered.abort();
+  child.stdout.destroy();
+  child.unref();
+  return first;
+}
+
+/** The renewal of all locks of a step until the job ends. */
+export interface Renewal {
+  /** Starts it, or warns that nothing renews the locks. Returns the grants as they are then: the first is renewed once. */
+  start(step: string, grants: readonly Grant[]): Promise<readonly Grant[]>;
+  /** Ends what was prepared if it was not needed. */
+  end(): void;
+}
+
+/** Prepares the renewal while the step asks for its locks: it takes Node longer to start than the service to answer. */
+export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal {
   const { client, log, record, runner, saveState } = context;
-  const [first, ...others] = grants;
-  if (first === undefined) return grants;
-  const couldNotStart = (why: string, until: string): void =>
-    log.warn(
-      `The process that renews the locks could not be started (${why}). They hold until ${until}; a longer \`ttl\` lasts longer.`,
-    );
-  // The next parent of an orphan may live for years, and there is nobody left to release anything.
-  if (process.ppid !== runner.worker) {
-    couldNotStart('what runs the steps of the job is gone', moment(soonestEnd(grants), client.serverNow()));
-    return grants;
+  let renewer: Promise<RenewalProcess> | undefined;
+  let handedOver = false;
+
+  function prepare(): Promise<RenewalProcess> {
+    renewer ??= startProcess();
+    // A failure is reported once there are locks.
+    renewer.catch(() => undefined);
+    return renewer;
   }
-  // Killed from here on, a step leaves a process behind that its post-step has to stop.
-  saveState('renewer', '{}');
-  // It starts while the service answers.
-  const starting = startProcess();
-  // It is looked at below: until then, that it failed is no unhandled error.
-  const child = starting.catch(() => undefined);
-  const result = await renewFirst(context, task, first);
-  if (result.grant !== first) record({ ...result.grant, at: new Date(client.serverNow()).toISOString() });
-  const all = [result.grant, ...others];
-  const until = (): string => moment(soonestEnd(all), client.serverNow());
-  if (result.kind === 'impossible') {
-    (await child)?.kill();
-    const text = `This service cannot renew locks: ${result.why}. They hold until ${until()}; a longer \`ttl\` lasts longer.`;
-    log.warn(withRequest(text, result.request));
+
+  // A step that may wait for hours starts it later: until then it would only take memory.
+  if (task.wait.seconds === 0) prepare();
+
+  async function start(step: string, grants: readonly Grant[]): Promise<readonly Grant[]> {
+    const [first, ...others] = grants;
+    if (first === undefined) return grants;
+    let all = grants;
+    const endText = (): string => {
+      const end = soonestEnd(all.map(({ lock }) => lock));
+      return `last until ${moment(end, client.serverNow())}; choose a longer \`ttl\` if the job takes longer.`;
+    };
+    const couldNotStart = (why: string): void =>
+      log.warn(`Could not start the process that renews the locks (${why}). They ${endText()}`);
+    // The next parent of an orphan may live for years, and there is nobody left to release anything.
+    if (process.ppid !== runner.worker) {
+      couldNotStart('the process that runs the steps of the job is gone');
+      return grants;
+    }
+    // Killed from here on, a step leaves a process behind that its post-step has to stop.
+    saveState('renewer', '{}');
+    prepare();
+    const result = await renewFirst(context, task, first);
+    if (result.grant !== first) record({ ...result.grant, at: new Date(client.serverNow()).toISOString() });
+    all = [result.grant, ...others];
+    if (result.kind === 'impossible') {
+      log.warn(withRequest(`This service cannot renew locks: ${result.why}. They ${endText()}`, result.request));
+      return all;
+    }
+    try {
+      const prepared = await prepare();
+      handedOver = true;
+      handOver(prepared, context, task, step);
+      const answer = await firstAnswer(prepared, context);
+      if (answer === 'silent') {
+        const silent = `The process that renews the locks did not answer within ${maxAnswerMs / 1_000} s.`;
+        log.warn(`${silent} Unless it still starts, they ${endText()}`);
+      } else if (answer.kind === 'ended') couldNotStart(answer.how);
+      else log.line('The locks are renewed for as long as the job lives: `renew` is true.');
+    } catch (error) {
+      couldNotStart(error instanceof Error ? error.message : String(error));
+    }
     return all;
   }
-  try {
-    await handOver(await starting, context, task, step);
-    log.line(`The locks are renewed for as long as the job lives: \`renew\` is true.`);
-  } catch (error) {
-    couldNotStart(error instanceof Error ? error.message : String(error), until());
-  }
-  return all;
+
+  return {
+    start,
+    end() {
+      if (!handedOver) renewer?.then(({ child }) => child.kill()).catch(() => undefined);
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openLedger } from '../../../src/action/ledger/ledger.ts';
-import { isGone, type KnownProcess, lookAt, stopRenewal } from '../../../src/action/renewal/processes.ts';
+import { isGone, type KnownProcess, lookAt, stopRenewal, watchProcess } from '../../../src/action/renewal/processes.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { asItIs } from '../samples.ts';
 
@@ -64,6 +64,19 @@ describe('a process', () => {
     await expect.poll(() => isGone({ pid, startedAt: undefined })).toBe(true);
     // It is there all the same.
     expect(process.kill(pid, 0)).toBe(true);
+  });
+
+  test('is watched for its end at every look, and compared by its start at some', async () => {
+    const { child, known } = await startProcess();
+    const another = { ...known, startedAt: '1' };
+    const [often, rarely] = [watchProcess(another, 1), watchProcess(another, 30)];
+    expect(often()).toBe(true);
+    const looks = Array.from({ length: 60 }, rarely);
+    expect(looks.flatMap((gone, index) => (gone ? [index + 1] : []))).toEqual([30, 60]);
+    const isOver = watchProcess(known, 30);
+    expect(isOver()).toBe(false);
+    await end(child);
+    expect(isOver()).toBe(true);
   });
 
   test.each([0, -1])('with the id %i is none that can be seen', (pid) => {

@@ -100,6 +100,7 @@ async function renewing({
   let looks: (() => void) | undefined;
   let workerGone = false;
   let ledgerGone = false;
+  let starts = 0;
 
   /** The list of the locks on a path; nobody counts it. */
   async function lookUp(target: string, signal: AbortSignal): ReturnType<CallOptions['send']> {
@@ -165,6 +166,9 @@ async function renewing({
           return news;
         },
         isWorkerGone: () => workerGone,
+        onStart() {
+          starts += 1;
+        },
         watch(look) {
           looks = look;
           return () => undefined;
@@ -180,13 +184,20 @@ async function renewing({
   );
   const of = <Kind extends Entry['kind']>(kind: Kind) =>
     entries.filter((entry): entry is Extract<Entry, { kind: Kind }> => entry.kind === kind);
-  return { end, sent, of, entries, endedAfterMs: clock() - start, leastLeftMs, mostUnderWay };
+  return { end, sent, of, entries, endedAfterMs: clock() - start, leastLeftMs, mostUnderWay, starts };
 }
 
 const times = (sent: readonly Sent[], path = 'a'): readonly number[] =>
   sent.filter((one) => one.path === path).map(({ ms }) => ms);
 
 const gaps = (all: readonly number[]): readonly number[] => all.slice(1).map((ms, index) => ms - (all[index] ?? 0));
+
+test.each<[string, Scene, number]>([
+  ['once if there are locks to renew', {}, 1],
+  ['not if there are none', { paths: [] }, 0],
+])('reports its start %s', async (_, scene, count) => {
+  expect((await renewing(scene)).starts).toBe(count);
+});
 
 describe('locks are renewed', () => {
   test.each([

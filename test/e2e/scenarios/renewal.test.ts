@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestContext, test as withContext } from 'vitest';
 import { readEntry } from '../../../src/action/ledger/entry.ts';
@@ -123,7 +123,9 @@ test('nothing renews the lock of a step that waited for it longer than the worke
   const killed = step.kill();
   await place.release(hero);
   await expect.poll(() => entriesOf(job).some(({ kind }) => kind === 'granted'), patiently).toBe(true);
-  expect((await killed).log).toContain('could not be started (what runs the steps of the job is gone)');
+  expect((await killed).log).toContain(
+    'Could not start the process that renews the locks (the process that runs the steps of the job is gone). They last until ',
+  );
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   await expect.poll(() => place.locks(), patiently).toEqual([]);
 });
@@ -150,13 +152,85 @@ for (const [why, NODE_OPTIONS] of [
     expect(step, step.log).toMatchObject({
       conclusion: 'success',
       outputs: { status: 'acquired' },
-      annotations: [{ level: 'warning', message: expect.stringContaining(`could not be started (${why}). They hold`) }],
+      annotations: [
+        {
+          level: 'warning',
+          message: expect.stringContaining(
+            `Could not start the process that renews the locks (${why}). They last until `,
+          ),
+        },
+      ],
     });
     expect(await place.locks()).toHaveLength(1);
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
     expect(await place.locks()).toEqual([]);
   });
 }
+
+/** The bundle with another program in place of the one that renews. */
+async function bundleWithRenewer(job: Job, program: string): Promise<string> {
+  const { main } = await readActionFile();
+  const copy = join(job.folders.home, 'dist');
+  cpSync(dirname(main), copy, { recursive: true });
+  writeFileSync(join(copy, 'renew', 'index.js'), program);
+  return join(copy, basename(main));
+}
+
+for (const [name, program, warning] of [
+  [
+    'ends at once',
+    'process.exit(9);',
+    /^Could not start .* \(it ended with exit code 9\)\. They last until .*; choose/,
+  ],
+  ['throws', `throw new Error('broken');`, /^Could not start .* \(it ended with exit code 1\)\. They last until/],
+  ['is killed', `process.kill(process.pid, 'SIGKILL');`, /^Could not start .* \(SIGKILL ended it\)\. They last until/],
+  [
+    'hangs',
+    'setInterval(() => {}, 1_000);',
+    /^The process .* did not answer within 2 s\. Unless it still starts, they last until \d\d:\d\d UTC \(in 5 min\); choose/,
+  ],
+] as const) {
+  test(`a step warns that nothing renews its locks if the process for it ${name}`, async ({ expect, place }) => {
+    const job = await place.job();
+    const main = await bundleWithRenewer(job, program);
+    const step = await job.run({ ...locking(hero, { ...renewing, ttl: '5m' }), main });
+    expect(step, step.log).toMatchObject({
+      conclusion: 'success',
+      outputs: { status: 'acquired' },
+      annotations: [{ level: 'warning', message: expect.stringMatching(warning) }],
+    });
+    expect(step.log).not.toContain('The locks are renewed');
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(job.leftProcesses()).toEqual([]);
+  });
+}
+
+test('locks whose paths take more than 300 KB are renewed', async ({ expect, place }) => {
+  const job = await place.job();
+  const folder = ['a', 'b', 'c'].map((letter) => letter.repeat(250)).join('/');
+  const names = Array.from({ length: 340 }, (_, index) => `${folder}/${String(index).padStart(200, '0')}`);
+  mkdirSync(join(job.folders.workspace, folder), { recursive: true });
+  for (const name of names) writeFileSync(join(job.folders.workspace, name), '');
+  const step = await job.run(locking(`${folder}/*`, { glob: 'true', ttl: '12s', renew: 'true' }));
+  expect(step, step.log).toMatchObject({ conclusion: 'success', outputs: { count: '340' } });
+  expect(Buffer.byteLength(JSON.stringify(names))).toBeGreaterThan(300_000);
+  const first = await place.locks();
+  const end = Math.max(...first.map(({ expires_at }) => Date.parse(expires_at)));
+  await sleep(end - Date.now() + 1_000);
+  const later = await place.locks();
+  expect(later.map(({ id }) => id)).toEqual(first.map(({ id }) => id));
+  expect(later).toHaveLength(340);
+  const [post] = await job.post();
+  expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
+});
+
+test('nothing is left running of a step with `renew` that gets no lock', async ({ expect, place }) => {
+  const job = await place.job();
+  await place.takenByGrace(hero);
+  const step = await job.run(locking(hero, renewing));
+  expect(step).toMatchObject({ conclusion: 'failure', outputs: { status: 'held' } });
+  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
+});
 
 test('a service that is away for half of the ttl takes no lock away', async ({ expect, place }) => {
   const proxy = await place.proxy();
@@ -309,7 +383,7 @@ test('a service that gives nothing to renew by is found out at once: one warning
   expect(step.annotations).toMatchObject([
     {
       level: 'warning',
-      message: expect.stringMatching(/^This service cannot renew locks: .* hold until \d\d:\d\d UTC/),
+      message: expect.stringMatching(/^This service cannot renew locks: .* last until \d\d:\d\d UTC/),
     },
   ]);
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
