@@ -5,9 +5,9 @@ import { giveBack } from '../../src/action/locks/give-back.ts';
 import { openLockSession } from '../../src/action/locks/session.ts';
 import {
   maxRequestTimeout as maxReleaseTimeout,
-  retries as releaseRetries,
   timeLimitMs as releaseTimeLimitMs,
 } from '../../src/action/post-step/release.ts';
+import { retries as releaseRetries } from '../../src/action/post-step/release-claims.ts';
 import { parseWorkspaceId } from '../../src/client/access.ts';
 import type { Answer } from '../../src/client/answer.ts';
 import type { SentRequest } from '../../src/client/connection.ts';

@@ -1,19 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import type { Grant, Loss } from '../../../src/action/ledger/entry.ts';
 import type { ReleaseResult } from '../../../src/action/locks/release.ts';
+import { openLockSession } from '../../../src/action/locks/session.ts';
 import type { Claim } from '../../../src/action/post-step/claims.ts';
-import { releaseClaims } from '../../../src/action/post-step/release.ts';
+import { releaseClaims, retriesFor } from '../../../src/action/post-step/release-claims.ts';
 import type { Failure } from '../../../src/client/service-error.ts';
-import { errorOf, grantOf, iso, lockOf, place, refused, start } from '../samples.ts';
+import { createVirtualClient } from '../../support/virtual-client.ts';
+import { createVirtualTime } from '../../support/virtual-time.ts';
+import { errorOf, grantOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
 
 const second = 1_000;
 
 const claimOf = (path: string, endsInSeconds = 60): Claim => ({
   doubt: undefined,
-  grant: grantOf(path, { lock: lockOf(path, { expires_at: iso(endsInSeconds * second) }) }),
+  grant: grantOf(path, { lock: lockOf(path, { id: `lock_${path}`, expires_at: iso(endsInSeconds * second) }) }),
 });
 
 const released: ReleaseResult = { kind: 'released' };
+const absent: ReleaseResult = { kind: 'absent' };
+const taken: ReleaseResult = { kind: 'lost', holder: undefined };
+const takenAt = (ms: number): ReleaseResult => ({ kind: 'lost', holder: knownLock('a', { acquired_at: iso(ms) }) });
+const timeout: Failure = { kind: 'timeout', limitMs: second };
 const failing = (failure: Failure): ReleaseResult => ({ kind: 'failed', error: errorOf(failure) });
 
 /** Ends a step in a time that passes only in its pauses. */
@@ -24,9 +31,11 @@ async function ending(
 ) {
   let now = start;
   const tries: string[] = [];
+  const lines: string[] = [];
   const results = await releaseClaims(
     {
-      serverNow: () => start,
+      serverNow: () => now,
+      log: { line: (text) => void lines.push(text) },
       clock: () => now,
       random: () => 0.5,
       async sleep(ms) {
@@ -45,7 +54,7 @@ async function ending(
     { held: claims, unclear: [], trouble: undefined, renewalTrouble },
     { deadline: start + 45 * second },
   );
-  return { results, tries, tookMs: now - start };
+  return { results, tries, lines, tookMs: now - start };
 }
 
 describe('at the end of a job', () => {
@@ -65,10 +74,14 @@ describe('at the end of a job', () => {
   });
 
   test('what goes on failing is told as it failed last, before the time is over', async () => {
-    const { results, tries, tookMs } = await ending([claimOf('a')], () => failing(refused(502)));
+    const { results, tries, lines, tookMs } = await ending([claimOf('a')], () => failing(refused(502)));
     expect(results).toMatchObject([
       { kind: 'failed', why: expect.stringMatching(/^The service failed\./), request: expect.stringContaining('502') },
     ]);
+    expect(results).toMatchObject([{ request: expect.stringContaining(`, ${tries.length} attempts`) }]);
+    expect(lines[0]).toMatch(
+      /^1 lock could not be released yet\. The service failed.* 502 .*\)\. Trying again in 0\.8 s\.$/,
+    );
     expect(tries.length).toBeGreaterThan(5);
     expect(tookMs).toBeGreaterThan(35 * second);
     expect(tookMs).toBeLessThan(45 * second);
@@ -78,6 +91,77 @@ describe('at the end of a job', () => {
     const { results, tries } = await ending([claimOf('a')], () => failing(refused(403)));
     expect(results).toMatchObject([{ kind: 'failed' }]);
     expect(tries).toEqual(['a']);
+  });
+
+  test('a failure is reported with its reason, and not as the deadline that cut off the last attempt', async () => {
+    const cutOff = { kind: 'deadline', last: undefined, retryAfterMs: undefined } as const;
+    for (const last of [cutOff, { kind: 'aborted' } as const]) {
+      const { results } = await ending([claimOf('a')], (_, number) => failing(number < 3 ? refused(502) : last));
+      expect(results).toMatchObject([{ kind: 'failed', why: expect.stringMatching(/^The service failed\./) }]);
+    }
+  });
+
+  const unreached: Failure = {
+    kind: 'connection',
+    ...{ code: 'ECONNREFUSED', words: 'connect ECONNREFUSED', mayHaveArrived: false, untrusted: false },
+  };
+
+  test.each<[string, Failure, ReleaseResult, kind: string]>([
+    ['reported as lost if another has it after an attempt that never arrived', unreached, taken, 'lost'],
+    ['reported as lost if another had it before an attempt that may have released it', timeout, takenAt(-1), 'lost'],
+    ['not reported as lost if another took it after an attempt that may have released it', timeout, takenAt(0), 'gone'],
+    ['not reported as lost if another has it after an attempt that may have released it', timeout, taken, 'gone'],
+    ['reported as released if it is gone after an attempt that may have released it', timeout, absent, 'released'],
+    ['reported as gone if it is gone after an attempt that never arrived', unreached, absent, 'gone'],
+  ])('a lock is %s', async (_, first, then, kind) => {
+    const { results } = await ending([claimOf('a')], (_path, number) => (number === 1 ? failing(first) : then));
+    expect(results).toMatchObject([{ kind }]);
+  });
+
+  test('locks whose release fails hold up no others', async () => {
+    const time = createVirtualTime(start);
+    const claims = [
+      ...Array.from({ length: 60 }, (_, index) => claimOf(`sick${index}`, 7_200)),
+      ...Array.from({ length: 10 }, (_, index) => claimOf(`fine${index}`)),
+    ];
+    const releasedAfterMs: number[] = [];
+    const { client } = createVirtualClient({
+      baseUrl: new URL(place.service),
+      ...{ timeoutMs: 10 * second, retries: retriesFor({ held: claims }) },
+      ...{ clock: time.now, sleep: time.sleepUnless, startTimer: time.after, random: () => 0.5 },
+      async send({ target }, signal) {
+        await time.sleepUnless(20, signal);
+        const isFine = target.includes('fine');
+        if (isFine) releasedAfterMs.push(time.now() - start);
+        return { status: isFine ? 204 : 500, headers: {}, body: { kind: 'empty' } };
+      },
+    });
+    const context = {
+      client,
+      clock: time.now,
+      sleep: time.sleepUnless,
+      random: () => 0.5,
+      log: { line: () => undefined },
+    };
+    const none = { record: () => undefined, announce: () => undefined, step: 's', origin: undefined };
+    const session = openLockSession({ ...context, ...none });
+    const all = { held: claims, unclear: [], trouble: undefined };
+    const results = await time.pass(
+      releaseClaims({ ...context, session, serverNow: client.serverNow }, place.service, all, {
+        deadline: start + 45 * second,
+      }),
+    );
+    expect(releasedAfterMs).toHaveLength(10);
+    expect(Math.max(...releasedAfterMs)).toBeLessThan(3 * second);
+    expect(results.filter(({ kind }) => kind === 'released')).toHaveLength(10);
+    expect(results.filter(({ kind }) => kind === 'failed')).toHaveLength(60);
+    expect(time.now() - start).toBeGreaterThan(35 * second);
+  });
+
+  test('the client itself retries for a lock that nothing identifies', () => {
+    const nameless = { doubt: undefined, grant: grantOf('a', { lock: lockOf('a') }) };
+    expect(retriesFor({ held: [claimOf('a')] })).toBe(0);
+    for (const held of [[], [claimOf('a'), nameless]]) expect(retriesFor({ held })).toBeGreaterThan(0);
   });
 
   test('a lock that another has after a try without an answer is not taken for one that was lost', async () => {
@@ -91,8 +175,6 @@ describe('at the end of a job', () => {
 
 describe('at the end of a job whose locks were renewed', () => {
   const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(0) };
-  const absent: ReleaseResult = { kind: 'absent' };
-  const taken: ReleaseResult = { kind: 'lost', holder: undefined };
   const failed = failing(refused(403));
   const held = claimOf('a');
   const over = claimOf('a', -5);

@@ -1,0 +1,214 @@
+import {
+  inParallel,
+  isTransient,
+  type KnownLock,
+  type ServiceError,
+  type Within,
+  withRequest,
+} from '../../client/client.ts';
+import type { Context } from '../context.ts';
+import { type Intent, parsedTtl } from '../ledger/entry.ts';
+import { isOver } from '../locks/ownership.ts';
+import { isProven } from '../locks/release.ts';
+import type { LockSession } from '../locks/session.ts';
+import type { Log } from '../report/reporter.ts';
+import { count, duration } from '../report/words.ts';
+import type { Claim, ClaimResult, Claims } from './claims.ts';
+
+interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
+  readonly session: LockSession;
+  readonly serverNow: () => number;
+  readonly log: Pick<Log, 'line'>;
+}
+
+/** Releases the locks that are provably ours, in parallel, and retries for as long as there is time. */
+export async function releaseClaims(
+  { session, clock, sleep, random, serverNow, log }: ReleaseContext,
+  service: string,
+  { held, unclear, trouble, renewalTrouble }: Claims,
+  within: Within,
+): Promise<readonly ClaimResult[]> {
+  const results: ClaimResult[] = [];
+
+  async function release(claim: Claim, sentAt: number | undefined): Promise<Attempt> {
+    const { grant, doubt = sentAt === undefined ? undefined : 'release-begun', loss } = claim;
+    const lostTo = (holder: KnownLock | 'nobody' | undefined): Attempt => ({
+      result: lostOr({ grant, doubt, loss }, holder, renewalTrouble),
+    });
+    if (grant.service !== service) {
+      return { result: failedOr(claim, elsewhere(grant.service, service)) };
+    }
+    const released = await session.release(grant, within, doubt !== undefined);
+    switch (released.kind) {
+      case 'released':
+        return { result: { kind: 'released', grant } };
+      case 'absent': {
+        // Renewed to the end of the job, it cannot have ended before: it was lost, though nobody has the path now.
+        const failed = renewalTrouble !== undefined && isOver(grant.lock, serverNow());
+        if (loss !== undefined || failed) return lostTo('nobody');
+        return { result: { kind: sentAt !== undefined && claim.doubt === undefined ? 'released' : 'gone', grant } };
+      }
+      case 'lost': {
+        const { holder } = released;
+        // Another had the path before the first attempt, so none of them has released the lock.
+        const hadIt = sentAt !== undefined && Date.parse(holder?.acquired_at ?? '') < serverNow() - (clock() - sentAt);
+        return hadIt ? { result: lostOr(claim, holder, renewalTrouble) } : lostTo(holder);
+      }
+      case 'left-alone':
+        return { result: { kind: 'left-alone', grant } };
+      case 'unclear':
+      case 'failed': {
+        const { error } = released;
+        return { result: failedOr({ grant, doubt, loss }, error.reason + error.advice, error.request), error };
+      }
+    }
+  }
+
+  async function settle(intent: Intent, sentAt: number | undefined): Promise<Attempt> {
+    if (intent.service !== service) {
+      return { result: { kind: 'unproven', intent, why: elsewhere(intent.service, service) } };
+    }
+    const settlement = await session.settle(intent, within);
+    switch (settlement.kind) {
+      case 'acquired': {
+        // With damaged records, the service may remember an answer about a lock that was released long ago.
+        const earlier = sentAt === undefined ? undefined : 'release-begun';
+        const doubt = trouble === undefined ? earlier : 'records-damaged';
+        const released = await release({ grant: settlement.grant, doubt }, undefined);
+        const neverGranted = released.result.kind === 'released' && settlement.isNew === true;
+        return neverGranted ? { result: { kind: 'never-granted', intent } } : released;
+      }
+      case 'held':
+        return { result: { kind: 'never-granted', intent } };
+      case 'failed':
+      case 'unclear':
+        return { result: { kind: 'unproven', intent, why: settlement.error.message }, error: settlement.error };
+    }
+  }
+
+  /** Returns what is worth another attempt. */
+  async function attemptAll(all: readonly Pending[]): Promise<readonly Pending[]> {
+    const again: Pending[] = [];
+    await inParallel(all, async ({ attempt, before, requests, sentAt }) => {
+      const began = clock();
+      const { result, error } = await attempt(sentAt);
+      // An attempt that was cut off says less than the one before it.
+      const wasCutOff = error?.failure.kind === 'deadline' || error?.failure.kind === 'aborted';
+      if (error === undefined || !isTransient(error)) {
+        results.push(wasCutOff && before !== undefined ? before.result : result);
+        return;
+      }
+      again.push({
+        attempt,
+        before: wasCutOff && before !== undefined ? before : { result, error },
+        requests: requests + error.attempts,
+        sentAt: sentAt ?? (mayHaveArrived(error) ? began : undefined),
+      });
+    });
+    return again;
+  }
+
+  let claims: readonly Pending[] = longestTtlFirst(held, endOfClaim).map((one) => ({
+    requests: 0,
+    attempt: (sentAt) => release(one, sentAt),
+  }));
+  let intents: readonly Pending[] = longestTtlFirst(unclear, endOfIntent).map((one) => ({
+    requests: 0,
+    attempt: (sentAt) => settle(one, sentAt),
+  }));
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+    claims = await attemptAll(claims);
+    intents = await attemptAll(intents);
+    const failed = [...claims, ...intents].flatMap(({ before, requests }) => (before ? [{ before, requests }] : []));
+    const pause = pauseMs * (0.5 + random() / 2);
+    const isOver = within.signal?.aborted === true || clock() + pause >= within.deadline;
+    const [first] = failed;
+    if (first === undefined || isOver) {
+      return [...results, ...failed.map(({ before, requests }) => withRequests(before, requests))];
+    }
+    const { reason, request } = first.before.error;
+    const left = `${count(failed.length, 'lock')} could not be released yet.`;
+    log.line(`${left} ${withRequest(reason, request)} Trying again in ${duration(pause)}.`);
+    await sleep(pause, within.signal ?? never);
+  }
+}
+
+/** For locks whose requests the client repeats: as many as fit. */
+export const retries = 1_000;
+
+/**
+ * Usually the client sends each request once: locks for which it fails then hold up no others, and all are retried
+ * together. A lock without id and ETag takes several requests, of which a new attempt would not know.
+ */
+export const retriesFor = ({ held }: Pick<Claims, 'held'>): number =>
+  held.length > 0 && held.every(({ grant }) => isProven(grant.lock)) ? 0 : retries;
+
+const firstPauseMs = 1_000;
+const maxPauseMs = 8_000;
+
+const never = new AbortController().signal;
+
+/** The result of one attempt, and its error if another attempt may succeed. */
+interface Attempt {
+  readonly result: ClaimResult;
+  readonly error?: ServiceError;
+}
+
+/** A claim or an intent that an earlier attempt has not settled. */
+interface Pending {
+  readonly attempt: (sentAt: number | undefined) => Promise<Attempt>;
+  /** The earlier attempt that says most. */
+  readonly before?: Required<Attempt>;
+  /** Requests so far. */
+  readonly requests: number;
+  /** Since then the lock may have been released, by an attempt whose response was lost. */
+  readonly sentAt?: number | undefined;
+}
+
+/** The lock that would block others for longest comes first; one without a known end, last. */
+const longestTtlFirst = <One>(all: readonly One[], endOf: (one: One) => number): readonly One[] =>
+  all.toSorted((one, other) => (endOf(other) || 0) - (endOf(one) || 0));
+
+const endOfClaim = ({ grant }: Claim): number => Date.parse(grant.lock.expires_at);
+const endOfIntent = (intent: Intent): number => Date.parse(intent.at) + parsedTtl(intent).seconds * 1_000;
+
+const mayHaveArrived = ({ failure, attempts }: ServiceError): boolean =>
+  attempts > 0 && !(failure.kind === 'connection' && !failure.mayHaveArrived);
+
+/** The client counts the requests of one attempt only. */
+function withRequests({ result, error }: Required<Attempt>, requests: number): ClaimResult {
+  const counted = error.request === undefined || error.attempts > 1 || requests < 2;
+  return counted || result.kind !== 'failed'
+    ? result
+    : { ...result, request: `${error.request}, ${requests} attempts` };
+}
+
+/** Without a connection to the service. */
+export const unreleased = ({ held, unclear }: Claims, why: string): readonly ClaimResult[] => [
+  ...held.map((claim) => failedOr(claim, why)),
+  ...unclear.map((intent): ClaimResult => ({ kind: 'unproven', intent, why })),
+];
+
+/** The service has said already that a lock is lost: nothing more has to be asked for that. */
+const failedOr = (claim: Claim, why: string, request?: string): ClaimResult =>
+  claim.loss === undefined ? { kind: 'failed', grant: claim.grant, why, request } : lostOr(claim, undefined, undefined);
+
+const lostOr = (
+  { grant, doubt, loss }: Claim,
+  holder: KnownLock | 'nobody' | undefined,
+  renewalTrouble: string | undefined,
+): ClaimResult => {
+  // What the service refused to renew was lost before anybody could have released it.
+  switch (loss === undefined ? doubt : undefined) {
+    case undefined:
+      return { kind: 'lost', grant, holder, loss, renewalTrouble };
+    case 'release-begun':
+      return { kind: 'gone', grant };
+    case 'records-damaged':
+      return holder === 'nobody' ? { kind: 'gone', grant } : { kind: 'replaced', grant, holder };
+  }
+};
+
+/** The token that the step has now is for the service that it names now, and goes to no other. */
+const elsewhere = (service: string, now: string): string =>
+  `It is on ${service}, and \`base-url\` (or WORKSPACE_BASE_URL) names ${now} by now.`;
