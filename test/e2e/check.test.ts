@@ -30,14 +30,14 @@ test('the locks of a job that still has all of them are kept, whichever step too
   const [hero] = JSON.parse(locks);
   expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([hero, { path: 'Content/Other.uasset', fence: 2 }]);
   expect(stable(result.log)).toMatchInlineSnapshot(`
-    "##[group]All 2 locks in <workspace> are still held, until <clock> (<distance>).
+    "##[group]Both locks in <workspace> are still held, until <clock> (<distance>).
       Content/Hero.uasset: kept until <clock> (<distance>)
       Content/Other.uasset: kept until <clock> (<distance>)
     ##[endgroup]"
   `);
   expect(stable(result.summary)).toMatchInlineSnapshot(`
     "<h3>Workspace: check</h3>
-    <p>All 2 locks in <workspace> are still held, until <clock>.</p>
+    <p>Both locks in <workspace> are still held, until <clock>.</p>
     <table>
     <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th></tr>
     <tr><td>Content/Hero.uasset</td><td>kept</td><td>this job</td><td><clock></td></tr>

@@ -80,7 +80,8 @@ function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
   }
   const soonest = kept.reduce((end, { lock }) => Math.min(end, endOf(lock)), Number.POSITIVE_INFINITY);
   const until = Number.isNaN(soonest) ? '' : `, until ${moment(soonest, now)}`;
-  return isOne ? `The ${one} is still held${until}.` : `All ${all} in ${workspace} are still held${until}.`;
+  if (isOne) return `The ${one} is still held${until}.`;
+  return `${kept.length === 2 ? 'Both locks' : `All ${all}`} in ${workspace} are still held${until}.`;
 }
 
 const holderName = (holder: KnownLock | undefined): string =>

@@ -11,9 +11,10 @@ import { openLockSession } from '../locks/session.ts';
 import { stopRenewal } from '../renewal/processes.ts';
 import type { Redact } from '../report/redact.ts';
 import type { Log, Reporter } from '../report/reporter.ts';
+import { chartOf } from './chart.ts';
 import { type ClaimResult, readClaims } from './claims.ts';
 import { releaseClaims, retriesFor, unreleased } from './release-claims.ts';
-import { chartOf, nothingLeft, releaseReport } from './report.ts';
+import { nothingLeft, releaseReport } from './report.ts';
 
 /** The post-step ends within 60 s; the rest is for starting and reporting on a slow machine. */
 export const timeLimitMs = 45_000;
@@ -46,8 +47,7 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
   const claims = readClaims({ ledger, step, locksFile: locksFile(temporaryFolder, step), savedState });
 
   async function report({ results, now }: ReleaseResults): Promise<void> {
-    const without = new Set(results.flatMap((one) => (one.kind === 'never-granted' ? [one.intent.key] : [])));
-    const chart = chartOf(ledger, { step, without, now, redact });
+    const chart = chartOf(ledger, { step, results, now, redact });
     // The step itself has refused a wrong `summary`; here it means the default.
     const summary = parseBoolean(raw.summary);
     const told = releaseReport(results, { chart, now, onLost: lossReaction(state('on-lost'), raw['on-lost']) });

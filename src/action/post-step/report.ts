@@ -3,13 +3,10 @@ import { answerClockMs } from '../../client/clock.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
 import type { LossReaction } from '../inputs/parse.ts';
-import { type Entry, type Grant, parsedAddress } from '../ledger/entry.ts';
-import { historyOf } from '../ledger/history.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { type Grant, parsedAddress } from '../ledger/entry.ts';
 import { heldText, lossText, pastMoment, unprovenText } from '../locks/messages.ts';
-import { byPath, locksPage, ofKind, type ReleaseReport } from '../outcome.ts';
-import type { Redact } from '../report/redact.ts';
-import { clockTime, count, grouped, moment, timeCell } from '../report/words.ts';
+import { locksPage, ofKind, type ReleaseReport } from '../outcome.ts';
+import { count, grouped, moment, timeCell } from '../report/words.ts';
 import type { ClaimResult } from './claims.ts';
 
 /** Releases the lock without this action. It shows no token: whoever runs it has their own. */
@@ -24,19 +21,34 @@ export function manualReleaseCommand(grant: Grant): string {
 
 type Of<Kind extends ClaimResult['kind']> = Extract<ClaimResult, { kind: Kind }>;
 
-/** Most important first. */
-const words: Readonly<Record<ClaimResult['kind'], string>> = {
-  lost: 'lost to another holder',
-  failed: 'not released',
-  replaced: 'held by somebody else now, left alone',
-  'left-alone': 'cannot be told apart from a lock of somebody else, left alone',
-  unproven: 'not known to be ours, left alone',
-  gone: 'was gone already',
-  released: 'released',
-  'never-granted': 'was never granted',
-};
+/** In the order of the report, most important first: what became of one lock, and of several if that is not the same. */
+const words = {
+  'lost-to-another': ['lost to another holder'],
+  'lost-and-free': ['lost and now free'],
+  lost: ['lost'],
+  failed: ['not released'],
+  replaced: ['now held by someone else, left alone'],
+  'left-alone': ['not distinguishable from the lock of someone else, left alone'],
+  unproven: ['not known to be ours, left alone'],
+  gone: ['was already gone', 'were already gone'],
+  released: ['released'],
+  'never-granted': ['was never granted'],
+} as const satisfies Readonly<Record<ClaimResult['kind'] | `lost-${string}`, readonly [one: string, several?: string]>>;
 
-const order = Object.keys(words);
+type Fate = keyof typeof words;
+
+// Object.keys knows no more than that they are strings.
+const order = Object.keys(words) as readonly Fate[];
+
+function fateOf(result: ClaimResult): Fate {
+  if (result.kind !== 'lost') return result.kind;
+  const { holder, loss } = result;
+  if (holder === 'nobody') return 'lost-and-free';
+  // What the service refused to renew may not have gone to anyone.
+  return holder === undefined && loss !== undefined && loss.holder === undefined ? 'lost' : 'lost-to-another';
+}
+
+const wordOf = (result: ClaimResult): string => words[fateOf(result)][0];
 
 const pathOf = (result: ClaimResult): string => ('grant' in result ? result.grant.path : result.intent.path);
 
@@ -63,14 +75,21 @@ function several<One>(all: readonly One[], text: (one: One) => string): string {
 function lostText(lost: Of<'lost'>, now: number): string {
   const { grant, holder, loss, renewalTrouble } = lost;
   const { path } = grant;
-  const unrenewed = renewalTrouble === undefined ? '' : ` It could not be renewed: ${renewalTrouble}`;
-  if (loss !== undefined) return `${lossText(loss, holder, now)}${unrenewed}`;
-  const itself = `The lock on ${path} was lost while the job relied on it.`;
   const end = endOf(lost);
+  if (loss !== undefined) {
+    // An earlier end was no failure to renew the lock: someone had released it.
+    const hadExpired = end <= Date.parse(loss.at);
+    if (renewalTrouble === undefined || !hadExpired) return lossText(loss, holder, now);
+    const expired = `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalTrouble}`;
+    if (holder === undefined) return expired;
+    return `${expired} ${holder === 'nobody' ? `Nobody holds ${path} now` : heldText(path, holder, now, true)}.`;
+  }
+  const unrenewed = renewalTrouble === undefined ? '' : ` It could not be renewed: ${renewalTrouble}`;
+  const itself = `The lock on ${path} was lost while the job relied on it.`;
   if (holder === 'nobody') return `${itself} It had ended at ${pastMoment(end, now)}.${unrenewed}`;
   const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
   const longer = renewalTrouble === undefined ? '; a longer `ttl` would have kept it.' : '.';
-  const when = had ? ` It had ended at ${pastMoment(end, now)}${longer}` : ' Somebody had released it before its end.';
+  const when = had ? ` It had ended at ${pastMoment(end, now)}${longer}` : ' Someone had released it before its end.';
   return `${itself}${when} ${heldText(path, holder, now, true)}; that lock has been left alone.${unrenewed}`;
 }
 
@@ -112,10 +131,26 @@ function warningsOf(results: readonly ClaimResult[], now: number): readonly stri
 function lineOf(result: ClaimResult, now: number): string {
   const id = 'grant' in result ? result.grant.lock.id : undefined;
   const details = result.kind === 'failed' ? [untilText(result, now), id && `id ${id}`].filter(Boolean).join(', ') : '';
-  return `${pathOf(result)}: ${words[result.kind]}${details === '' ? '' : ` (${details})`}`;
+  return `${pathOf(result)}: ${wordOf(result)}${details === '' ? '' : ` (${details})`}`;
 }
 
 export const nothingLeft = 'Nothing was left to release at the end of the job.';
+
+/** One sentence about all locks of the step; one that was never granted is none. */
+function sentenceOf(results: readonly ClaimResult[]): string {
+  const fates = results.map(fateOf).filter((fate) => fate !== 'never-granted');
+  const numberOf = (fate: Fate): number => fates.filter((each) => each === fate).length;
+  const phrase = (fate: Fate, what = ''): string => {
+    const [one, several = one] = words[fate];
+    return `${grouped(numberOf(fate))}${what} ${numberOf(fate) === 1 ? one : several}`;
+  };
+  if (fates.length === 0) return nothingLeft;
+  const gone = numberOf('gone');
+  if (gone === fates.length) return `Nothing to release: ${phrase('gone', gone === 1 ? ' lock' : ' locks')}.`;
+  const others = order.filter((fate) => fate !== 'released' && numberOf(fate) > 0);
+  const released = count(numberOf('released'), 'lock');
+  return `Released ${released} at the end of the job${others.map((fate) => `, ${phrase(fate)}`).join('')}.`;
+}
 
 interface ReportOptions {
   readonly chart: string | undefined;
@@ -127,28 +162,20 @@ interface ReportOptions {
 /** What became of a step's locks, for people. */
 export function releaseReport(results: readonly ClaimResult[], { chart, now, onLost }: ReportOptions): ReleaseReport {
   const sorted = results.toSorted(
-    (one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || (pathOf(one) < pathOf(other) ? -1 : 1),
+    (one, other) => order.indexOf(fateOf(one)) - order.indexOf(fateOf(other)) || (pathOf(one) < pathOf(other) ? -1 : 1),
   );
   // All are in the one workspace of the step.
   const [about] = results.map((one) => ('grant' in one ? one.grant : one.intent));
-  const released = ofKind(results, 'released').length;
   const lost = ofKind(sorted, 'lost');
-  const others = Object.entries(words)
-    .filter(([kind]) => kind !== 'released' && kind !== 'never-granted')
-    .map(([kind, word]) => [results.filter((one) => one.kind === kind).length, word] as const)
-    .filter(([number]) => number > 0)
-    .map(([number, word]) => `, ${grouped(number)} ${word}`);
   return {
-    sentence:
-      results.length === 0
-        ? nothingLeft
-        : `Released ${count(released, 'lock')} at the end of the job${others.join('')}.`,
+    sentence: sentenceOf(results),
     table: {
       head: ['Path', 'Result', 'Ends'],
       rows: sorted.map((one) => [
         pathOf(one),
-        words[one.kind],
-        'grant' in one ? timeCell(one.grant.lock.expires_at) : '',
+        wordOf(one),
+        // The end of a lock matters only while it may still be there.
+        one.kind === 'failed' || one.kind === 'left-alone' ? timeCell(one.grant.lock.expires_at) : '',
       ]),
       ...(about !== undefined && { rest: locksPage(about.service, about.workspace) }),
     },
@@ -160,141 +187,4 @@ export function releaseReport(results: readonly ClaimResult[], { chart, now, onL
     ],
     lines: sorted.map((one) => lineOf(one, now)),
   };
-}
-
-/** One lock in the chart. Times in milliseconds since 1970. */
-export interface Bar {
-  readonly path: string;
-  /** When the step first asked for it. */
-  readonly asked: number;
-  readonly granted: number;
-  /** When it was released, or the end of the chart if it was not. */
-  readonly ended: number;
-  readonly released: boolean;
-  /** When it was renewed, and perhaps times outside of the bar. Most bars are never drawn. */
-  readonly renewals?: () => readonly number[];
-}
-
-/** More rows than fit on a screen are of no use; the table beside the chart has all locks. */
-const maxRows = 30;
-
-/** A shorter wait would only be a stripe in front of its bar. */
-const minWaitMs = 1_000;
-
-/** Of a longer one the end stays: the column with the names is not to take more than a third of the chart. */
-const maxNameLength = 36;
-
-/** In pixels, at most: Mermaid writes them 11 high, and letters of scripts that are not Latin may be square. */
-const widthOf = (name: string): number => [...name].reduce((width, letter) => width + (letter < '\u0300' ? 8 : 11), 0);
-
-/** A path in characters that mean nothing to Mermaid and cannot end the code block; the table has it as it is. */
-function nameOf(path: string): string {
-  const plain = path.replace(/[^\p{L}\p{M}\p{N} ._/()+=-]/gu, '_');
-  const letters = [...plain];
-  return letters.length <= maxNameLength ? plain : `…${letters.slice(1 - maxNameLength).join('')}`;
-}
-
-/** Rows with one name would become one. */
-function namesOf(bars: readonly Bar[]): readonly string[] {
-  const times = new Map<string, number>();
-  return bars.map(({ path }) => {
-    const name = nameOf(path);
-    const time = (times.get(name) ?? 0) + 1;
-    times.set(name, time);
-    return time === 1 ? name : `${name} (${time})`;
-  });
-}
-
-/** A bar with more marks looks like a grey one. */
-const maxMarks = 24;
-
-/** So many of them at most, evenly. */
-const thinned = (times: readonly number[]): readonly number[] => {
-  const every = Math.ceil(times.length / maxMarks);
-  return times.filter((_, index) => index % every === every - 1);
-};
-
-/** Without a zone, Mermaid shows a time as it is given; with one, it would show it in that of the reader. */
-const utc = (time: number): string => new Date(time).toISOString().replace('T', ' ').replace('Z', '');
-
-function rowOf({ asked, granted, ended, released, renewals }: Bar, name: string): string {
-  const from = Math.round(asked);
-  const since = Math.round(granted);
-  const until = Math.max(Math.round(ended), since + 1);
-  const waited = since - from >= minWaitMs ? `    waited :done, ${utc(from)}, ${utc(since)}\n` : '';
-  const times = renewals?.().map(Math.round) ?? [];
-  // The clock of the service is known to the second only, so that a round may seem to come before the one before it.
-  const marks = thinned(times.filter((time) => time > since && time < until).toSorted((one, other) => one - other));
-  const ends = [...marks, until];
-  const parts = ends.map((end, index) => {
-    const begin = index === 0 ? since : (ends[index - 1] ?? since);
-    const what = index === 0 ? 'held' : 'renewed';
-    const held = released ? `${what} :active` : `${index === 0 ? 'not released' : what} :crit`;
-    return `    ${held}, ${utc(begin)}, ${utc(end)}\n`;
-  });
-  return `    section ${name}\n${waited}${parts.join('')}`;
-}
-
-/** Names stand beside the bars: the column for them is too narrow for a path where nobody says how wide it is. */
-const withColumnFor = (names: readonly string[]): string =>
-  `%%{init: {"gantt": {"leftPadding": ${Math.max(...names.map(widthOf)) + 20}}}}%%\n`;
-
-/** Mermaid knows no times before 1970, and only years of four digits. */
-const isDrawable = ({ asked, granted, ended }: Bar): boolean =>
-  [asked, granted, ended].every((time) => time >= 0 && time < Date.UTC(9_999, 11));
-
-/** Markdown that GitHub draws as a chart of how long each lock was waited for and held; undefined without locks. */
-export function gantt(bars: readonly Bar[]): string | undefined {
-  const drawable = bars.filter(isDrawable).toSorted(byPath);
-  if (drawable.length === 0) return undefined;
-  const shown = drawable.slice(0, maxRows);
-  const names = namesOf(shown);
-  const rows = shown.map((bar, index) => rowOf(bar, names[index] ?? ''));
-  const more = drawable.length - rows.length;
-  const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${grouped(drawable.length)} locks.\n`;
-  // Parts of a bar stand in one row, not each in one of its own.
-  const mode = rows.some((row) => row.includes('renewed :')) ? '---\ndisplayMode: compact\n---\n' : '';
-  const [begin, end] = [Math.min(...shown.map(({ asked }) => asked)), Math.max(...shown.map(({ ended }) => ended))];
-  // The axis has neither the date nor the zone.
-  const title = `    title ${clockTime(begin)} to ${clockTime(end)}\n`;
-  const format = '    dateFormat YYYY-MM-DD HH:mm:ss.SSS\n    axisFormat %H:%M:%S\n';
-  return `\`\`\`mermaid\n${mode}${withColumnFor(names)}gantt\n${title}${format}${rows.join('')}\`\`\`\n${rest}`;
-}
-
-interface ChartOptions {
-  readonly step: string;
-  /** Keys of requests that were granted only because the post-step asked about them. */
-  readonly without: ReadonlySet<string>;
-  readonly now: number;
-  readonly redact: Redact;
-}
-
-/** A chart of how long a step waited for its locks and held them; undefined without records. */
-export function chartOf(ledger: Ledger, { step, without, now, redact }: ChartOptions): string | undefined {
-  let entries: readonly Entry[];
-  try {
-    ({ entries } = ledger.read());
-  } catch {
-    return undefined;
-  }
-  const { grants, endings, losses, renewals } = historyOf(
-    entries.filter((entry) => !('key' in entry && without.has(entry.key))),
-  );
-  const rounds = renewals.get(step) ?? [];
-  const bars = grants
-    .filter((grant) => grant.step === step)
-    .map((grant): Bar => {
-      const granted = Date.parse(grant.at);
-      const ending = endings.get(grant);
-      const over = losses.get(grant.key) ?? ending;
-      return {
-        path: redact(grant.path),
-        asked: granted - grant.waitedMs,
-        granted,
-        ended: over === undefined ? now : Date.parse(over.at),
-        released: ending !== undefined,
-        renewals: () => rounds.filter(({ except }) => !except?.includes(grant.path)).map((one) => Date.parse(one.at)),
-      };
-    });
-  return gantt(bars);
 }

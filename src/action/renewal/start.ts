@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { type ServiceError, withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
+import { unlessAborted } from '../../interface/timers.ts';
 import type { Context } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import { type Grant, parsedAddress, soonestEnd } from '../ledger/entry.ts';
@@ -119,14 +120,15 @@ function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'loc
 const maxAnswerMs = 2_000;
 
 /** Waits until the process reports that it renews. From then on it continues alone, even after the step. */
-async function firstAnswer({ child, answer }: RenewalProcess, { sleep, signal }: Context): Promise<Answer | 'silent'> {
-  const answered = new AbortController();
-  const timeout = sleep(maxAnswerMs, AbortSignal.any([signal, answered.signal]));
-  const first = await Promise.race([answer, timeout.then(() => 'silent' as const)]);
-  answered.abort();
-  child.stdout.destroy();
-  child.unref();
-  return first;
+async function firstAnswer({ child, answer }: RenewalProcess): Promise<Answer | 'silent'> {
+  try {
+    return await unlessAborted(answer, AbortSignal.timeout(maxAnswerMs));
+  } catch {
+    return 'silent';
+  } finally {
+    child.stdout.destroy();
+    child.unref();
+  }
 }
 
 /** The renewal of all locks of a step until the job ends. */
@@ -164,8 +166,10 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
     const couldNotStart = (why: string): void =>
       log.warn(`Could not start the process that renews the locks (${why}). They ${endText()}`);
     // The next parent of an orphan may live for years, and there is nobody left to release anything.
-    if (process.ppid !== runner.worker) {
-      couldNotStart('the process that runs the steps of the job is gone');
+    const isOrphan = (): boolean => process.ppid !== runner.worker;
+    const orphaned = 'the process that runs the steps of the job is gone';
+    if (isOrphan()) {
+      couldNotStart(orphaned);
       return grants;
     }
     // Killed from here on, a step leaves a process behind that its post-step has to stop.
@@ -182,11 +186,11 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
       const prepared = await prepare();
       handedOver = true;
       handOver(prepared, context, task, step);
-      const answer = await firstAnswer(prepared, context);
+      const answer = await firstAnswer(prepared);
       if (answer === 'silent') {
         const silent = `The process that renews the locks did not answer within ${maxAnswerMs / 1_000} s.`;
         log.warn(`${silent} Unless it still starts, they ${endText()}`);
-      } else if (answer.kind === 'ended') couldNotStart(answer.how);
+      } else if (answer.kind === 'ended') couldNotStart(isOrphan() ? orphaned : answer.how);
       else log.line('The locks are renewed for as long as the job lives: `renew` is true.');
     } catch (error) {
       couldNotStart(error instanceof Error ? error.message : String(error));

@@ -91,7 +91,7 @@ describe('a report', () => {
 
   test.each([
     ['kept', [kept], 'The lock on a in game is still held, until 2026-03-01 13:00 UTC.', 'kept'],
-    ['kept', [kept, kept], 'All 2 locks in game are still held, until 2026-03-01 13:00 UTC.', 'kept'],
+    ['kept', [kept, kept], 'Both locks in game are still held, until 2026-03-01 13:00 UTC.', 'kept'],
     ['lost', [gone], 'The lock on c in game is lost.', 'lost'],
     ['lost beside others', [kept, taken, gone], '2 of 3 locks in game are lost.', 'lost'],
     [

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Entry, Grant } from '../../../src/action/ledger/entry.ts';
 import { readJobLocks } from '../../../src/action/ledger/history.ts';
 import { type Ledger, openLedger } from '../../../src/action/ledger/ledger.ts';
+import { chartOf } from '../../../src/action/post-step/chart.ts';
 import { type ClaimResult, readClaims } from '../../../src/action/post-step/claims.ts';
-import { chartOf, releaseReport } from '../../../src/action/post-step/report.ts';
+import { releaseReport } from '../../../src/action/post-step/report.ts';
 import { summaryHtml } from '../../../src/action/report/reporter.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
 import { runs } from '../../support/runs.ts';
@@ -46,12 +47,12 @@ function endStep(ledger: Ledger, grants: readonly Grant[]): void {
     { kind: 'ended', ...place, path, id, etag, how: 'released', at },
   ]);
   ledger.append(...endings);
-  const chart = chartOf(ledger, { step, without: new Set(), now, redact });
   const results = claims.held.map(({ grant }, index): ClaimResult => {
     if (index % 4 === 0) return { kind: 'failed', grant, why: 'It lost its connection.' };
     if (index % 4 === 1) return { kind: 'lost', grant, holder: undefined };
     return { kind: 'released', grant };
   });
+  const chart = chartOf(ledger, { step, results, now, redact });
   const report = releaseReport(results, { chart, now, onLost: 'fail' });
   summaryHtml('Workspace: locks at the end of the job', report.sentence, [report.table], redact);
 }

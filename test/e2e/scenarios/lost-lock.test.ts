@@ -91,7 +91,7 @@ test.each(conclusions)(
     expect(post?.annotations).toMatchObject([
       {
         level: conclusion === 'success' ? 'warning' : 'error',
-        message: expect.stringMatching(/\bb\b.* was lost .* Somebody had released it before its end\. .* by grace/s),
+        message: expect.stringMatching(/\bb\b.* was lost .* Someone had released it before its end\. .* by grace/s),
       },
     ]);
     expect(await place.locks()).toEqual([theirs]);

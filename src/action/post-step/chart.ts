@@ -1,0 +1,145 @@
+import type { Entry } from '../ledger/entry.ts';
+import { historyOf } from '../ledger/history.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { byPath, ofKind } from '../outcome.ts';
+import type { Redact } from '../report/redact.ts';
+import { clockTime, grouped } from '../report/words.ts';
+import type { ClaimResult } from './claims.ts';
+
+interface ChartOptions {
+  readonly step: string;
+  /** What became of its locks. */
+  readonly results: readonly ClaimResult[];
+  readonly now: number;
+  readonly redact: Redact;
+}
+
+/** A chart of how long a step waited for its locks and held them; undefined without records. */
+export function chartOf(ledger: Ledger, { step, results, now, redact }: ChartOptions): string | undefined {
+  let entries: readonly Entry[];
+  try {
+    ({ entries } = ledger.read());
+  } catch {
+    return undefined;
+  }
+  // Granted only because the post-step asked about it, a lock was never held.
+  const without = new Set(ofKind(results, 'never-granted').map(({ intent }) => intent.key));
+  const lost = new Set(ofKind(results, 'lost').map(({ grant }) => grant.key));
+  const { grants, endings, losses, renewals } = historyOf(
+    entries.filter((entry) => !('key' in entry && without.has(entry.key))),
+  );
+  const rounds = renewals.get(step) ?? [];
+  const bars = grants
+    .filter((grant) => grant.step === step)
+    .map((grant): Bar => {
+      const granted = Date.parse(grant.at);
+      const ending = endings.get(grant);
+      const over = losses.get(grant.key) ?? ending;
+      return {
+        path: redact(grant.path),
+        asked: granted - grant.waitedMs,
+        granted,
+        ended: over === undefined ? now : Date.parse(over.at),
+        end: lost.has(grant.key) ? 'lost' : ending === undefined ? 'not released' : 'released',
+        renewals: () => rounds.filter(({ except }) => !except?.includes(grant.path)).map((one) => Date.parse(one.at)),
+      };
+    });
+  return gantt(bars);
+}
+
+/** One lock in the chart. Times in milliseconds since 1970. */
+export interface Bar {
+  readonly path: string;
+  /** When the step first asked for it. */
+  readonly asked: number;
+  readonly granted: number;
+  /** When it was released or lost, or else the end of the chart. */
+  readonly ended: number;
+  readonly end: 'released' | 'not released' | 'lost';
+  /** When it was renewed, and perhaps times outside of the bar. Most bars are never drawn. */
+  readonly renewals?: () => readonly number[];
+}
+
+/** Markdown that GitHub draws as a chart of how long each lock was waited for and held; undefined without locks. */
+export function gantt(bars: readonly Bar[]): string | undefined {
+  const drawable = bars.filter(isDrawable).toSorted(byPath);
+  if (drawable.length === 0) return undefined;
+  const shown = drawable.slice(0, maxRows);
+  const names = namesOf(shown);
+  const rows = shown.map((bar, index) => rowOf(bar, names[index] ?? ''));
+  const more = drawable.length - rows.length;
+  const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${grouped(drawable.length)} locks.\n`;
+  // Parts of a bar stand in one row, not each in one of its own.
+  const mode = rows.some((row) => row.includes('renewed :')) ? '---\ndisplayMode: compact\n---\n' : '';
+  const [begin, end] = [Math.min(...shown.map(({ asked }) => asked)), Math.max(...shown.map(({ ended }) => ended))];
+  // The axis has neither the date nor the zone.
+  const title = `    title ${[...new Set([clockTime(begin), clockTime(end)])].join(' to ')}\n`;
+  const format = '    dateFormat YYYY-MM-DD HH:mm:ss.SSS\n    axisFormat %H:%M:%S\n';
+  return `\`\`\`mermaid\n${mode}${withColumnFor(names)}gantt\n${title}${format}${rows.join('')}\`\`\`\n${rest}`;
+}
+
+/** More rows than fit on a screen are of no use; the table beside the chart has all locks. */
+const maxRows = 30;
+
+/** A shorter wait would only be a stripe in front of its bar. */
+const minWaitMs = 1_000;
+
+/** Of a longer one the end stays: the column with the names is not to take more than a third of the chart. */
+const maxNameLength = 36;
+
+/** In pixels, at most: Mermaid writes them 11 high, and letters of scripts that are not Latin may be square. */
+const widthOf = (name: string): number => [...name].reduce((width, letter) => width + (letter < '\u0300' ? 8 : 11), 0);
+
+/** A path in characters that mean nothing to Mermaid and cannot end the code block; the table has it as it is. */
+function nameOf(path: string): string {
+  const plain = path.replace(/[^\p{L}\p{M}\p{N} ._/()+=-]/gu, '_');
+  const letters = [...plain];
+  return letters.length <= maxNameLength ? plain : `…${letters.slice(1 - maxNameLength).join('')}`;
+}
+
+/** Rows with one name would become one. */
+function namesOf(bars: readonly Bar[]): readonly string[] {
+  const times = new Map<string, number>();
+  return bars.map(({ path }) => {
+    const name = nameOf(path);
+    const time = (times.get(name) ?? 0) + 1;
+    times.set(name, time);
+    return time === 1 ? name : `${name} (${time})`;
+  });
+}
+
+/** More labels would overlap. */
+const maxMarks = 8;
+
+/** So many of them at most, evenly. */
+const thinned = (times: readonly number[]): readonly number[] => {
+  const every = Math.ceil(times.length / maxMarks);
+  return times.filter((_, index) => index % every === every - 1);
+};
+
+/** Without a zone, Mermaid shows a time as it is given; with one, it would show it in that of the reader. */
+const utc = (time: number): string => new Date(time).toISOString().replace('T', ' ').replace('Z', '');
+
+function rowOf({ asked, granted, ended, end, renewals }: Bar, name: string): string {
+  const askedAt = Math.round(asked);
+  const since = Math.round(granted);
+  const until = Math.max(Math.round(ended), since + 1);
+  const waited = since - askedAt >= minWaitMs ? `    waited :done, ${utc(askedAt)}, ${utc(since)}\n` : '';
+  const times = renewals?.().map(Math.round) ?? [];
+  // The clock of the service is known to the second only, so that a round may seem to come before the one before it.
+  const marks = thinned(times.filter((time) => time > since && time < until).toSorted((one, other) => one - other));
+  const [first, style] = end === 'released' ? ['held', 'active'] : [end, 'crit'];
+  const parts = [...marks, until].map((to, index) => {
+    const from = index === 0 ? since : (marks[index - 1] ?? since);
+    return `    ${index === 0 ? first : 'renewed'} :${style}, ${utc(from)}, ${utc(to)}\n`;
+  });
+  return `    section ${name}\n${waited}${parts.join('')}`;
+}
+
+/** Names stand beside the bars: the column for them is too narrow for a path where nobody says how wide it is. */
+const withColumnFor = (names: readonly string[]): string =>
+  `%%{init: {"gantt": {"leftPadding": ${Math.max(...names.map(widthOf)) + 20}}}}%%\n`;
+
+/** Mermaid knows no times before 1970, and only years of four digits. */
+const isDrawable = ({ asked, granted, ended }: Bar): boolean =>
+  [asked, granted, ended].every((time) => time >= 0 && time < Date.UTC(9_999, 11));
