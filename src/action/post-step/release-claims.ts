@@ -11,6 +11,7 @@ import { type Intent, parsedTtl } from '../ledger/entry.ts';
 import { isOver } from '../locks/ownership.ts';
 import { isProven } from '../locks/release.ts';
 import type { LockSession } from '../locks/session.ts';
+import { errorText } from '../report/error-text.ts';
 import type { Log } from '../report/reporter.ts';
 import { count, duration } from '../report/words.ts';
 import type { Claim, ClaimResult, Claims } from './claims.ts';
@@ -110,11 +111,13 @@ export async function releaseClaims(
 
   let claims: readonly Pending[] = longestTtlFirst(held, endOfClaim).map((one) => ({
     requests: 0,
-    attempt: (sentAt) => release(one, sentAt),
+    // A fault of our own code with one lock must not keep the others from being released.
+    attempt: (sentAt) => release(one, sentAt).catch((error) => ({ result: failedOr(one, errorText(error)) })),
   }));
   let intents: readonly Pending[] = longestTtlFirst(unclear, endOfIntent).map((one) => ({
     requests: 0,
-    attempt: (sentAt) => settle(one, sentAt),
+    attempt: (sentAt) =>
+      settle(one, sentAt).catch((error) => ({ result: { kind: 'unproven', intent: one, why: errorText(error) } })),
   }));
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
     claims = await attemptAll(claims);

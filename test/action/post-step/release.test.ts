@@ -158,6 +158,17 @@ describe('at the end of a job', () => {
     expect(time.now() - start).toBeGreaterThan(35 * second);
   });
 
+  test('a fault of the action with one lock keeps no other from being released', async () => {
+    const { results } = await ending([claimOf('a'), claimOf('b')], (path) => {
+      if (path === 'a') throw new TypeError('x is not a function');
+      return released;
+    });
+    expect(results).toMatchObject([
+      { kind: 'failed', why: expect.stringMatching(/^Internal error: x is not a function\. This is a bug/) },
+      { kind: 'released', grant: { path: 'b' } },
+    ]);
+  });
+
   test('the client itself retries for a lock that nothing identifies', () => {
     const nameless = { doubt: undefined, grant: grantOf('a', { lock: lockOf('a') }) };
     expect(retriesFor({ held: [claimOf('a')] })).toBe(0);
