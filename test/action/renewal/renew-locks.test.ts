@@ -9,6 +9,7 @@ import { formatDuration } from '../../../src/interface/duration.ts';
 import { problemTypePrefix } from '../../../src/interface/problem.ts';
 import { ttl as ttlOf } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
+import { printedSeed } from '../../support/seed.ts';
 import { createVirtualClient } from '../../support/virtual-client.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';
 import { grantOf, iso, lockOf, place, start } from '../samples.ts';
@@ -417,7 +418,9 @@ test.each(gatewayReplies)(
   },
 );
 
-test('no lock of a service that can be reached ever ends, and it is not asked more than it needs', async () => {
+test('no lock of a service that can be reached ever ends, and it is not asked more than it needs', {
+  timeout: runs(60, 900) * second,
+}, async () => {
   const scene = fc.record({
     ttlSeconds: fc.integer({ min: 20, max: 900 }),
     locks: fc.integer({ min: 1, max: 24 }),
@@ -463,6 +466,6 @@ test('no lock of a service that can be reached ever ends, and it is not asked mo
         expect(calm.length).toBeLessThanOrEqual(endedAfterMs / (ttlMs / 4) + 3 * (1 + away.length));
       }
     }),
-    { numRuns: runs(30, 1_000) },
+    { numRuns: runs(30, 2_000), seed: printedSeed('The renewals') },
   );
 });
