@@ -94,9 +94,14 @@ export function createListener(
           break;
         }
         case 'failed': {
-          failures += 1;
-          listens = hasWaited || failures < maxFailures;
-          if (!hasWaited) return undefined;
+          const tookMs = clock() - began;
+          // Cut off while the service held its answer back; one that hangs is silent for longer.
+          hasWaited ||= tookMs >= quickMs && tookMs < seconds * 1_000;
+          if (!hasWaited) {
+            failures += 1;
+            listens = failures < maxFailures;
+            return undefined;
+          }
           const pauseMs = minReconnectMs + random() * (maxReconnectMs - minReconnectMs);
           await sleep(Math.min(Math.max(result.retryAfterMs ?? 0, pauseMs), until - clock()), signal);
           break;

@@ -306,6 +306,23 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(events.filter((event) => event === 'ask a')).toHaveLength(2);
   });
 
+  test('takes a connection that is cut while it listens for the first time for a restart as well', async () => {
+    const { sleeps } = await waiting({
+      answer: heldAtFirst(1),
+      tell: (_, number) => ({ result: { kind: number < 20 ? 'failed' : 'free' }, afterMs: number === 0 ? 2_500 : 5 }),
+    });
+    expect(sleeps).toHaveLength(20);
+    expect(Math.max(...sleeps)).toBeLessThan(250);
+  });
+
+  test('polls where a service never answers those who listen', async () => {
+    const { events } = await waiting({
+      answer: heldAtFirst(6),
+      tell: ({ seconds }) => ({ result: { kind: 'failed' }, afterMs: seconds * second + 30 * second }),
+    });
+    expect(events.filter((event) => event.startsWith('listen'))).toHaveLength(3);
+  });
+
   test('waits as long as a gateway asks while the service is away', async () => {
     const { sleeps } = await waiting({
       answer: heldAtFirst(1),
