@@ -318,14 +318,14 @@ test.each([
     // The last schema without a history of locks.
     const { before, open, remove } = await make(12);
     onTestFinished(remove);
-    const takeAsBefore = (path: string, expiresAt: number) =>
+    const takeAsBefore = (path: string, fence: number) =>
       `insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)
-       values ('game', '${path}', 'lock_${path}', 'exclusive', 'tok_ada', 'ada', ${now}, ${expiresAt}, 41)
+       values ('game', '${path}', 'lock_${path}', 'exclusive', 'tok_ada', 'ada', ${now}, ${now + 3_600_000}, ${fence})
      on conflict (workspace_id, path) do update set id = excluded.id, expires_at = excluded.expires_at
        where locks.expires_at <= ${now}`;
     await runAll(before, [
       `insert into workspaces (id, remote, created_at) values ('game', 'https://git.example.com/game.git', 1)`,
-      takeAsBefore('held', now + 3_600_000),
+      takeAsBefore('held', 41),
     ]);
     await before.destroy();
     const storage = await open();
@@ -335,7 +335,7 @@ test.each([
     const place = (path: string) => ({ workspace: 'game', path: valueIn(parseLockPath(path)) });
     const releaser = { name: 'ada', owner: 'ada', tokenId: 'tok_ada', address: null, force: false };
     await storage.commit({ workspace: 'game' }, async (db) => {
-      await sql.raw(takeAsBefore('late', now + 3_600_000)).execute(db);
+      await sql.raw(takeAsBefore('late', 42)).execute(db);
       for (const path of ['held', 'late']) {
         await releaseLock(db, storage.now, { ...place(path), match: null, releaser });
       }
