@@ -68,8 +68,8 @@ export interface Manner {
   readonly keepsNoOrigin?: boolean;
   /** Nor when it was taken, and when it ends. */
   readonly keepsNoTimes?: boolean;
-  /** Its clock is so far ahead. */
-  readonly clockAheadMs?: number;
+  /** How far its clock is ahead, whenever it is told. */
+  readonly clockAheadMs?: () => number;
   /** For whoever comes through, its time runs so many times faster from that moment on, in milliseconds since 1970. */
   readonly faster?: { readonly times: number; readonly since: number };
   /** Instead of what it says of when to come again, in seconds; null for nothing. */
@@ -121,9 +121,9 @@ function lockPathOf(method: string, url: string, body: string): string | undefin
 
 const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-function timeAsTold(ms: number, { clockAheadMs = 0, faster = { times: 1, since: 0 } }: Manner): Date {
+function timeAsTold(ms: number, { clockAheadMs = () => 0, faster = { times: 1, since: 0 } }: Manner): Date {
   const { times, since } = faster;
-  return new Date(since + times * (ms - since) + clockAheadMs);
+  return new Date(since + times * (ms - since) + clockAheadMs());
 }
 
 /** A faster time has more seconds than the header of the service can name. */

@@ -68,6 +68,51 @@ export const fasterCalendar = (times: number, since: number): string =>
     globalThis.setInterval = (work, ms = 0, ...given) => every(work, ms / ${times}, ...given);
   `);
 
+/**
+ * A machine whose clocks are ahead by as many milliseconds since 1970 as the file was last changed, and jump when that
+ * changes. Timers that are due then go off; the others keep to the speed of ours. It is the same for all processes,
+ * whenever they start.
+ */
+export const clockFollowing = (file: string): string =>
+  preload(`
+    import { statSync } from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    import promises from 'node:timers/promises';
+    const readAhead = () => statSync(${JSON.stringify(file)}, { throwIfNoEntry: false })?.mtimeMs ?? ahead;
+    let ahead = 0;
+    ahead = readAhead();
+    globalThis.Date = class extends Date {
+      constructor(...given) { if (given.length === 0) super(Date.now()); else super(...given); }
+      static now() { return super.now() + ahead; }
+    };
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + ahead;
+    const uptime = process.uptime.bind(process);
+    process.uptime = () => uptime() + ahead / 1_000;
+    const { setTimeout: later, clearTimeout: cancel } = globalThis;
+    const pending = new Map();
+    globalThis.setTimeout = (work, ms = 0, ...given) => {
+      const goOff = () => { pending.delete(timer); work(...given); };
+      const timer = later(goOff, ms);
+      pending.set(timer, { dueAt: performance.now() + ms, goOff });
+      return timer;
+    };
+    globalThis.clearTimeout = (timer) => { pending.delete(timer); cancel(timer); };
+    promises.setTimeout = (ms, value, { signal } = {}) => new Promise((resolve, reject) => {
+      const stop = () => { clearTimeout(timer); reject(signal.reason); };
+      const timer = setTimeout(() => { signal?.removeEventListener('abort', stop); resolve(value); }, ms);
+      signal?.addEventListener('abort', stop, { once: true });
+      if (signal?.aborted) stop();
+    });
+    syncBuiltinESMExports();
+    setInterval(() => {
+      const before = ahead;
+      ahead = readAhead();
+      if (ahead === before) return;
+      for (const [timer, { dueAt, goOff }] of pending) if (dueAt <= performance.now()) { cancel(timer); goOff(); }
+    }, 20).unref();
+  `);
+
 /** Writes to the file that the variable names how long the process ran, by its own clock and in milliseconds. */
 export const tellingItsTime = (variable: string): string =>
   preload(`

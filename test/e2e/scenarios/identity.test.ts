@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { sqlite } from '../../support/databases.ts';
@@ -15,18 +14,18 @@ import {
 import { answerWith, type OidcIssuer } from '../../support/oidc-issuer.ts';
 import { json, page, problem } from '../../support/other-servers/answers.ts';
 import { type Answer, startOtherServer } from '../../support/other-servers/other-server.ts';
-import { fasterCalendar, fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
-import { everyForm } from '../../support/runs.ts';
 import { jobIds, operator, startJobIssuer, trustJobs } from '../../support/trusted-jobs.ts';
 import { errorsOf, everythingLeft, jobAt } from '../scene.ts';
+import { entriesOf } from './ledger.ts';
 import { locking, type PlacedJobOptions } from './place.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const audience = 'https://workspaces.example.com';
 const hero = 'Content/Hero.uasset';
+const minute = 60_000;
 
 let service: RunningService;
 let issuer: OidcIssuer;
@@ -41,10 +40,10 @@ afterAll(async () => {
   issuer.stop();
 });
 
-/** A job without a secret, at a workspace of its own. */
-async function openJobWithIdentity(options: PlacedJobOptions = {}, manner: Parameters<Stage['proxy']>[0] = {}) {
-  const stage = await openStage(undefined, service);
-  const proxy = await stage.proxy(manner);
+/** A job without a secret, at a workspace of its own if none is given. */
+async function openJobWithIdentity(options: PlacedJobOptions = {}, given?: Stage) {
+  const stage = given ?? (await openStage(undefined, service));
+  const proxy = await stage.proxy();
   const env = { ...issuer.runnerEnvironment, WORKSPACE_TOKEN: '', ...options.env };
   return { stage, proxy, job: await stage.job({ debug: true, ...options, env }) };
 }
@@ -59,13 +58,12 @@ const tokensOf = (passed: readonly Passed[]): readonly string[] => [
 ];
 
 /** Whoever had them has lost them: the next request with one is refused. */
-const endTokens = (olderThanMs = 0) =>
+const endTokens = () =>
   service.storage.commit('global', (db) =>
     db
       .updateTable('tokens')
       .set({ expires_at: Date.now() - 1_000 })
       .where('run_id', 'is not', null)
-      .where('created_at', '<=', Date.now() - olderThanMs)
       .execute(),
   );
 
@@ -86,14 +84,17 @@ async function expectNoSecretLeft(job: Job, proxy: FaultProxy, results: readonly
 }
 
 test('a job without a secret locks, renews and releases, each with a token of its own, and leaves none of them', async () => {
-  const { stage, proxy, job } = await openJobWithIdentity();
+  const stage = await openStage(undefined, service);
+  const clock = await stage.clock();
+  const { proxy, job } = await openJobWithIdentity({}, stage);
   const before = issuer.handedOut.length;
-  const main = await job.run(identified([hero, 'b'], { ttl: '3s', renew: 'true' }));
+  const main = await job.run(identified([hero, 'b'], { ttl: '15m', renew: 'true' }));
   const [identity] = issuer.handedOut.slice(before);
   expect(main, main.log).toMatchObject({ conclusion: 'success', annotations: [] });
   const ofMain = tokensOf(proxy.passed);
   const renewals = () => tokensOf(proxy.passed.filter(isRenewing)).filter((token) => !ofMain.includes(token));
-  await expect.poll(renewals, { timeout: 20_000 }).toHaveLength(1);
+  await clock.pass(5 * minute);
+  await expect.poll(renewals, { timeout: 30_000 }).toHaveLength(1);
   for (const pid of job.leftProcesses()) {
     const seen = ['environ', 'cmdline'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8')).join('\n');
     for (const secret of secretsOf(proxy)) expect(seen).not.toContain(secret);
@@ -118,37 +119,34 @@ test('a job without a secret locks, renews and releases, each with a token of it
   }
 });
 
-/** So many times faster than it is, for the steps and for what the service tells them. */
-const times = everyForm ? 60 : 150;
-const minute = 60_000 / times;
-
 test('a job of twenty minutes keeps its lock and releases it, though no token lasts longer than fifteen', async () => {
-  const since = Date.now();
-  const env = { NODE_OPTIONS: `${fasterTime(times)} ${fasterCalendar(times, since)}` };
-  const { stage, proxy, job } = await openJobWithIdentity({ env }, { faster: { times, since } });
-  const ending = setInterval(() => void endTokens(15 * minute), minute / 4);
-  try {
-    const main = await job.run(identified(hero, { ttl: '15m', renew: 'true' }));
-    expect(main, main.log).toMatchObject({ conclusion: 'success', annotations: [] });
-    const [first] = await stage.locks();
-    await sleep(20 * minute - (Date.now() - since));
-    // Main renews first; what renews after it needs another token when thirteen minutes have gone by.
-    const renewing = () => tokensOf(proxy.passed.filter(isRenewing));
-    await expect.poll(renewing, { timeout: 10 * minute, interval: minute / 10 }).toHaveLength(3);
-    const check = await job.run({ with: { operation: 'check', audience } });
-    expect(check, check.log).toMatchObject({ outputs: { status: 'kept' }, annotations: [] });
-    expect((await stage.locks()).map(({ id }) => id)).toEqual([first?.id]);
-    const posts = await job.post();
-    expect(posts.flatMap(({ annotations }) => annotations)).toEqual([]);
-    expect(await stage.locks()).toEqual([]);
-    const [ofPost, ...others] = tokensOf(proxy.passed.filter(isReleasing));
-    expect(others).toEqual([]);
-    expect(renewing()).not.toContain(ofPost);
-    // None was ever sent that had ended.
-    expect(proxy.passed.filter(({ status }) => status === 401)).toEqual([]);
-  } finally {
-    clearInterval(ending);
+  const stage = await openStage(undefined, service);
+  const clock = await stage.clock();
+  const { proxy, job } = await openJobWithIdentity({}, stage);
+  const main = await job.run(identified(hero, { ttl: '15m', renew: 'true' }));
+  expect(main, main.log).toMatchObject({ conclusion: 'success', annotations: [] });
+  const [first] = await stage.locks();
+  for (let number = 1; number <= 4; number += 1) {
+    await clock.pass(5 * minute);
+    // It renews after a third of the ttl. The ledger has it when the answer has been read.
+    await expect
+      .poll(() => entriesOf(job).filter(({ kind }) => kind === 'renewed'), { timeout: 30_000 })
+      .toHaveLength(number);
   }
+  // Main renews first; what renews after it needs another token when thirteen minutes have gone by.
+  const renewing = tokensOf(proxy.passed.filter(isRenewing));
+  expect(renewing).toHaveLength(3);
+  const check = await job.run({ with: { operation: 'check', audience } });
+  expect(check, check.log).toMatchObject({ outputs: { status: 'kept' }, annotations: [] });
+  expect((await stage.locks()).map(({ id }) => id)).toEqual([first?.id]);
+  const posts = await job.post();
+  expect(posts.flatMap(({ annotations }) => annotations)).toEqual([]);
+  expect(await stage.locks()).toEqual([]);
+  const [ofPost, ...others] = tokensOf(proxy.passed.filter(isReleasing));
+  expect(others).toEqual([]);
+  expect(renewing).not.toContain(ofPost);
+  // None was ever sent that had ended.
+  expect(proxy.passed.filter(({ status }) => status === 401)).toEqual([]);
 });
 
 describe('a token that ends in the middle of a step', () => {

@@ -6,6 +6,7 @@ import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fau
 import { type Job, type JobOptions, openJob, type StepOptions } from '../../support/runner/job.ts';
 import { ask } from '../../support/running-service.ts';
 import { everyForm } from '../../support/runs.ts';
+import { type Clock, openClock } from './clock.ts';
 
 /** A lock as another job, a person or a script would take it: with the token of the jobs unless told otherwise. */
 export interface Taking {
@@ -32,6 +33,8 @@ export interface Place {
   job(options?: PlacedJobOptions): Promise<Job>;
   /** Stands between service and jobs from here on. */
   proxy(manner?: Manner): Promise<FaultProxy>;
+  /** What jobs and proxies go by from here on. It starts a proxy. */
+  clock(): Promise<Clock>;
   /** All locks of the workspace that have not expired, by their paths. */
   locks(): Promise<readonly Lock[]>;
   lockOn(path: string): Promise<Lock | undefined>;
@@ -57,6 +60,7 @@ export function openPlace(options: PlaceOptions): Place {
   const address = `/workspaces/${workspace}/locks`;
   const { baseUrl } = options;
   let proxied: FaultProxy | undefined;
+  let clock: Clock | undefined;
 
   const place: Place = {
     workspace,
@@ -76,6 +80,7 @@ export function openPlace(options: PlaceOptions): Place {
           WORKSPACE_BASE_URL: proxy?.baseUrl ?? baseUrl,
           WORKSPACE_TOKEN: token,
           WORKSPACE_ID: workspace,
+          ...clock?.env,
           ...given.env,
         },
       });
@@ -83,10 +88,16 @@ export function openPlace(options: PlaceOptions): Place {
       return job;
     },
     async proxy(manner) {
-      const proxy = await startFaultProxy(Number(new URL(baseUrl).port), manner);
+      const told = { ...(clock && { clockAheadMs: clock.aheadMs }), ...manner };
+      const proxy = await startFaultProxy(Number(new URL(baseUrl).port), told);
       end(() => proxy.close());
       proxied = proxy;
       return proxy;
+    },
+    async clock() {
+      clock = await openClock({ storage, workspace, end });
+      await place.proxy();
+      return clock;
     },
     async locks() {
       const rows = storage.read.selectFrom('locks').selectAll().where('workspace_id', '=', workspace);

@@ -1,43 +1,41 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestContext, test as withContext } from 'vitest';
-import { readEntry } from '../../../src/action/ledger/entry.ts';
 import { isRenewing, once } from '../../support/fault-proxy.ts';
 import { preload } from '../../support/preload.ts';
 import { readActionFile } from '../../support/runner/action-file.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { everyForm } from '../../support/runs.ts';
+import type { Clock } from './clock.ts';
+import { entriesOf, ledgerOf } from './ledger.ts';
 import { locking, type Place, unlocking } from './place.ts';
 import { useShippedService } from './shipped.ts';
 
 const shipped = useShippedService();
 
 const hero = 'Content/Hero.uasset';
-const renewing = { ttl: '3s', renew: 'true' };
+const minute = 60_000;
+/** Renewed every five minutes, or a little sooner. */
+const renewing = { ttl: '15m', renew: 'true' };
+const periodMs = 5 * minute;
+const longerThanTtlMs = 16 * minute;
 const checking = { with: { operation: 'check' } };
 
 interface Stage extends Pick<TestContext, 'expect'> {
   readonly place: Place;
+  readonly clock: Clock;
 }
 
-/** Most of the time of these tests is spent on waiting for the end of a lock: they do it at once. */
+/** They wait for processes to start and to end: they do it at once. */
 const test = (name: string, work: (stage: Stage) => Promise<void>): void =>
   withContext.concurrent(name, { timeout: 120_000 }, async ({ expect, onTestFinished }) => {
     const place = await shipped.workspace({ end: (cleanUp) => onTestFinished(cleanUp) });
-    await work({ expect, place });
+    await work({ expect, place, clock: await place.clock() });
   });
 
-const ledgerOf = (job: Job): string => join(job.folders.temp, 'workspace-automation', 'ledger.jsonl');
-
-const entriesOf = (job: Job) =>
-  readFileSync(ledgerOf(job), 'utf8')
-    .split('\n')
-    .map(readEntry)
-    .filter((entry) => entry !== undefined);
-
 const lossesOf = (job: Job) => entriesOf(job).filter((entry) => entry.kind === 'lost');
+const renewalsOf = (job: Job) => entriesOf(job).filter((entry) => entry.kind === 'renewed');
 
 function onlyProcessOf(job: Job): number {
   const [pid, ...others] = job.leftProcesses();
@@ -47,15 +45,26 @@ function onlyProcessOf(job: Job): number {
 
 const patiently = { timeout: 30_000, interval: 50 };
 
-test('a lock with a short ttl is kept for as long as the job lives, and released at its end', async ({
+/** Lets so many periods pass, and the locks of the job be renewed in each. */
+async function renewed({ job, clock, expect }: Omit<Stage, 'place'> & { readonly job: Job }, periods: number) {
+  const before = renewalsOf(job).length;
+  for (let number = 1; number <= periods; number += 1) {
+    await clock.pass(periodMs);
+    // The ledger has it when the answer has been read: nothing is on its way that the time could end.
+    await expect.poll(() => renewalsOf(job), patiently).toHaveLength(before + number);
+  }
+}
+
+test('a lock is kept for as long as the job lives, which is longer than its ttl, and released at its end', async ({
   expect,
   place,
+  clock,
 }) => {
   const job = await place.job();
   const step = await job.run(locking([hero, 'b'], renewing));
   expect(step, step.log).toMatchObject({ conclusion: 'success', annotations: [] });
   const first = await place.locks();
-  await sleep(everyForm ? 15_000 : 7_000);
+  await renewed({ job, clock, expect }, everyForm ? 10 : 4);
   const later = await place.locks();
   expect(later.map(({ id, fence }) => [id, fence])).toEqual(first.map(({ id, fence }) => [id, fence]));
   const [post] = await job.post();
@@ -67,12 +76,17 @@ test('a lock with a short ttl is kept for as long as the job lives, and released
   expect(job.leftProcesses()).toEqual([]);
 });
 
-test('the locks end with their ttl when what renews them is killed, and a check says so', async ({ expect, place }) => {
+test('the locks end with their ttl when what renews them is killed, and a check says so', async ({
+  expect,
+  place,
+  clock,
+}) => {
   const job = await place.job();
   await job.run(locking(hero, renewing));
   await expect(job.run(checking)).resolves.toMatchObject({ outputs: { status: 'kept', count: '1' } });
   process.kill(onlyProcessOf(job), 'SIGKILL');
-  await expect.poll(() => place.locks(), patiently).toEqual([]);
+  await clock.pass(longerThanTtlMs);
+  expect(await place.locks()).toEqual([]);
   await expect(job.run(checking)).resolves.toMatchObject({ conclusion: 'failure', outputs: { status: 'lost' } });
   const post = (await job.post()).at(-1);
   expect(post?.annotations, post?.log).toMatchObject([
@@ -91,7 +105,7 @@ const lockingBelowWorker = async () => ({
     INPUT_OPERATION: 'lock',
     INPUT_PATH: hero,
     INPUT_GLOB: 'false',
-    INPUT_TTL: '3s',
+    INPUT_TTL: renewing.ttl,
     INPUT_RENEW: 'true',
     INPUT_WAIT: '1m',
   },
@@ -100,21 +114,25 @@ const lockingBelowWorker = async () => ({
 test('renewals stop within a period when the worker of the runner is gone, and the lock ends', async ({
   expect,
   place,
+  clock,
 }) => {
   const job = await place.job();
   const step = await job.command(await lockingBelowWorker());
   await step.waitForLog('The locks are renewed');
-  await expect.poll(() => entriesOf(job).some(({ kind }) => kind === 'renewed'), patiently).toBe(true);
+  await renewed({ job, clock, expect }, 1);
   const renewer = job.leftProcesses().filter((pid) => pid !== step.pid);
   expect(renewer).toHaveLength(1);
   await step.kill();
-  await expect.poll(() => job.leftProcesses(), { ...patiently, timeout: 3_000 }).toEqual([]);
-  await expect.poll(() => place.locks(), patiently).toEqual([]);
+  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
+  expect(renewalsOf(job)).toHaveLength(1);
+  await clock.pass(longerThanTtlMs);
+  expect(await place.locks()).toEqual([]);
 });
 
 test('nothing renews the lock of a step that waited for it longer than the worker of the runner lived', async ({
   expect,
   place,
+  clock,
 }) => {
   const job = await place.job();
   await place.takenByGrace(hero);
@@ -127,7 +145,8 @@ test('nothing renews the lock of a step that waited for it longer than the worke
     'Could not start the process that renews the locks (the process that runs the steps of the job is gone). They last until ',
   );
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
-  await expect.poll(() => place.locks(), patiently).toEqual([]);
+  await clock.pass(longerThanTtlMs);
+  expect(await place.locks()).toEqual([]);
 });
 
 /** Node throws what it does not expect of the system, such as ENOMEM, and tells the rest by an event. */
@@ -148,7 +167,7 @@ for (const [why, NODE_OPTIONS] of [
     place,
   }) => {
     const job = await place.job();
-    const step = await job.run({ ...locking(hero, { ...renewing, ttl: '5m' }), env: { NODE_OPTIONS } });
+    const step = await job.run({ ...locking(hero, renewing), env: { NODE_OPTIONS } });
     expect(step, step.log).toMatchObject({
       conclusion: 'success',
       outputs: { status: 'acquired' },
@@ -205,18 +224,17 @@ for (const [name, program, warning] of [
   });
 }
 
-test('locks whose paths take more than 300 KB are renewed', async ({ expect, place }) => {
+test('locks whose paths take more than 300 KB are renewed', async ({ expect, place, clock }) => {
   const job = await place.job();
   const folder = ['a', 'b', 'c'].map((letter) => letter.repeat(250)).join('/');
   const names = Array.from({ length: 340 }, (_, index) => `${folder}/${String(index).padStart(200, '0')}`);
   mkdirSync(join(job.folders.workspace, folder), { recursive: true });
   for (const name of names) writeFileSync(join(job.folders.workspace, name), '');
-  const step = await job.run(locking(`${folder}/*`, { glob: 'true', ttl: '12s', renew: 'true' }));
+  const step = await job.run(locking(`${folder}/*`, { ...renewing, glob: 'true' }));
   expect(step, step.log).toMatchObject({ conclusion: 'success', outputs: { count: '340' } });
   expect(Buffer.byteLength(JSON.stringify(names))).toBeGreaterThan(300_000);
   const first = await place.locks();
-  const end = Math.max(...first.map(({ expires_at }) => Date.parse(expires_at)));
-  await sleep(end - Date.now() + 1_000);
+  await renewed({ job, clock, expect }, 4);
   const later = await place.locks();
   expect(later.map(({ id }) => id)).toEqual(first.map(({ id }) => id));
   expect(later).toHaveLength(340);
@@ -232,15 +250,23 @@ test('nothing is left running of a step with `renew` that gets no lock', async (
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
 });
 
-test('a service that is away for half of the ttl takes no lock away', async ({ expect, place }) => {
+test('a service that is away for half of the ttl takes no lock away', async ({ expect, place, clock }) => {
   const proxy = await place.proxy();
   const job = await place.job();
-  await job.run(locking(hero, { ...renewing, ttl: '6s' }));
+  await job.run(locking(hero, renewing));
   const before = await place.lockOn(hero);
   proxy.down();
-  await sleep(3_000);
+  await clock.pass(periodMs);
+  // It tries again and again, with pauses in between.
+  const failed = async (): Promise<boolean> => {
+    await clock.pass(5_000);
+    return entriesOf(job).some(({ kind }) => kind === 'unrenewed');
+  };
+  await expect.poll(failed, { timeout: 30_000, interval: 250 }).toBe(true);
   proxy.up();
-  await sleep(5_000);
+  await expect.poll(() => renewalsOf(job), patiently).toHaveLength(1);
+  await clock.pass(2 * periodMs);
+  await expect.poll(() => renewalsOf(job), patiently).toHaveLength(2);
   expect(await place.lockOn(hero)).toMatchObject({ id: before?.id });
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
 });
@@ -248,12 +274,14 @@ test('a service that is away for half of the ttl takes no lock away', async ({ e
 test('a lock that is lost while the service is away is told by the next step and fails the job at its end', async ({
   expect,
   place,
+  clock,
 }) => {
   const proxy = await place.proxy();
   const job = await place.job();
   await job.run(locking([hero, 'b'], renewing));
   proxy.down();
-  await expect.poll(() => place.locks(), patiently).toEqual([]);
+  await clock.pass(longerThanTtlMs);
+  expect(await place.locks()).toEqual([]);
   const theirs = await place.takenByGrace(hero);
   proxy.up();
   await expect
@@ -280,11 +308,12 @@ test('a lock that is lost while the service is away is told by the next step and
   expect(job.leftProcesses()).toEqual([]);
 });
 
-test('a lock that is released by force is in the ledger as lost within a period', async ({ expect, place }) => {
+test('a lock that is released by force is in the ledger as lost within a period', async ({ expect, place, clock }) => {
   const job = await place.job();
   await job.run(locking([hero, 'b'], { ...renewing, 'on-lost': 'warn' }));
   await place.release(hero);
-  await expect.poll(() => lossesOf(job).map(({ path }) => path), { ...patiently, timeout: 3_000 }).toEqual([hero]);
+  await clock.pass(periodMs);
+  await expect.poll(() => lossesOf(job).map(({ path }) => path), patiently).toEqual([hero]);
   const [post] = await job.post();
   expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] });
   expect(post?.annotations[0]?.message).toContain(`The lock on ${hero} was lost at `);
@@ -294,10 +323,12 @@ test('a lock that is released by force is in the ledger as lost within a period'
 test('a path that the job has locked once more does not hide that it was lost in between', async ({
   expect,
   place,
+  clock,
 }) => {
   const job = await place.job();
   await job.run(locking(hero, renewing));
   await place.release(hero);
+  await clock.pass(periodMs);
   await expect.poll(() => lossesOf(job).length, patiently).toBe(1);
   await job.run(locking(hero));
   await job.run(unlocking({ path: hero, glob: 'false' }));
@@ -318,13 +349,14 @@ test('what renews ends when the ledger is gone', async ({ expect, place }) => {
 test('what an unlock step has released is not renewed, and what renews ends when nothing is left', async ({
   expect,
   place,
+  clock,
 }) => {
   const proxy = await place.proxy();
   const job = await place.job();
   await job.run(locking([hero, 'b'], renewing));
   await job.run(unlocking({ path: hero, glob: 'false' }));
   const from = proxy.passed.length;
-  await expect.poll(() => proxy.passed.slice(from).filter(isRenewing).length, patiently).toBeGreaterThan(2);
+  await renewed({ job, clock, expect }, 3);
   expect(
     new Set(
       proxy.passed
@@ -347,6 +379,7 @@ for (const [order, kind, status] of [
   test(`a renewal that reaches the service ${order} the release at the end of the job brings no lock back`, async ({
     expect,
     place,
+    clock,
   }) => {
     const proxy = await place.proxy();
     const job = await place.job();
@@ -365,6 +398,7 @@ for (const [order, kind, status] of [
       return fault ?? (isRenewing(passing) ? { kind: 'silence' } : undefined);
     });
     await job.run(locking(hero, renewing));
+    await clock.pass(periodMs);
     await arrived.promise;
     const [post] = await job.post();
     expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });

@@ -25,7 +25,7 @@ const clocks: readonly (readonly [string, Clocks])[] = [
 describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }) => {
   async function play(manner: Manner = {}) {
     const stage = await openStage();
-    const proxy = await stage.proxy({ ...manner, clockAheadMs: service });
+    const proxy = await stage.proxy({ ...manner, clockAheadMs: () => service });
     const job = await stage.job({ env: machine === 0 ? {} : { NODE_OPTIONS: clockAhead(machine) } });
     return { stage, proxy, job };
   }

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { Lock } from '../../../../src/interface/resources.ts';
+import { ledgerOf } from '../ledger.ts';
 import type { Stage } from '../stage.ts';
 import { type Book, type Counted, conclusionsOfPost, pathsToTell } from './book.ts';
 import type { Network } from './network.ts';
 import type { Player, Players } from './players.ts';
-import { ledgerOf, refusedRenewals, type ShortLocks } from './short-locks.ts';
+import { refusedRenewals, type ShortLocks } from './short-locks.ts';
 
 interface Scene {
   readonly stage: Stage;

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'vitest';
-import { readEntry } from '../../../../src/action/ledger/entry.ts';
+import type { Entry } from '../../../../src/action/ledger/entry.ts';
 import type { Lock } from '../../../../src/interface/resources.ts';
 import type { Job } from '../../../support/runner/job.ts';
+import { entriesOf } from '../ledger.ts';
 import type { Stage } from '../stage.ts';
 import type { Book } from './book.ts';
 
@@ -20,20 +19,14 @@ const graceMs = 3_000;
 /** All others live for minutes. */
 export const isShort = ({ expires_at }: Lock): boolean => Date.parse(expires_at) - Date.now() < 2 * shortTtlMs;
 
-export const ledgerOf = (job: Job): string => join(job.folders.temp, 'workspace-automation', 'ledger.jsonl');
-
 /** The ids of the locks that the service has refused to renew, as the job has it in its ledger. */
 export function refusedRenewals(job: Job): ReadonlySet<string> {
-  let text: string;
+  let entries: readonly Entry[];
   try {
-    text = readFileSync(ledgerOf(job), 'utf8');
+    entries = entriesOf(job);
   } catch {
     return new Set();
   }
-  const entries = text
-    .split('\n')
-    .map(readEntry)
-    .filter((entry) => entry !== undefined);
   const ids = new Map(entries.flatMap((entry) => (entry.kind === 'granted' ? [[entry.key, entry.lock.id]] : [])));
   return new Set(entries.flatMap((entry) => (entry.kind === 'lost' ? [ids.get(entry.key) ?? ''] : [])));
 }

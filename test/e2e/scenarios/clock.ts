@@ -1,0 +1,47 @@
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { clockFollowing } from '../../support/preload.ts';
+
+/** The time of a workspace and its jobs: ours, plus what a test lets pass at once. */
+export interface Clock {
+  /** Of its jobs. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly aheadMs: () => number;
+  /** For the locks of the workspace, for all tokens that jobs have by their identity, and for the timers of the jobs. */
+  pass(ms: number): Promise<void>;
+}
+
+interface ClockOptions {
+  readonly storage: Storage;
+  readonly workspace: string;
+  readonly end: (cleanUp: () => Promise<void>) => void;
+}
+
+export async function openClock({ storage, workspace, end }: ClockOptions): Promise<Clock> {
+  const folder = await mkdtemp(join(tmpdir(), 'workspace-clock-'));
+  end(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'ahead');
+  let aheadMs = 0;
+  const tellJobs = (): Promise<void> => utimes(file, aheadMs / 1_000, aheadMs / 1_000);
+  await writeFile(file, '');
+  await tellJobs();
+  // The service keeps our time: what it has noted is so much longer ago.
+  const earlier = (column: 'acquired_at' | 'expires_at', ms: number) => sql<number>`${sql.ref(column)} - ${ms}`;
+  return {
+    env: { NODE_OPTIONS: clockFollowing(file) },
+    aheadMs: () => aheadMs,
+    async pass(ms) {
+      await storage.commit('global', async (db) => {
+        const times = { acquired_at: earlier('acquired_at', ms), expires_at: earlier('expires_at', ms) };
+        await db.updateTable('locks').set(times).where('workspace_id', '=', workspace).execute();
+        const exchanged = db.updateTable('tokens').where('run_id', 'is not', null);
+        await exchanged.set({ expires_at: earlier('expires_at', ms) }).execute();
+      });
+      aheadMs += ms;
+      await tellJobs();
+    },
+  };
+}
