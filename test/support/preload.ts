@@ -69,26 +69,25 @@ export const fasterCalendar = (times: number, since: number): string =>
   `);
 
 /**
- * A machine whose clocks are ahead by as many milliseconds since 1970 as the file was last changed, and jump when that
- * changes. Timers that are due then go off; the others keep to the speed of ours. It is the same for all processes,
- * whenever they start.
+ * A machine whose clocks are ahead by as many milliseconds as there are from 1970 to the last change of the file, and
+ * jump when that changes. Timers that are due then go off; all others run at our speed. What a process does next goes by
+ * the new time, whenever it was started.
  */
 export const clockFollowing = (file: string): string =>
   preload(`
     import { statSync } from 'node:fs';
     import { syncBuiltinESMExports } from 'node:module';
     import promises from 'node:timers/promises';
-    const readAhead = () => statSync(${JSON.stringify(file)}, { throwIfNoEntry: false })?.mtimeMs ?? ahead;
-    let ahead = 0;
-    ahead = readAhead();
+    let last = 0;
+    const ahead = () => (last = statSync(${JSON.stringify(file)}, { throwIfNoEntry: false })?.mtimeMs ?? last);
     globalThis.Date = class extends Date {
       constructor(...given) { if (given.length === 0) super(Date.now()); else super(...given); }
-      static now() { return super.now() + ahead; }
+      static now() { return super.now() + ahead(); }
     };
     const now = performance.now.bind(performance);
-    performance.now = () => now() + ahead;
+    performance.now = () => now() + ahead();
     const uptime = process.uptime.bind(process);
-    process.uptime = () => uptime() + ahead / 1_000;
+    process.uptime = () => uptime() + ahead() / 1_000;
     const { setTimeout: later, clearTimeout: cancel } = globalThis;
     const pending = new Map();
     globalThis.setTimeout = (work, ms = 0, ...given) => {
@@ -105,10 +104,10 @@ export const clockFollowing = (file: string): string =>
       if (signal?.aborted) stop();
     });
     syncBuiltinESMExports();
+    let seen = ahead();
     setInterval(() => {
-      const before = ahead;
-      ahead = readAhead();
-      if (ahead === before) return;
+      if (ahead() === seen) return;
+      seen = last;
       for (const [timer, { dueAt, goOff }] of pending) if (dueAt <= performance.now()) { cancel(timer); goOff(); }
     }, 20).unref();
   `);

@@ -113,10 +113,18 @@ test('locks are taken, and released at the end of the job, side by side: sixteen
 
 test('a ttl that is over before all paths are locked fails the step, and nothing is left', async () => {
   const stage = await openStage();
+  const clock = await stage.clock();
   const proxy = await stage.proxy();
-  proxy.meet(({ path, method }) => (method === 'POST' && path === 'z' ? { kind: 'delay', ms: 2_500 } : undefined));
+  const passTtl = async (): Promise<void> => {
+    await expect.poll(() => proxy.passed.some(({ path, status }) => path === 'a' && status === 201)).toBe(true);
+    // Less than the limit of a request.
+    await clock.pass(11_000);
+  };
+  proxy.meet((passing) =>
+    isLocking(passing) && passing.path === 'z' ? { kind: 'held-back', until: passTtl() } : undefined,
+  );
   const job = await stage.job();
-  const result = await job.run(locking(['a', 'z'], { ttl: '1s' }));
+  const result = await job.run(locking(['a', 'z'], { ttl: '10s' }));
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
   expect(result.annotations[0]?.message).toMatch(
     /^The lock on a ended at .*, before all 2 paths were locked\. Raise `ttl`/,

@@ -9,6 +9,7 @@ import { atEveryRequest, manners, meetAt, troubles } from './trouble.ts';
 const shipped = useShippedService();
 
 const hero = 'Content/Hero.uasset';
+const hourMs = 3_600_000;
 
 const mannersOfGranting: readonly (readonly [string, Manner])[] = [
   ['gives an ETag', {}],
@@ -21,11 +22,12 @@ describe.each(forms(mannersOfGranting, 0, 2))(
   (_, manner) => {
     test('and is somebody else’s by now is left alone; an error says when it was lost, and to whom', async () => {
       const place = await shipped.workspace();
+      const clock = await place.clock();
       const proxy = await place.proxy(manner);
       const job = await place.job();
-      // In the ledger of the job it ends when the service says so.
-      await job.run(locking([hero, 'b'], { ttl: '2s' }));
-      await expect.poll(() => place.locks(), { timeout: 10_000 }).toEqual([]);
+      await job.run(locking([hero, 'b'], { ttl: '1h' }));
+      await clock.pass(hourMs);
+      expect(await place.locks()).toEqual([]);
       const theirs = await place.takenByGrace(hero);
       const [post] = await job.post();
       expect(post).toMatchObject({ conclusion: 'failure', exitCode: 1 });
@@ -42,10 +44,12 @@ describe.each(forms(mannersOfGranting, 0, 2))(
 
     test('and is nobody’s by now is a warning, with nothing to release', async () => {
       const place = await shipped.workspace();
+      const clock = await place.clock();
       await place.proxy(manner);
       const job = await place.job();
-      await job.run(locking(hero, { ttl: '1s' }));
-      await expect.poll(() => place.locks(), { timeout: 10_000 }).toEqual([]);
+      await job.run(locking(hero, { ttl: '1h' }));
+      await clock.pass(hourMs);
+      expect(await place.locks()).toEqual([]);
       const [post] = await job.post();
       expect(post).toMatchObject({ conclusion: 'success' });
       expect(post?.annotations).toMatchObject([
@@ -55,10 +59,12 @@ describe.each(forms(mannersOfGranting, 0, 2))(
 
     test('and is somebody else’s by now is left alone by an unlock, which fails', async () => {
       const place = await shipped.workspace();
+      const clock = await place.clock();
       await place.proxy(manner);
       const job = await place.job();
-      const { outputs } = await job.run(locking([hero, 'b'], { ttl: '2s', 'auto-release': 'false' }));
-      await expect.poll(() => place.locks(), { timeout: 10_000 }).toEqual([]);
+      const { outputs } = await job.run(locking([hero, 'b'], { ttl: '1h', 'auto-release': 'false' }));
+      await clock.pass(hourMs);
+      expect(await place.locks()).toEqual([]);
       const theirs = await place.takenByGrace(hero);
       const unlock = await job.run(unlocking({ locks: outputs['locks'] ?? '' }));
       expect(unlock.outputs['released']).toBe('[]');
@@ -133,11 +139,13 @@ test.each(forms(words, 0, 3))(
 
 test('where nothing tells a lock from another, one within its lifetime is released, and one past it is left alone, with a warning', async () => {
   const place = await shipped.workspace();
+  const clock = await place.clock();
   const proxy = await place.proxy({ givesNoProof: true, saysNothing: true, keepsNoTimes: true, keepsNoOrigin: true });
   const job = await place.job();
-  await job.run(locking(hero, { ttl: '1s' }));
-  await job.run(locking('b'));
-  await expect.poll(() => place.lockOn(hero), { timeout: 10_000 }).toBeUndefined();
+  await job.run(locking(hero, { ttl: '1h' }));
+  await job.run(locking('b', { ttl: '2h' }));
+  await clock.pass(hourMs);
+  expect(await place.lockOn(hero)).toBeUndefined();
   const theirs = await place.take(hero);
   const [within, past] = await job.post();
   expect(within).toMatchObject({ conclusion: 'success', annotations: [] });
