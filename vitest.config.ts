@@ -15,5 +15,6 @@ export default defineConfig({
     // Tests wait for events, not for time: the limit only ends a test that hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

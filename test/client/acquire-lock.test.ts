@@ -1,17 +1,7 @@
-import { describe, expect, test } from 'vitest';
-import {
-  inTurn,
-  json,
-  nothing,
-  page,
-  problem,
-  raw,
-  reset,
-  silence,
-  truncated,
-} from '../support/other-servers/answers.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { inTurn, json, nothing, page, problem, raw, reset, truncated } from '../support/other-servers/answers.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
-import { clientOf, game, hero, lockPath, ofKind, start, ttl, workspaceId } from './test-client.ts';
+import { clientOf, game, hero, lockPath, ofKind, start, stopTime, ttl, workspaceId } from './test-client.ts';
 
 const request = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'key-1' };
 
@@ -193,9 +183,10 @@ describe('a lost answer', () => {
     ['a reset', reset, 'connection'],
     ['a page of a proxy', page(504), 'refused'],
     ['half an answer', truncated(201, '{"id":'), 'connection'],
-    ['silence', silence, 'timeout'],
+    ['silence', () => void vi.advanceTimersByTime(1_000), 'timeout'],
   ])('(%s) that stays lost is unclear', async (_, lost, kind) => {
-    const { result, server } = await acquire(lost, { retries: 2, ...(lost === silence && { requestTimeoutMs: 20 }) });
+    stopTime();
+    const { result, server } = await acquire(lost, { retries: 2, requestTimeoutMs: 1_000 });
     expect(ofKind(result, 'unclear').error).toMatchObject({ attempts: 3, failure: { kind } });
     expect(server.requests).toHaveLength(3);
   });

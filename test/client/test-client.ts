@@ -1,4 +1,4 @@
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { parseWorkspaceId, type WorkspaceId } from '../../src/client/access.ts';
 import { type ClientOptions, createClient } from '../../src/client/client.ts';
 import type { Retry, Within } from '../../src/client/request.ts';
@@ -27,6 +27,12 @@ export const start = Date.UTC(2026, 2, 1, 12);
 
 /** For tests that are about time itself. */
 export const realTime = { clock: Date.now, sleep: undefined };
+
+/** For tests that are about time limits: from here on, time passes with `vi.advanceTimersByTime` alone. */
+export function stopTime(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
 
 /** A client whose time passes only when it sleeps, and whose chances are all in the middle. */
 export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}) {

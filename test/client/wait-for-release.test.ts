@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { hangUp, json, nothing, page, problem, silence } from '../support/other-servers/answers.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { clientOf, game, hero } from './test-client.ts';
@@ -51,7 +51,7 @@ test('a signal ends it at once', async () => {
   const { server, client } = await clientOf(silence);
   const stop = new AbortController();
   const result = client.waitForRelease(request, client.within(60_000, stop.signal));
-  await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+  await expect.poll(() => server.requests).toHaveLength(1);
   stop.abort();
   expect(await result).toEqual({ kind: 'failed' });
 });

@@ -165,19 +165,23 @@ describe.each(realDatabaseKinds)('a thousand who wait for a path, on $name', (ki
     const began = performance.now();
     await service.stop();
     for (const answer of await Promise.all(last)) expect([answer.status, pathsIn(answer)]).toEqual([200, ['a']]);
-    expect(performance.now() - began).toBeLessThan(8_000);
+    // They would have waited for 30 s.
+    expect(performance.now() - began).toBeLessThan(25_000);
   });
 });
 
 test('a server that waits for nobody to send a request lets one that has been sent wait for a path', async () => {
   const lockWaiters: LockWaiters = {
-    wait: () => new Promise((resolve) => setTimeout(resolve, 600, 'free')),
+    wait: () => new Promise((resolve) => setTimeout(resolve, 3_000, 'free')),
     released: () => undefined,
     renewed: () => undefined,
     waiting: () => [],
     stop: () => undefined,
   };
-  const server = await serveApp({ lockWaiters }, { patience: { headersMs: 100, requestMs: 100, checkEveryMs: 20 } });
+  const server = await serveApp(
+    { lockWaiters },
+    { patience: { headersMs: 2_000, requestMs: 2_000, checkEveryMs: 20 } },
+  );
   onTestFinished(server.stop);
   const { storage } = server;
   await storage.commit('global', (db) =>

@@ -19,7 +19,7 @@ describe('the keys of an issuer', () => {
       targets: createTargetCheck({ allowedNetworks: [cidr('127.0.0.0/8')] }),
       clock: () => now,
       onTrouble: () => undefined,
-      timeoutMs: 300,
+      timeoutMs: 2_000,
     });
   });
 

@@ -41,7 +41,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
       { does: 'hang' },
     ];
     const { target, lock } = await told(failing, ...ways, ok);
-    const { attempts, log } = startDeliveryWorkers(storage, { terms: { timeoutMs: 300 } });
+    const { attempts, log } = startDeliveryWorkers(storage, { terms: { timeoutMs: 3_000 } });
     await expect.poll(statuses, patient).toEqual(['delivered']);
 
     expect(target.deliveries).toHaveLength(ways.length + 2);
@@ -89,10 +89,10 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
 
   test('of an attempt without an answer is kept how long it took, and why it failed', async () => {
     await told({ does: 'hang' });
-    await attemptNext(storage, { terms: { timeoutMs: 300 } });
+    await attemptNext(storage, { terms: { timeoutMs: 2_000 } });
     const [{ last_answer, last_duration_ms, last_error } = {}] = await deliveries();
-    expect([last_answer, last_error]).toEqual([null, expect.stringContaining('did not answer within 0.3 s')]);
-    expect(last_duration_ms).toBeGreaterThanOrEqual(299);
+    expect([last_answer, last_error]).toEqual([null, expect.stringContaining('did not answer within 2 s')]);
+    expect(last_duration_ms).toBeGreaterThanOrEqual(1_999);
   });
 
   test('each attempt is signed anew, for the time at which it is made', async () => {
