@@ -13,8 +13,8 @@ export default defineConfig({
     // The code of PostgreSQL in WebAssembly runs too briefly to be worth optimizing.
     execArgv: ['--liftoff-only'],
     // Tests wait for events, not for time: the limit only ends a test that hangs.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -211,7 +211,7 @@ const sequences = soak ? figureOf(asModelled).limit.value : 40;
 const lanes = soak ? 8 : 2;
 
 test('after any sequence of locks, unlocks, waits, ends, kills and faults no lock is lost, leaked or taken from somebody else', {
-  timeout: soak ? 3 * 3_600_000 : 120_000,
+  timeout: soak ? 3 * 3_600_000 : 300_000,
 }, async () => {
   const seed = printedSeed('The sequences of locks');
   let played = 0;
