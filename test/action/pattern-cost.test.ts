@@ -32,8 +32,9 @@ test('what is taken is quick on the names that fit it least', () => {
   const name = 'a'.repeat(255);
   for (const pattern of ['*a*a*ab', '[a]*[a]*[a]*b', '?*a?*a?*ab', '+(a)+(a)b', '{a,b}*{a,b}*{a,b}*b']) {
     expect(whyNotQuick(pattern)).toBeUndefined();
-    const began = performance.now();
+    // Of the processor: how busy the machine is does not count.
+    const before = process.threadCpuUsage();
     expect(posix.matchesGlob(name, pattern)).toBe(false);
-    expect(performance.now() - began, pattern).toBeLessThan(2_000);
+    expect(process.threadCpuUsage(before).user / 1_000, pattern).toBeLessThan(2_000);
   }
 });

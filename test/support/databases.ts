@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, openAsBlob } from 'node:fs';
-import { mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -56,23 +56,29 @@ const idle = globalThis.idlePGlites;
 const emptyCluster = fileURLToPath(new URL('../../node_modules/.cache/pglite-empty-cluster.tar', import.meta.url));
 
 async function startPGlite(): Promise<PGlite> {
-  const mine = `${emptyCluster}.being-made`;
+  const marker = `${emptyCluster}.being-made`;
   await mkdir(dirname(emptyCluster), { recursive: true });
-  // One worker makes it, the others wait for it: not for long, in case that one was killed.
-  for (let waitedMs = 0; !existsSync(emptyCluster) && waitedMs < 20_000; waitedMs += 100) {
-    const file = await open(mine, 'wx').catch(() => undefined);
-    if (file === undefined) {
+  // One worker makes it, the others wait for it: not for ever, in case that one was killed.
+  for (let waitedMs = 0; !existsSync(emptyCluster) && waitedMs < 60_000; waitedMs += 100) {
+    const marked = await open(marker, 'wx').catch(() => undefined);
+    if (marked === undefined) {
       await setTimeout(100);
       continue;
     }
-    const server = await PGlite.create();
-    await file.writeFile((await server.dumpDataDir('none')).stream());
-    await file.close();
-    await rename(mine, emptyCluster);
-    return server;
+    await marked.close();
+    try {
+      const server = await PGlite.create();
+      // Others may have given up waiting: no file of theirs is touched, and this one is complete when it has its name.
+      const made = `${emptyCluster}.${randomUUID()}`;
+      await writeFile(made, (await server.dumpDataDir('none')).stream());
+      await rename(made, emptyCluster);
+      return server;
+    } finally {
+      await rm(marker, { force: true });
+    }
   }
   if (!existsSync(emptyCluster)) {
-    await rm(mine, { force: true });
+    await rm(marker, { force: true });
     return PGlite.create();
   }
   return PGlite.create({ loadDataDir: await openAsBlob(emptyCluster) });

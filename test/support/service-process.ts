@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
 
 /** Generous: it only ends a test whose process hangs. */
-const patienceMs = 30_000;
+const patienceMs = 60_000;
 
 export interface CommandOptions {
   /** The data folder. A command such as `--help` needs none. */

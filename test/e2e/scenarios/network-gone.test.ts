@@ -49,7 +49,7 @@ test('whatever goes wrong in a post-step, it is a warning, and the result of the
   ]);
 });
 
-const times = soak ? 1 : 10;
+const times = soak ? 1 : 5;
 
 test.each([
   ['refuses connections', 'down'],

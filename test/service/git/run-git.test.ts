@@ -17,8 +17,7 @@ async function environmentWithGit(script: string): Promise<{ readonly PATH: stri
 const limits = { timeoutMs: 30_000 };
 
 /** Those that were killed with their group are gone when the system has come to it, which may be a moment later. */
-const expectNoProcess = (folder: string): Promise<void> =>
-  expect.poll(() => processesNaming(folder), { timeout: 10_000 }).toEqual([]);
+const expectNoProcess = (folder: string): Promise<void> => expect.poll(() => processesNaming(folder)).toEqual([]);
 
 describe('git as a process', () => {
   test('gives output, status and the lines of both kinds of line end', async () => {

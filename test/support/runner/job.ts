@@ -189,7 +189,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       debug,
       delays,
       warnings: inputs.warnings,
-      patienceMs: options.patienceMs ?? 30_000,
+      patienceMs: options.patienceMs ?? 60_000,
       onShown: options.onShown,
       onFinished(result) {
         busy = false;

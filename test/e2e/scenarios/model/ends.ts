@@ -42,7 +42,7 @@ function kill(pid: number): void {
   }
 }
 
-const soon = { timeout: 5_000, interval: 50 };
+const soon = { timeout: 30_000, interval: 50 };
 
 export function openEnds({ stage, network, players, book, short, givesNoProof }: Scene): Ends {
   const finished = new Set<string>();
