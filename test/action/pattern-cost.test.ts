@@ -32,7 +32,7 @@ test('what is taken is quick on the names that fit it least', () => {
   const name = 'a'.repeat(255);
   for (const pattern of ['*a*a*ab', '[a]*[a]*[a]*b', '?*a?*a?*ab', '+(a)+(a)b', '{a,b}*{a,b}*{a,b}*b']) {
     expect(whyNotQuick(pattern)).toBeUndefined();
-    // Of the processor: how busy the machine is does not count.
+    // CPU time of this thread, so that a busy machine does not count.
     const before = process.threadCpuUsage();
     expect(posix.matchesGlob(name, pattern)).toBe(false);
     expect(process.threadCpuUsage(before).user / 1_000, pattern).toBeLessThan(2_000);

@@ -23,7 +23,7 @@ describe('the limit of an attempt', () => {
   test('ends one whose answer begins and never ends, and another one follows', async () => {
     stopTime();
     const begun = 'http.client.response.finish';
-    // What comes after the first answer has begun is not about its limit.
+    // Only the first response is to time out.
     const passLimitOnce = (): void => {
       unsubscribe(begun, passLimitOnce);
       passLimit();

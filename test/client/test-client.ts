@@ -28,7 +28,7 @@ export const start = Date.UTC(2026, 2, 1, 12);
 /** For tests that are about time itself. */
 export const realTime = { clock: Date.now, sleep: undefined };
 
-/** For tests that are about time limits: from here on, time passes with `vi.advanceTimersByTime` alone. */
+/** Stops timers and clock until the end of the test: time passes only with `vi.advanceTimersByTime`. Sockets still work. */
 export function stopTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());

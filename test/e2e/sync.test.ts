@@ -216,7 +216,7 @@ describe('a service that others wrote', () => {
   test('that takes longer than the wait fails the step, with what is known', async () => {
     const server = await startOtherServer(inTurn(started, received(700)));
     const job = await jobAt(server.baseUrl);
-    // On a machine with other things to do a second is short: for this process it lasts several of ours.
+    // A second is short on a busy machine: for this process it lasts five of ours.
     const env = { NODE_OPTIONS: fasterTime(1 / 5) };
     const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '1s' }, env });
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'transferring', sync_id: 's' } });

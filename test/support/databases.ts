@@ -58,7 +58,7 @@ const emptyCluster = fileURLToPath(new URL('../../node_modules/.cache/pglite-emp
 async function startPGlite(): Promise<PGlite> {
   const marker = `${emptyCluster}.being-made`;
   await mkdir(dirname(emptyCluster), { recursive: true });
-  // One worker makes it, the others wait for it: not for ever, in case that one was killed.
+  // One worker makes it and the others wait, with a timeout in case that worker was killed.
   for (let waitedMs = 0; !existsSync(emptyCluster) && waitedMs < 60_000; waitedMs += 100) {
     const marked = await open(marker, 'wx').catch(() => undefined);
     if (marked === undefined) {
@@ -68,7 +68,7 @@ async function startPGlite(): Promise<PGlite> {
     await marked.close();
     try {
       const server = await PGlite.create();
-      // Others may have given up waiting: no file of theirs is touched, and this one is complete when it has its name.
+      // Another worker may have given up waiting and make one too. Each writes its own file; the rename is atomic.
       const made = `${emptyCluster}.${randomUUID()}`;
       await writeFile(made, (await server.dumpDataDir('none')).stream());
       await rename(made, emptyCluster);

@@ -68,7 +68,7 @@ export interface Manner {
   readonly keepsNoOrigin?: boolean;
   /** Nor when it was taken, and when it ends. */
   readonly keepsNoTimes?: boolean;
-  /** How far its clock is ahead, whenever it is told. */
+  /** How far its clock is ahead. Read for each response. */
   readonly clockAheadMs?: () => number;
   /** For whoever comes through, its time runs so many times faster from that moment on, in milliseconds since 1970. */
   readonly faster?: { readonly times: number; readonly since: number };

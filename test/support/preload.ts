@@ -69,9 +69,8 @@ export const fasterCalendar = (times: number, since: number): string =>
   `);
 
 /**
- * A machine whose clocks are ahead by as many milliseconds as there are from 1970 to the last change of the file, and
- * jump when that changes. Timers that are due then go off; all others run at our speed. What a process does next goes by
- * the new time, whenever it was started.
+ * A machine whose clocks are ahead of ours by the modification time of a file, in milliseconds since 1970. When that
+ * changes, the clocks of all its processes jump and timers that are then due fire. All else runs at our speed.
  */
 export const clockFollowing = (file: string): string =>
   preload(`

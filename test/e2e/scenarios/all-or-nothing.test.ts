@@ -117,7 +117,7 @@ test('a ttl that is over before all paths are locked fails the step, and nothing
   const proxy = await stage.proxy();
   const passTtl = async (): Promise<void> => {
     await expect.poll(() => proxy.passed.some(({ path, status }) => path === 'a' && status === 201)).toBe(true);
-    // Less than the limit of a request.
+    // Longer than the ttl, shorter than the timeout of a request.
     await clock.pass(11_000);
   };
   proxy.meet((passing) =>

@@ -12,7 +12,7 @@ useService();
 
 const hero = 'Content/Hero.uasset';
 
-/** On a machine with other things to do five seconds are short: for step and runner they last three times as long. */
+/** Five seconds are short on a busy machine: for the step and the runner they last three times as long. */
 const times = soak ? 1 : 1 / 3;
 const slowly = {
   env: times === 1 ? {} : { NODE_OPTIONS: fasterTime(times) },

@@ -5,12 +5,12 @@ import { sql } from 'kysely';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { clockFollowing } from '../../support/preload.ts';
 
-/** The time of a workspace and its jobs: ours, plus what a test lets pass at once. */
+/** The clock of a workspace and its jobs. It runs as ours does, and jumps ahead when a test says so. */
 export interface Clock {
-  /** Of its jobs. */
+  /** Variables for the jobs, which make them follow the clock. */
   readonly env: Readonly<Record<string, string>>;
   readonly aheadMs: () => number;
-  /** For the locks of the workspace, for all tokens that jobs have by their identity, and for the timers of the jobs. */
+  /** Jumps ahead: locks of the workspace and exchanged tokens expire, and timers of the jobs fire, as if the time had passed. */
   pass(ms: number): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export async function openClock({ storage, workspace, end }: ClockOptions): Prom
   const tellJobs = (): Promise<void> => utimes(file, aheadMs / 1_000, aheadMs / 1_000);
   await writeFile(file, '');
   await tellJobs();
-  // The service keeps our time: what it has noted is so much longer ago.
+  // The service keeps our time, so its stored times move back instead.
   const earlier = (column: 'acquired_at' | 'expires_at', ms: number) => sql<number>`${sql.ref(column)} - ${ms}`;
   return {
     env: { NODE_OPTIONS: clockFollowing(file) },

@@ -128,12 +128,12 @@ test('a job of twenty minutes keeps its lock and releases it, though no token la
   const [first] = await stage.locks();
   for (let number = 1; number <= 4; number += 1) {
     await clock.pass(5 * minute);
-    // It renews after a third of the ttl. The ledger has it when the answer has been read.
+    // Recorded after the response was read: no request is in flight that the next jump could time out.
     await expect
       .poll(() => entriesOf(job).filter(({ kind }) => kind === 'renewed'), { timeout: 30_000 })
       .toHaveLength(number);
   }
-  // Main renews first; what renews after it needs another token when thirteen minutes have gone by.
+  // One token of the main step, and two of the renewer, which replaces its token after thirteen minutes.
   const renewing = tokensOf(proxy.passed.filter(isRenewing));
   expect(renewing).toHaveLength(3);
   const check = await job.run({ with: { operation: 'check', audience } });
@@ -145,7 +145,7 @@ test('a job of twenty minutes keeps its lock and releases it, though no token la
   const [ofPost, ...others] = tokensOf(proxy.passed.filter(isReleasing));
   expect(others).toEqual([]);
   expect(renewing).not.toContain(ofPost);
-  // None was ever sent that had ended.
+  // No expired token was sent.
   expect(proxy.passed.filter(({ status }) => status === 401)).toEqual([]);
 });
 

@@ -33,7 +33,7 @@ export interface Place {
   job(options?: PlacedJobOptions): Promise<Job>;
   /** Stands between service and jobs from here on. */
   proxy(manner?: Manner): Promise<FaultProxy>;
-  /** What jobs and proxies go by from here on. It starts a proxy. */
+  /** Starts a clock, and a proxy. Jobs and proxies that are started later follow the clock. */
   clock(): Promise<Clock>;
   /** All locks of the workspace that have not expired, by their paths. */
   locks(): Promise<readonly Lock[]>;

@@ -27,7 +27,7 @@ interface Stage extends Pick<TestContext, 'expect'> {
   readonly clock: Clock;
 }
 
-/** They wait for processes to start and to end: they do it at once. */
+/** Concurrent, because these tests mostly wait for processes to start and to end. */
 const test = (name: string, work: (stage: Stage) => Promise<void>): void =>
   withContext.concurrent(name, { timeout: 120_000 }, async ({ expect, onTestFinished }) => {
     const place = await shipped.workspace({ end: (cleanUp) => onTestFinished(cleanUp) });
@@ -45,12 +45,12 @@ function onlyProcessOf(job: Job): number {
 
 const patiently = { timeout: 30_000, interval: 50 };
 
-/** Lets so many periods pass, and the locks of the job be renewed in each. */
+/** Lets this many periods pass, and waits for a renewal in each. */
 async function renewed({ job, clock, expect }: Omit<Stage, 'place'> & { readonly job: Job }, periods: number) {
   const before = renewalsOf(job).length;
   for (let number = 1; number <= periods; number += 1) {
     await clock.pass(periodMs);
-    // The ledger has it when the answer has been read: nothing is on its way that the time could end.
+    // Recorded after the response was read: no request is in flight that the next jump could time out.
     await expect.poll(() => renewalsOf(job), patiently).toHaveLength(before + number);
   }
 }
@@ -257,7 +257,7 @@ test('a service that is away for half of the ttl takes no lock away', async ({ e
   const before = await place.lockOn(hero);
   proxy.down();
   await clock.pass(periodMs);
-  // It tries again and again, with pauses in between.
+  // Each jump skips a pause between two attempts.
   const failed = async (): Promise<boolean> => {
     await clock.pass(5_000);
     return entriesOf(job).some(({ kind }) => kind === 'unrenewed');

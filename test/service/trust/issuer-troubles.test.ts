@@ -39,7 +39,7 @@ const discovered = (document: object) => ({ discovery: answerWith(200, document)
 
 type Trouble = readonly [what: string, behaviour: IssuerBehaviour, told: RegExp];
 
-/** As shipped: each takes its five seconds, so that all are asked at the same time. */
+/** The timeout is that of the shipped service, so all are asked at the same time. */
 const silent: readonly Trouble[] = [
   ['hangs', { discovery: hang }, /it does not answer within 5 s/],
   ['hangs when it is asked for its keys', { keys: hang }, /it does not answer within 5 s/],
@@ -92,11 +92,11 @@ async function expectTold(all: readonly { readonly told: RegExp; readonly answer
   }
 }
 
-test('an issuer that does not answer in time is for the client to wait for, and its trouble is in the log', () =>
+test('answers 503 with Retry-After if an issuer does not answer in time, and logs the reason', () =>
   expectTold(exchangeAll(silent)));
 
 test('an issuer whose keys cannot be had is for the client to wait for, and its trouble is in the log', async () => {
-  // However long this machine takes, each has its own trouble.
+  // Without a timeout, a slow machine does not turn another failure into silence.
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
   onTestFinished(() => timeout.mockRestore());
   await expectTold([

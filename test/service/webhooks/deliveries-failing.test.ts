@@ -64,7 +64,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
       expect(await attemptNext(storage)).toBe(true);
       expect(await attemptNext(storage)).toBe(false);
       const wait = await untilNextAttempt();
-      // What is below is the time that the test itself takes.
+      // The test itself takes part of the delay.
       expect(wait).toBeGreaterThan(delay - (performance.now() - began) - 2);
       expect(wait).toBeLessThanOrEqual(delay * 1.1 + 1);
       await makeDue();

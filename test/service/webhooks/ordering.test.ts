@@ -42,7 +42,7 @@ const behaviours = fc.array(
         { does: 'answer', status: 302, headers: { location: '/' } },
       ),
     },
-    // Each takes as long as the time limit.
+    // Rare, because each takes as long as the timeout.
     { weight: 1, arbitrary: fc.constant<Behaviour>({ does: 'hang' }) },
   ),
   { maxLength: 25 },

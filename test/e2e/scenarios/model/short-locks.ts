@@ -10,7 +10,7 @@ import type { Book } from './book.ts';
 /** How much faster time is for the steps, and from when on. */
 export const faster = { times: 10, since: Date.now() };
 
-/** Two thirds of it are for what renews to get over whatever comes, on a machine that soak tests have for themselves. */
+/** The renewer has two thirds of it to recover from any trouble. Soak tests have the machine to themselves. */
 const shortTtlSeconds = soak ? 60 : 120;
 /** As steps are given it, and how long it really is. */
 export const shortTtl = `${shortTtlSeconds}s`;
