@@ -92,7 +92,8 @@ export const clockFollowing = (file: string): string =>
     globalThis.setTimeout = (work, ms = 0, ...given) => {
       const goOff = () => { pending.delete(timer); work(...given); };
       const timer = later(goOff, ms);
-      pending.set(timer, { dueAt: performance.now() + ms, goOff });
+      // The time was worked out by the clock as it was last read, even if it has jumped since.
+      pending.set(timer, { dueAt: now() + last + ms, goOff });
       return timer;
     };
     globalThis.clearTimeout = (timer) => { pending.delete(timer); cancel(timer); };
