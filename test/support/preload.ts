@@ -112,6 +112,13 @@ export const clockFollowing = (file: string): string =>
     }, 20).unref();
   `);
 
+/** Abort signals whose timeouts last this many times as long: those of a step are for the start of its renewer alone. */
+export const slowerTimeouts = (times: number): string =>
+  preload(`
+    const { timeout } = AbortSignal;
+    AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms * ${times});
+  `);
+
 /** Writes to the file that the variable names how long the process ran, by its own clock and in milliseconds. */
 export const tellingItsTime = (variable: string): string =>
   preload(`

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { clockFollowing } from '../../support/preload.ts';
+import { clockFollowing, slowerTimeouts } from '../../support/preload.ts';
 
 /** The clock of a workspace and its jobs. It runs as ours does, and jumps ahead when a test says so. */
 export interface Clock {
@@ -31,7 +31,8 @@ export async function openClock({ storage, workspace, end }: ClockOptions): Prom
   // The service keeps our time, so its stored times move back instead.
   const earlier = (column: 'acquired_at' | 'expires_at', ms: number) => sql<number>`${sql.ref(column)} - ${ms}`;
   return {
-    env: { NODE_OPTIONS: clockFollowing(file) },
+    // A busy machine takes longer to start a renewer than the step waits for it.
+    env: { NODE_OPTIONS: `${clockFollowing(file)} ${slowerTimeouts(15)}` },
     aheadMs: () => aheadMs,
     async pass(ms) {
       await storage.commit('global', async (db) => {

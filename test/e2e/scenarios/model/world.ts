@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type Fault, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
-import { fasterCalendar, fasterTime } from '../../../support/preload.ts';
+import { fasterCalendar, fasterTime, slowerTimeouts } from '../../../support/preload.ts';
 import type { StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import type { RunningService } from '../../../support/running-service.ts';
@@ -25,7 +25,9 @@ export interface Taking {
   readonly renew: boolean;
 }
 
-const env = { NODE_OPTIONS: `${fasterTime(faster.times)} ${fasterCalendar(faster.times, faster.since)}` };
+const env = {
+  NODE_OPTIONS: `${fasterTime(faster.times)} ${fasterCalendar(faster.times, faster.since)} ${slowerTimeouts(15)}`,
+};
 
 const longTtl = '10h';
 
