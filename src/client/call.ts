@@ -181,6 +181,13 @@ export function createCall(options: CallOptions): Call {
         return giveUpInterrupted(admission.limited);
       }
 
+      // Time may have run out while it waited for the connection.
+      if (limit.signal.aborted || clock() >= deadline) {
+        if (throttled) throttle.ended();
+        admission.release();
+        return giveUpInterrupted();
+      }
+
       firstSentAt ??= clock();
       attempts += 1;
       const ended = await attempt(target).finally(admission.release);

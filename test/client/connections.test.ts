@@ -57,9 +57,9 @@ test('the deadline cuts an attempt short, and ends those that still wait for a c
   let arrived = 0;
   const answer = (): void => {
     arrived += 1;
-    if (arrived === 16) vi.advanceTimersByTime(20_000);
+    if (arrived === 16) void vi.advanceTimersByTimeAsync(20_000);
   };
-  const { server, client } = await clientOf(answer, realTime);
+  const { server, client } = await clientOf(answer, { ...realTime, clock: () => Date.now() });
   const errors = await Promise.all(Array.from({ length: 20 }, () => errorOf(client.ask(20_000))));
   const failure = { kind: 'deadline', last: undefined, retryAfterMs: undefined, limited: false };
   expect(errors.map((error) => error.failure)).toEqual(errors.map(() => failure));
