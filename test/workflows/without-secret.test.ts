@@ -46,7 +46,7 @@ test.each<[string, object, object, () => Promise<Partial<WorkflowJobOptions>>]>(
 
   const elsewhere = { ...options, inputs: { ...options.inputs, audience: 'https://elsewhere.example' } };
   const refused = await runWorkflowJob({ ...elsewhere, env: issuer.runnerEnvironment });
-  expect(refused.log).toContain('The identity is made out to https://elsewhere.example');
+  expect(refused.log).toContain('The audience of the identity token is https://elsewhere.example');
 
   const neither = await runWorkflowJob(options);
   expect(neither.result).toBe('failure');
