@@ -70,16 +70,28 @@ async function areContained(
   return missing.size === 0;
 }
 
-/** It lacks some after it was restored from a backup, or if an instance has a data folder that the others do not share. */
-async function requireHeads(search: Search, branches: Published['branches']): Promise<void> {
+/**
+ * The branches whose commits the mirror has. It lacks some if its folder was removed or restored, if an instance does not
+ * share its data folder, or for a moment on a network file system. An empty repository would pass for a clone of nothing,
+ * so a mirror that lacks all of them is an error.
+ */
+async function presentBranches(
+  search: Search,
+  branches: Published['branches'],
+  onLacking: (names: readonly string[]) => void,
+): Promise<Published['branches']> {
   const types = await typesOf(search, [...new Set(branches.values())]);
-  for (const [name, head] of branches) {
-    if (types.has(head)) continue;
+  const lacking = [...branches].filter(([, head]) => !types.has(head));
+  onLacking(lacking.map(([name]) => name));
+  const [first] = lacking;
+  if (first !== undefined && lacking.length === branches.size) {
+    const [name, head] = first;
     throw new GitError(
       'incomplete',
       `The mirror lacks the commit ${head} of the branch ${name}. Sync the branch again.`,
     );
   }
+  return new Map([...branches].filter(([, head]) => types.has(head)));
 }
 
 /**
@@ -100,11 +112,12 @@ async function arePublished(search: Search, wants: readonly string[], tips: read
  */
 export async function publishedFor(
   search: Search,
-  branches: Published['branches'],
+  synced: Published['branches'],
   wants: readonly string[],
   formerHeads: () => Promise<readonly string[]>,
+  onLacking: (names: readonly string[]) => void,
 ): Promise<Published> {
-  await requireHeads(search, branches);
+  const branches = await presentBranches(search, synced, onLacking);
   const heads = new Set(branches.values());
   if (wants.every((id) => heads.has(id))) return { branches, unnamed: [] };
   const unnamed = await formerHeads();

@@ -16,6 +16,8 @@ export interface ServeTask {
   readonly limits: Limits;
   /** Takes the answer as it comes: see GitWork. */
   readonly onOutput: (chunk: Buffer) => Promise<void>;
+  /** Receives the branches that are not served because the mirror lacks their commits: often none. */
+  readonly onLacking: (names: readonly string[]) => void;
 }
 
 /** git-config(1). What is sent is read by one process after the other, so that clones leave time for everything else. */
@@ -59,8 +61,9 @@ async function uploadPack(
 
 /** Tells what the service can do and, to whoever speaks an earlier protocol, which branches there are. */
 export async function advertise(task: ServeTask): Promise<void> {
-  const { git, mirror, limits, branches, protocol, onOutput } = task;
-  const published = await publishedFor({ git, repository: mirror.repository, limits }, branches, [], async () => []);
+  const { git, mirror, limits, branches, protocol, onOutput, onLacking } = task;
+  const search = { git, repository: mirror.repository, limits };
+  const published = await publishedFor(search, branches, [], async () => [], onLacking);
   let header = protocol === 'version=2' ? Buffer.alloc(0) : serviceHeader;
   const withHeader = (chunk: Buffer): Promise<void> => {
     const bytes = Buffer.concat([header, chunk]);
@@ -76,7 +79,8 @@ export async function answerUploadPack(
   { wants, bytes }: UploadPackRequest,
   formerHeads: () => Promise<readonly string[]>,
 ): Promise<void> {
-  const { git, mirror, limits, branches } = task;
-  const published = await publishedFor({ git, repository: mirror.repository, limits }, branches, wants, formerHeads);
+  const { git, mirror, limits, branches, onLacking } = task;
+  const search = { git, repository: mirror.repository, limits };
+  const published = await publishedFor(search, branches, wants, formerHeads, onLacking);
   await uploadPack(task, published, [], bytes);
 }

@@ -22,6 +22,9 @@ export interface MirrorParts extends AccessControl {
 
 const address = '/v1/workspaces/:id/git';
 
+/** In the log. */
+const maxNamed = 20;
+
 const pushRefused = ({ id, remote }: StoredWorkspace): Refusal =>
   new Refusal(
     'read-only',
@@ -34,12 +37,25 @@ const notServed = (): Refusal =>
     'This address serves git clone, git fetch and git ls-remote over the smart HTTP protocol of git, and nothing else.',
   );
 
+/** Logs once that a mirror lacks branches, and again when it lacks others. */
+function logLacking(log: Logger): (workspace: string, names: readonly string[]) => void {
+  const logged = new Map<string, string>();
+  return (workspace, names) => {
+    const key = names.join(' ');
+    if (key === (logged.get(workspace) ?? '')) return;
+    logged.set(workspace, key);
+    if (key === '') return;
+    const about = { workspace, branches: names.slice(0, maxNamed), count: names.length };
+    log.warn(about, 'branches are not served: the mirror lacks their commits');
+  };
+}
+
 /**
  * A remote of git for each workspace, which serves what was synced: gitprotocol-http(5), for reading. An app of its own,
  * because git shows errors as text alone.
  */
 export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): App {
-  const { storage, git } = parts;
+  const { storage, git, log } = parts;
   const app: App = new Hono<Environment>();
   const places = createMirrorPlaces(limits);
   const serve = createServe({ ...parts, limits, places });
@@ -47,9 +63,12 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
   const serviceIn = ({ env }: Context<Environment>): string | undefined =>
     readQuery(env.incoming.url ?? '', ['service'])['service'];
 
+  const noteLacking = logLacking(log);
+
   const readFor = async (workspace: string, { env }: Context<Environment>) => ({
     branches: await publishedBranches(storage, workspace),
     protocol: protocolOf(env.incoming),
+    onLacking: (names: readonly string[]) => noteLacking(workspace, names),
   });
 
   app.all(`${address}/*`, requireAccess({ ...parts, signIn: byBearerOrPassword }, 'contents:read'));

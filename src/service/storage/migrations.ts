@@ -226,6 +226,8 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ],
   // An instance of an earlier version leaves it as it is: the next attempt that this version makes puts it right.
   () => ['alter table hooks add column failing_since bigint'],
+  // An instance of an earlier version leaves it as it is: the next sync of the branch changes `synced_at`, which voids it.
+  () => ['alter table synced_branches add column vanished_after bigint'],
 ];
 
 /** The message is a sentence for a person. */

@@ -77,6 +77,8 @@ export interface Tables {
     synced_at: number;
     /** How many objects the last sync received: the estimate when the remote does not tell in time. */
     received_objects: number;
+    /** The `synced_at` of the last sync before the remote listed its branches without this one; void once they differ. */
+    vanished_after: Generated<number | null>;
   };
   readonly syncs: {
     id: string;

@@ -9,11 +9,15 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { recordEvent } from '../webhooks/outbox.ts';
+import { forgetVanished } from '../workspaces/vanished-branches.ts';
 import { type FetchObjects, LfsError } from './lfs-objects.ts';
 import { type ClaimedSync, finishSync, type SyncEnd, syncOf } from './queue.ts';
 
 /** Short enough to show progress; the lease is many times longer. */
 const renewEveryMs = 1_000;
+
+/** In the log. */
+const maxNamedForgotten = 20;
 
 const maintenance = { timeoutMs: 10 * 60_000 };
 
@@ -71,12 +75,18 @@ async function fetch(
   }
 }
 
-/** Ends the sync, notes what the branch has now, and tells the hooks: all of it, or nothing. */
-async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): Promise<boolean> {
+interface Recorded {
+  /** Branches that the remote no longer has. */
+  readonly forgotten: readonly string[];
+}
+
+/** Ends the sync, updates the branches, and queues the event: all of it, or nothing. Undefined if the lease was lost. */
+async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): Promise<Recorded | undefined> {
   const row = await finishSync(db, now, sync, end);
-  if (row === undefined) return false;
+  if (row === undefined) return undefined;
+  let forgotten: Recorded['forgotten'] = [];
   if (end.kind === 'succeeded') {
-    const values = { head: end.head, synced_at: now, received_objects: row.received_objects };
+    const values = { head: end.head, synced_at: now, received_objects: row.received_objects, vanished_after: null };
     await db
       .insertInto('synced_branches')
       .values({ workspace_id: sync.workspace, name: sync.branch, ...values })
@@ -88,6 +98,7 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
         }),
       )
       .execute();
+    forgotten = await forgetVanished(db, sync.workspace);
   }
   await recordEvent(
     db,
@@ -100,7 +111,7 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
     },
     { orderingKey: `sync:${sync.branch}`, branch: sync.branch },
   );
-  return true;
+  return { forgotten };
 }
 
 /** Runs one claimed sync. When the service stops or the lease is lost, the sync is left to the next instance that claims it. */
@@ -121,7 +132,13 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
       progress = now;
     });
     stopRenewing();
-    if (!(await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end)))) return;
+    const recorded = await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end));
+    if (recorded === undefined) return;
+    const { forgotten } = recorded;
+    if (forgotten.length > 0) {
+      const named = { branches: forgotten.slice(0, maxNamedForgotten), count: forgotten.length };
+      log.info({ ...about, ...named }, 'branches that the remote no longer has were removed');
+    }
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'a sync failed');
     else

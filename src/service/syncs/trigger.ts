@@ -5,6 +5,7 @@ import { GitError } from '../git/git-error.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Remotes } from '../workspaces/remotes.ts';
+import { forgetBranch, noteVanished, type SyncedState, syncedStates } from '../workspaces/vanished-branches.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { enqueue, findQueued, syncsIn } from './queue.ts';
 
@@ -19,7 +20,12 @@ export interface TriggerParts {
 
 export type Preparation =
   | { readonly kind: 'ready'; readonly estimatedObjects: number }
-  | { readonly kind: 'unknown-branch'; readonly known: readonly string[] };
+  | {
+      readonly kind: 'unknown-branch';
+      readonly known: readonly string[];
+      /** The remote had it at its last sync. */
+      readonly wasSynced: boolean;
+    };
 
 export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Promise<Preparation>;
 
@@ -48,17 +54,26 @@ function shareRunning<T>(): (key: string, find: () => Promise<T>, isEnough: (fou
 
 /** Finds out whether the remote has the branch, and what a fetch of it will transfer, as far as it tells in time. */
 export function createPrepareSync({ storage, git, remotes }: TriggerParts): PrepareSync {
-  const shareListing = shareRunning<RemoteBranches>();
+  const shareListing = shareRunning<RemoteBranches & { readonly before: readonly SyncedState[] }>();
   const shareAnswer = shareRunning<Preparation>();
 
   async function ask(workspace: StoredWorkspace, branch: BranchName, deadline: number): Promise<Preparation> {
-    const { branches, defaultBranch } = await shareListing(
+    const { branches, defaultBranch, before } = await shareListing(
       workspace.id,
-      () => remotes.branches(workspace, { timeoutMs: timeLeft(deadline) }),
+      async () => {
+        const before = await syncedStates(storage, workspace.id);
+        const listed = await remotes.branches(workspace, { timeoutMs: timeLeft(deadline) });
+        await noteVanished(storage, workspace.id, before, listed.branches);
+        return { ...listed, before };
+      },
       (listed) => listed.branches.has(branch),
     );
     const head = branches.get(branch);
-    if (head === undefined) return { kind: 'unknown-branch', known: [...branches.keys()] };
+    if (head === undefined) {
+      const synced = before.find(({ name }) => name === branch);
+      if (synced !== undefined) await forgetBranch(storage, workspace.id, synced);
+      return { kind: 'unknown-branch', known: [...branches.keys()], wasSynced: synced !== undefined };
+    }
     const syncedHead = await git.head(workspace.id, branch);
     if (defaultBranch !== undefined) await git.setDefaultBranch(workspace.id, defaultBranch);
     if (syncedHead === head) return missingOf(workspace, branch);
@@ -133,8 +148,8 @@ const maxNamed = 5;
 
 const some = (names: readonly string[]): string =>
   names.length === 0
-    ? 'It has none yet.'
-    : `It has ${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''}.`;
+    ? 'has none yet.'
+    : `has ${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''}.`;
 
 /** Queues a sync as prepared before this transaction. The caller wakes the worker afterwards. */
 export async function startPrepared(
@@ -144,8 +159,13 @@ export async function startPrepared(
   preparation: Preparation,
 ): Promise<SyncStart> {
   switch (preparation.kind) {
-    case 'unknown-branch':
-      return { kind: 'unknown-branch', why: `The remote has no branch ${branch}. ${some(preparation.known)}` };
+    case 'unknown-branch': {
+      const { known, wasSynced } = preparation;
+      const why = wasSynced
+        ? `The remote no longer has the branch ${branch}, so the mirror stopped serving it. The remote ${some(known)}`
+        : `The remote has no branch ${branch}. It ${some(known)}`;
+      return { kind: 'unknown-branch', why };
+    }
     case 'ready': {
       const { estimatedObjects } = preparation;
       return { kind: 'queued', sync: await enqueue(db, now, { workspace, branch, estimatedObjects, requestedBy }) };

@@ -64,7 +64,7 @@ test('no branch is unknown because of a listing that had begun before it was ask
   const later = Array.from({ length: 20 }, () => prepare(workspace, fresh));
   await allHaveRead();
   asked[0]?.(listing(main));
-  expect(await early).toEqual({ kind: 'unknown-branch', known: ['main'] });
+  expect(await early).toEqual({ kind: 'unknown-branch', known: ['main'], wasSynced: false });
   await expect.poll(() => asked.length).toBe(2);
   asked[1]?.(listing(main, fresh));
   for (const one of await Promise.all(later)) expect(one).toEqual({ kind: 'ready', estimatedObjects: 7 });

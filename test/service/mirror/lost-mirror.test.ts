@@ -1,0 +1,102 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { folderOfTests } from '../../support/git-folders.ts';
+import { manyCommits } from '../../support/git-repository.ts';
+import { sharedService } from '../http/shared-service.ts';
+import { fetchOf, gitClient, type Mirrored, mirrored, uploadPackType } from './mirror-of.ts';
+
+const folder = folderOfTests();
+
+describe.each(realDatabaseKinds)('a mirror whose folder was removed, on $name', (kind) => {
+  const service = sharedService(kind);
+
+  const trigger = ({ workspace }: Mirrored, branch: string) =>
+    service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token: service.secret, json: { branch } });
+
+  /** Its remote has deleted `old` since both branches were synced. */
+  async function lostMirror(): Promise<Mirrored> {
+    const mirror = await mirrored(service, folder, service.secret);
+    const { remote } = mirror;
+    remote.commit(...manyCommits(3), { branch: 'old', from: 'main', files: { a: '1' } });
+    await mirror.sync();
+    await mirror.sync('old');
+    await rm(join(service.dataFolder, 'mirrors', `${mirror.workspace}.git`), { recursive: true });
+    remote.git('update-ref', '-d', 'refs/heads/old');
+    remote.commit({ branch: 'main', files: { b: '2' } });
+    return mirror;
+  }
+
+  test('serves a branch again after its sync, although another branch was deleted from the remote', async () => {
+    const mirror = await lostMirror();
+    const [client, { remote }] = [await gitClient(), mirror];
+    await mirror.sync();
+    const heads = `${remote.head('main')}\tHEAD\n${remote.head('main')}\trefs/heads/main\n`;
+    expect(await client.git('ls-remote', mirror.url)).toBe(heads);
+    await client.git('clone', '--quiet', mirror.url, 'game');
+    // A former head, next to one that the mirror lacks.
+    const { text } = await service.ask('POST', `${mirror.path}/git-upload-pack`, {
+      token: service.secret,
+      raw: fetchOf(remote.git('rev-parse', 'main~1').trim()),
+      headers: { 'content-type': uploadPackType, 'git-protocol': 'version=2' },
+    });
+    expect(text).toContain('PACK');
+    expect(service.log()).toContain('"branches":["old"]');
+  });
+
+  test('serves the branches that it has, and logs once that it lacks others', async () => {
+    const mirror = await mirrored(service, folder, service.secret);
+    const { remote } = mirror;
+    remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'art', from: 'main', files: { a: '2' } });
+    await mirror.sync();
+    await mirror.sync('art');
+    await rm(join(service.dataFolder, 'mirrors', `${mirror.workspace}.git`), { recursive: true });
+    await mirror.sync();
+    const client = await gitClient();
+    for (let times = 0; times < 2; times += 1) {
+      expect(await client.git('ls-remote', '--heads', mirror.url)).toBe(`${remote.head('main')}\trefs/heads/main\n`);
+    }
+    const lines = service.log().split('\n');
+    const lacking = lines.filter((line) => line.includes(mirror.workspace) && line.includes('lacks their commits'));
+    expect(lacking).toHaveLength(1);
+    await mirror.sync('art');
+    expect(await client.git('ls-remote', '--heads', mirror.url)).toContain('refs/heads/art');
+  });
+
+  test('forgets a branch that the remote deleted when a sync of it is asked for, which says so', async () => {
+    const mirror = await lostMirror();
+    const { status, body } = await trigger(mirror, 'old');
+    expect([status, body.errors[0].detail]).toEqual([
+      422,
+      'The remote no longer has the branch old, so the mirror stopped serving it. The remote has main.',
+    ]);
+    const again = await trigger(mirror, 'old');
+    expect([again.status, again.body.errors[0].detail]).toEqual([422, 'The remote has no branch old. It has main.']);
+  });
+});
+
+describe.each(realDatabaseKinds)('a branch that the remote deleted, on $name', (kind) => {
+  const service = sharedService(kind);
+
+  test('is served until the next sync that succeeds, and again after it was created and synced again', async () => {
+    const mirror = await mirrored(service, folder, service.secret);
+    const { remote } = mirror;
+    const client = await gitClient();
+    const names = async () =>
+      [...(await client.git('ls-remote', '--heads', mirror.url)).matchAll(/refs\/heads\/(\S+)/g)].map(
+        ([, name]) => name,
+      );
+    remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'old', from: 'main', files: { a: '2' } });
+    await mirror.sync();
+    await mirror.sync('old');
+    remote.git('update-ref', '-d', 'refs/heads/old');
+    expect(await names()).toEqual(['main', 'old']);
+    await mirror.sync();
+    expect(await names()).toEqual(['main']);
+    remote.commit({ branch: 'old', from: 'main', files: { a: '3' } });
+    await mirror.sync('old');
+    await mirror.sync();
+    expect(await names()).toEqual(['main', 'old']);
+  });
+});
