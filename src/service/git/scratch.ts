@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Longer than any work goes without writing something. */
+/** Folders in use are touched many times more often. */
 export const abandonedAfterMs = 60 * 60 * 1_000;
 
 const prefix = 'work-';
@@ -13,25 +13,49 @@ export const ageOf = (path: string): Promise<number> =>
     () => 0,
   );
 
-/** Removes what a killed service left behind. Another instance may be at work in here, so age decides. */
-async function removeAbandoned(parent: string): Promise<void> {
+const touchEveryMs = 5 * 60 * 1_000;
+
+/** The folders of this process: none of them is abandoned, whatever the clock says. */
+const inUse = new Set<string>();
+
+/**
+ * Removes what a killed service left behind. Another instance may be at work in here, so age decides. The file
+ * system says what time it is: the clock of this machine may have been put forward.
+ */
+async function removeAbandoned(parent: string, fresh: string): Promise<void> {
+  const { mtimeMs: now } = await stat(fresh);
   for (const entry of await readdir(parent)) {
     const folder = join(parent, entry);
-    if (!entry.startsWith(prefix) || (await ageOf(folder)) < abandonedAfterMs) continue;
+    if (!entry.startsWith(prefix) || inUse.has(folder)) continue;
+    const isOld = (path: string): Promise<boolean> =>
+      stat(path).then(
+        ({ mtimeMs }) => now - mtimeMs > abandonedAfterMs,
+        () => true,
+      );
+    if (!(await isOld(folder))) continue;
     const files = await readdir(folder, { recursive: true }).catch(() => []);
-    const ages = await Promise.all(files.map((file) => ageOf(join(folder, file))));
-    if (ages.every((age) => age > abandonedAfterMs)) await rm(folder, { recursive: true, force: true });
+    const areOld = await Promise.all(files.map((file) => isOld(join(folder, file))));
+    if (areOld.every((each) => each)) await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function touch(folder: string): Promise<void> {
+  const now = new Date();
+  await utimes(folder, now, now).catch(() => undefined);
 }
 
 /** Runs the work with a temporary folder inside `parent`, which is removed however the work ends. */
 export async function inScratchFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(parent, { recursive: true });
-  await removeAbandoned(parent);
   const folder = await mkdtemp(join(parent, prefix));
+  inUse.add(folder);
+  const touching = setInterval(() => void touch(folder), touchEveryMs);
   try {
+    await removeAbandoned(parent, folder);
     return await work(folder);
   } finally {
+    inUse.delete(folder);
+    clearInterval(touching);
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 }

@@ -5,7 +5,7 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 export interface MirrorLimits {
   /** How many clients are sent objects at the same time. */
   readonly parallelClones: number;
-  /** How long sending them may take. Whatever takes an hour looks abandoned: see git/scratch.ts. */
+  /** How long sending them may take. */
   readonly cloneTimeoutMs: number;
   /** How often it is looked whether the token of a client was revoked. */
   readonly checkTokenEveryMs: number;
