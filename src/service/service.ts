@@ -38,7 +38,8 @@ import type { Metrics } from './runtime/metrics.ts';
 import { throttle } from './runtime/throttle.ts';
 import { startWorker } from './runtime/worker.ts';
 import type { Storage } from './storage/storage.ts';
-import { claimSync } from './syncs/queue.ts';
+import { createMirrorUpkeep } from './syncs/mirror-upkeep.ts';
+import { type ClaimedSync, claimSync } from './syncs/queue.ts';
 import { runSync } from './syncs/run-sync.ts';
 import { createSyncSlots, maxParallelSyncs } from './syncs/sync-slots.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
@@ -157,16 +158,26 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     signal: stopping.signal,
     onError,
   });
-  const syncRun = { ...options, fetchObjects, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
-  const syncSlots = createSyncSlots(options.parallelSyncs);
+  const mirrorUpkeep = createMirrorUpkeep({ git, log, parallel: options.parallelSyncs, signal: stopping.signal });
+  const syncRun = {
+    ...options,
+    fetchObjects,
+    timeoutMs: milliseconds(options.syncTimeout),
+    onEvent: deliveries.wake,
+    maintainSoon: mirrorUpkeep.soon,
+  };
+  const syncSlots = createSyncSlots<ClaimedSync>(options.parallelSyncs);
   const syncs = startWorker({
     parallel: maxParallelSyncs(options.parallelSyncs),
     pollMs,
     onError,
     claim: async () => (freeDisk.isLow() ? undefined : syncSlots.claim((except) => claimSync(storage, { except }))),
     run: (sync, stopping) =>
-      runSync(syncRun, sync, stopping).finally(() => {
-        syncSlots.free(sync.workspace);
+      runSync(syncRun, sync, stopping, (isQuiet) => {
+        syncSlots.setQuiet(sync, isQuiet);
+        if (isQuiet) syncs.wake();
+      }).finally(() => {
+        syncSlots.free(sync);
         objectUpkeep.lookSoon(sync.workspace);
       }),
   });
@@ -236,7 +247,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   );
 
   const stopWork = async () => {
-    const stopAll = [syncs.stop, deliveries.stop, lockWatch.stop, freeDisk.stop, backgroundWork.stop];
+    stopping.abort();
+    const stopAll = [
+      syncs.stop,
+      mirrorUpkeep.stop,
+      deliveries.stop,
+      lockWatch.stop,
+      freeDisk.stop,
+      backgroundWork.stop,
+    ];
     await Promise.all(stopAll.map((stop) => stop()));
   };
   try {

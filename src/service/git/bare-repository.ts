@@ -4,8 +4,11 @@ import { type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 import { inScratchFolder } from './scratch.ts';
 
+/** The parts that git looks for: gitrepository-layout(5). */
+const parts = ['HEAD', 'objects', 'refs'];
+
 export const isRepository = (folder: string): Promise<boolean> =>
-  access(join(folder, 'HEAD')).then(
+  Promise.all(parts.map((part) => access(join(folder, part)))).then(
     () => true,
     () => false,
   );
@@ -24,7 +27,10 @@ export interface Mirror {
   readonly scratch: string;
 }
 
-/** Makes a repository where there is none, complete or not at all, also when several do this at once. */
+/**
+ * Makes a repository where there is none, complete or not at all, also when several do this at once. Anything else that
+ * has its name is moved away.
+ */
 export async function makeRepository(
   git: GitCommand,
   { repository, scratch }: Mirror,
@@ -40,8 +46,12 @@ export async function makeRepository(
     await fill(fresh);
     await mkdir(dirname(repository), { recursive: true });
     await rename(fresh, repository).catch(async (error: unknown) => {
-      // One that got there first stays.
-      if (!(await isRepository(repository))) throw error;
+      // Another process was faster.
+      if (await isRepository(repository)) return;
+      await rename(repository, join(folder, 'broken.git')).catch(() => {
+        throw error;
+      });
+      await rename(fresh, repository);
     });
   });
 }

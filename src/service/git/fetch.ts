@@ -48,19 +48,30 @@ export interface Fetched {
   readonly receivedObjects: number;
 }
 
+export interface FetchEvents {
+  readonly onReceived?: (objects: number) => void;
+  /** git or the remote reports anything at all. */
+  readonly onSign?: () => void;
+  /** Rejects if the mirror must not be changed any more. */
+  readonly beforeLanding?: () => Promise<void>;
+}
+
 /** Fetches the branch into the mirror. It is there with all its objects afterwards, or the mirror is as it was. */
-export async function fetchBranch(transfer: Transfer, onReceived: (objects: number) => void): Promise<Fetched> {
+export async function fetchBranch(
+  transfer: Transfer,
+  { onReceived, onSign, beforeLanding }: FetchEvents,
+): Promise<Fetched> {
   const { git, mirror, remote, branch } = transfer;
   let receivedObjects = 0;
   await makeRepository(git, mirror);
   // Here as well as in the upkeep: that never comes where the disk is full of what an earlier one has left.
   await removeAbandonedPacks(mirror);
   return transferBeside(
-    transfer,
+    { ...transfer, onSign },
     (progress) => {
       if (progress.kind !== 'receiving' || progress.received === receivedObjects) return;
       receivedObjects = progress.received;
-      onReceived(receivedObjects);
+      onReceived?.(receivedObjects);
     },
     async (repository) => {
       const head = await fetchedHead(repository, branch);
@@ -70,6 +81,7 @@ export async function fetchBranch(transfer: Transfer, onReceived: (objects: numb
           `git could not fetch the branch ${branch} of ${remote.address}: that repository is a shallow clone and lacks part of its history. Complete it there with git fetch --unshallow.`,
         );
       }
+      await beforeLanding?.();
       await land(git, repository, mirror, branch, head);
       return { head, receivedObjects };
     },

@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { headOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
-import { estimateObjects, fetchBranch } from './fetch.ts';
+import { estimateObjects, type FetchEvents, fetchBranch } from './fetch.ts';
 import { gitCommand, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
 import { type FolderQuery, listFolder } from './list-folder.ts';
@@ -61,7 +62,8 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
   const forget = (workspace: string): Promise<void> =>
     asGitErrors(`remove the mirror of ${workspace}`, async () => {
       const { repository } = mirrorOf(workspace);
-      if (!(await isRepository(repository))) return;
+      // It need not be a whole repository.
+      if (!existsSync(repository)) return;
       await inScratchFolder(scratch, async (folder) => {
         await rename(repository, join(folder, 'forgotten.git')).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== 'ENOENT') throw error;
@@ -97,15 +99,9 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
       asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>
         estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, minSpeed }),
       ),
-    fetch: (
-      workspace: string,
-      remote: Remote,
-      branch: BranchName,
-      limits: Limits,
-      onReceived: (objects: number) => void = () => {},
-    ) =>
+    fetch: (workspace: string, remote: Remote, branch: BranchName, limits: Limits, events: FetchEvents = {}) =>
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
-        fetchBranch({ git, mirror: mirrorOf(workspace), remote, branch, limits, minSpeed }, onReceived),
+        fetchBranch({ git, mirror: mirrorOf(workspace), remote, branch, limits, minSpeed }, events),
       ),
     /** Hands over the small files of a commit that was fetched. */
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
@@ -138,7 +134,8 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
       ),
     forget,
     /**
-     * Removes the mirrors of all workspaces that no longer exist, and returns their ids. The workspaces are listed when the
+     * Removes the mirrors of all workspaces that no longer exist, and returns their ids; mirrors that are broken go as
+     * well, to be fetched again. The workspaces are listed when the
      * mirrors are known, so that one that another instance has just made is not taken for one that is left over.
      */
     async forgetAllBut(existing: () => Promise<readonly string[]>): Promise<readonly string[]> {
@@ -146,7 +143,9 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
       if (mirrored.length === 0) return [];
       const ids = new Set(await existing());
       const left = mirrored.filter((workspace) => !ids.has(workspace));
-      for (const workspace of left) await forget(workspace);
+      for (const workspace of mirrored) {
+        if (!ids.has(workspace) || !(await isRepository(mirrorOf(workspace).repository))) await forget(workspace);
+      }
       return left;
     },
   };

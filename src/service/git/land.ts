@@ -25,7 +25,10 @@ async function movePacks(from: string, mirror: Mirror): Promise<void> {
   const target = join(mirror.repository, 'objects', 'pack');
   const files = (await readdir(source)).filter((file) => /^pack-[0-9a-f]+\.(pack|rev|idx)$/.test(file));
   if (files.length === 0) return;
-  await mkdir(target, { recursive: true });
+  // Not `recursive`: without a repository around it, the folder would be taken for one that is broken.
+  await mkdir(target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
   const indexLast = files.toSorted((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')));
   for (const file of indexLast) await rename(join(source, file), join(target, file));
   await syncFolder(target);

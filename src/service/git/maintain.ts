@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Mirror, makeRepository } from './bare-repository.ts';
+import { isRepository, type Mirror } from './bare-repository.ts';
 import type { GitCommand } from './git-command.ts';
 import type { Limits } from './run-git.ts';
 import { abandonedAfterMs, ageOf } from './scratch.ts';
@@ -41,7 +41,7 @@ async function removingWhatIsBegun<T>(mirror: Mirror, work: () => Promise<T>): P
  */
 export async function maintainMirror(git: GitCommand, mirror: Mirror, limits: Limits): Promise<void> {
   const { repository } = mirror;
-  await makeRepository(git, mirror);
+  if (!(await isRepository(repository))) return;
   await removeAbandonedPacks(mirror);
   await removingWhatIsBegun(mirror, () =>
     git(['repack', '--geometric=2', '-d', '-l', '--quiet'], {

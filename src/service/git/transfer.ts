@@ -54,11 +54,13 @@ export interface Transfer {
   readonly branch: BranchName;
   readonly limits: Limits;
   readonly minSpeed: MinTransferSpeed;
+  /** git or the remote reports anything at all. */
+  readonly onSign?: (() => void) | undefined;
 }
 
 /** Fetches what the mirror lacks of the branch, beside the mirror, and lets `use` have it before it is removed. */
 export async function transferBeside<T>(
-  { git, mirror, remote, branch, limits, minSpeed }: Transfer,
+  { git, mirror, remote, branch, limits, minSpeed, onSign }: Transfer,
   onProgress: (progress: Progress) => void,
   use: (repository: string) => Promise<T>,
 ): Promise<T> {
@@ -74,6 +76,7 @@ export async function transferBeside<T>(
         repository,
         remote,
         onErrorLine: (line) => {
+          onSign?.();
           speed.onErrorLine(line);
           const progress = readProgress(line);
           if (progress === undefined) return;

@@ -28,16 +28,19 @@ export async function renewLease(
   return numAffectedRows > 0n;
 }
 
-/** Ends the lease at once, so that the next instance to look goes on with the work. */
+/**
+ * Ends the lease at once, so that the next instance continues the work. A sync counts its attempts when it is claimed, and
+ * one that a stopping service interrupts is none; a delivery counts those that have ended.
+ */
 export async function endLease(
   { claim }: Storage,
   table: 'syncs' | 'deliveries',
   { id, lease }: Leased,
 ): Promise<void> {
+  const uncounted = table === 'syncs' ? sql`, attempts = attempts - 1` : sql``;
   await claim((db) =>
-    sql`update ${sql.table(table)} set lease_owner = null, lease_until = 0 where id = ${id} and lease_owner = ${lease}`.execute(
-      db,
-    ),
+    sql`update ${sql.table(table)} set lease_owner = null, lease_until = 0 ${uncounted}
+      where id = ${id} and lease_owner = ${lease}`.execute(db),
   );
 }
 

@@ -19,7 +19,8 @@ const renewEveryMs = 1_000;
 /** In the log. */
 const maxNamedForgotten = 20;
 
-const maintenance = { timeoutMs: 10 * 60_000 };
+/** A sync without a sign of life for this long leaves its slot to others. */
+const quietAfterMs = 10_000;
 
 export interface SyncRunParts {
   readonly storage: Storage;
@@ -31,16 +32,25 @@ export interface SyncRunParts {
   readonly log: Logger;
   /** There are new deliveries. */
   readonly onEvent: () => void;
+  readonly maintainSoon: (workspace: string) => void;
 }
 
 /** What is written while a sync runs, once there is something to tell. */
 type Progress = Partial<Record<'estimated_objects' | 'received_objects' | 'received_bytes' | 'total_bytes', number>>;
 
+interface FetchEvents {
+  readonly onProgress: (progress: Progress) => void;
+  /** git, the remote or the LFS store reports anything at all. */
+  readonly onSign: () => void;
+  /** Rejects if the sync was taken over, or its workspace removed. */
+  readonly beforeLanding: () => Promise<void>;
+}
+
 async function fetch(
   { git, fetchObjects, allowFileRemotes, timeoutMs }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
-  onProgress: (progress: Progress) => void,
+  { onProgress, onSign, beforeLanding }: FetchEvents,
 ): Promise<SyncEnd> {
   if (sync.exhausted) {
     return {
@@ -55,18 +65,21 @@ async function fetch(
   try {
     const { workspace, lfs: settings } = sync;
     const limits = { timeoutMs, signal };
-    const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, (objects) =>
-      onProgress({ received_objects: objects }),
-    );
+    const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, {
+      onReceived: (objects) => onProgress({ received_objects: objects }),
+      onSign,
+      beforeLanding,
+    });
     const wanted = { workspace, branch: branch.value, head, remote: remote.value, settings };
-    const lfs = await fetchObjects(wanted, limits, (objects) =>
+    const lfs = await fetchObjects(wanted, limits, (objects) => {
+      onSign();
       onProgress({
         estimated_objects: receivedObjects + objects.wanted.objects,
         received_objects: receivedObjects + objects.received.objects,
         received_bytes: objects.received.bytes,
         total_bytes: objects.wanted.bytes,
-      }),
-    );
+      });
+    });
     return { kind: 'succeeded', head, receivedObjects, lfs };
   } catch (error) {
     signal.throwIfAborted();
@@ -114,9 +127,31 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
   return { forgotten };
 }
 
+/** Reports when there has been no sign for a while, and when there is one again. */
+function watchQuiet(onQuiet: (isQuiet: boolean) => void): { readonly onSign: () => void; readonly end: () => void } {
+  let isQuiet = false;
+  const timer = setTimeout(() => {
+    isQuiet = true;
+    onQuiet(true);
+  }, quietAfterMs);
+  return {
+    onSign() {
+      timer.refresh();
+      if (isQuiet) onQuiet(false);
+      isQuiet = false;
+    },
+    end: () => clearTimeout(timer),
+  };
+}
+
 /** Runs one claimed sync. When the service stops or the lease is lost, the sync is left to the next instance that claims it. */
-export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
-  const { storage, git, metrics, log, onEvent } = parts;
+export async function runSync(
+  parts: SyncRunParts,
+  sync: ClaimedSync,
+  stopping: AbortSignal,
+  onQuiet: (isQuiet: boolean) => void = () => undefined,
+): Promise<void> {
+  const { storage, metrics, log, onEvent, maintainSoon } = parts;
   const lost = new AbortController();
   let progress: Progress = {};
   const stopRenewing = keepLease(
@@ -126,10 +161,18 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
   );
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
   const ending = AbortSignal.any([stopping, lost.signal]);
+  const quiet = watchQuiet(onQuiet);
   metrics.syncsRunning.inc();
   try {
-    const end = await fetch(parts, sync, ending, (now) => {
-      progress = now;
+    const end = await fetch(parts, sync, ending, {
+      onProgress(now) {
+        progress = now;
+      },
+      onSign: quiet.onSign,
+      async beforeLanding() {
+        if (!(await renewLease(storage, 'syncs', sync))) lost.abort();
+        ending.throwIfAborted();
+      },
     });
     stopRenewing();
     const recorded = await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end));
@@ -144,16 +187,14 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     else
       log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'a sync succeeded');
     onEvent();
+    maintainSoon(sync.workspace);
   } catch (error) {
     if (!ending.aborted) throw error;
     if (stopping.aborted) await endLease(storage, 'syncs', sync);
-    else log.warn(about, 'a sync was taken over by another instance');
-    return;
+    else log.warn(about, 'a sync was taken over by another instance, or its workspace was removed');
   } finally {
     stopRenewing();
+    quiet.end();
     metrics.syncsRunning.dec();
   }
-  await git.maintain(sync.workspace, { ...maintenance, signal: stopping }).catch((error: unknown) => {
-    if (!stopping.aborted) log.warn({ ...about, err: error }, 'the upkeep of a mirror failed');
-  });
 }

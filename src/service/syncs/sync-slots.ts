@@ -1,42 +1,60 @@
-/** Which workspaces an instance syncs at the moment, and so what it may begin next. */
-export interface SyncSlots {
+/** Which syncs an instance runs at the moment, and so which it may begin next. */
+export interface SyncSlots<Sync extends { readonly workspace: string }> {
   /** `claim` takes the next sync that is of none of these workspaces. */
-  claim<Sync extends { readonly workspace: string }>(
-    claim: (except: readonly string[]) => Promise<Sync | undefined>,
-  ): Promise<Sync | undefined>;
-  free(workspace: string): void;
+  claim(claim: (except: readonly string[]) => Promise<Sync | undefined>): Promise<Sync | undefined>;
+  /** Nothing comes of it: until something does, it leaves its slot to others. */
+  setQuiet(sync: Sync, isQuiet: boolean): void;
+  free(sync: Sync): void;
 }
 
 /** Half of the slots are for one workspace. With a single slot there is nothing to share. */
 const shareOf = (slots: number): number => Math.max(1, Math.floor(slots / 2));
 
-/** What one workspace has beyond its share does not count, see below. */
-export const maxParallelSyncs = (slots: number): number => 2 * slots - shareOf(slots);
+/** Each is a process that waits: more of them than this take slots again. */
+export const maxQuiet = (slots: number): number => 4 * slots;
+
+/** Neither quiet syncs nor those beyond the share of their workspace count, see below. */
+export const maxParallelSyncs = (slots: number): number => 2 * slots - shareOf(slots) + maxQuiet(slots);
 
 /**
  * A workspace gets more than its share only where no other waits, and what it has beyond it does not count against those
- * that come later: a remote that keeps its syncs going for as long as they may keeps no other workspace waiting.
+ * that come later; nor does a sync that is quiet. A remote that keeps its syncs going for as long as they may, and several
+ * that answer nothing, keep no other workspace waiting.
  */
-export function createSyncSlots(slots: number): SyncSlots {
+export function createSyncSlots<Sync extends { readonly workspace: string }>(slots: number): SyncSlots<Sync> {
   const share = shareOf(slots);
-  const running = new Map<string, number>();
-  const sum = (counts: Iterable<number>): number => [...counts].reduce((total, count) => total + count, 0);
+  const running = new Set<Sync>();
+  const quiet = new Set<Sync>();
+
+  function byWorkspace(syncs: Iterable<Sync>): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { workspace } of syncs) counts.set(workspace, (counts.get(workspace) ?? 0) + 1);
+    return counts;
+  }
+
+  function takenSlots(): number {
+    const active = byWorkspace([...running].filter((sync) => !quiet.has(sync)));
+    const beyond = Math.max(0, quiet.size - maxQuiet(slots));
+    return [...active.values()].reduce((sum, count) => sum + Math.min(count, share), beyond);
+  }
 
   return {
     async claim(claim) {
-      const counted = [...running.values()].map((count) => Math.min(count, share));
-      if (sum(counted) >= slots) return undefined;
-      const full = [...running].flatMap(([workspace, count]) => (count >= share ? [workspace] : []));
+      if (takenSlots() >= slots || running.size >= maxParallelSyncs(slots)) return undefined;
+      const full = [...byWorkspace(running)].flatMap(([workspace, count]) => (count >= share ? [workspace] : []));
       const ofOthers = await claim(full);
-      const isAllTaken = sum(running.values()) >= slots;
+      const isAllTaken = running.size >= slots;
       const sync = ofOthers ?? (full.length === 0 || isAllTaken ? undefined : await claim([]));
-      if (sync !== undefined) running.set(sync.workspace, (running.get(sync.workspace) ?? 0) + 1);
+      if (sync !== undefined) running.add(sync);
       return sync;
     },
-    free(workspace) {
-      const left = (running.get(workspace) ?? 1) - 1;
-      if (left === 0) running.delete(workspace);
-      else running.set(workspace, left);
+    setQuiet(sync, isQuiet) {
+      if (isQuiet && running.has(sync)) quiet.add(sync);
+      else quiet.delete(sync);
+    },
+    free(sync) {
+      running.delete(sync);
+      quiet.delete(sync);
     },
   };
 }

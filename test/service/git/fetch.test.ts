@@ -28,7 +28,9 @@ describe('a fetch', () => {
     repository.git('tag', '-m', 'tag', 'v1', 'main');
 
     const received: number[] = [];
-    const fetched = await git.fetch('game', remote, main, enoughTime, (objects) => received.push(objects));
+    const fetched = await git.fetch('game', remote, main, enoughTime, {
+      onReceived: (objects) => received.push(objects),
+    });
 
     expect(fetched).toEqual({ head: repository.head('main'), receivedObjects: countOf(repository, 'main') });
     expect(received.at(-1)).toBe(fetched.receivedObjects);
@@ -158,6 +160,40 @@ describe('a fetch', () => {
     await expectSound(mirror, data);
   });
 
+  test('keeps its scratch folder while it runs, although nothing was written for hours and others fetch', async () => {
+    const { git, repository, remote, mirror, data } = await gitSetUp();
+    repository.commit(...manyCommits(3));
+    const long = new Date(Date.now() - 2 * 60 * 60 * 1_000);
+    const beforeLanding = async () => {
+      const scratch = join(data, 'scratch');
+      for (const path of ['', ...(await readdir(scratch, { recursive: true }))])
+        await utimes(join(scratch, path), long, long);
+      await git.fetch('other', remote, main, enoughTime);
+    };
+    await git.fetch('game', remote, main, enoughTime, { beforeLanding });
+    await expectSound(mirror, data);
+  });
+
+  test('does not change a mirror that it must not change any more', async () => {
+    const { git, repository, remote, mirror, data } = await gitSetUp();
+    repository.commit(...manyCommits(3));
+    const lost = new Error('The lease was lost.');
+    const fetching = git.fetch('game', remote, main, enoughTime, { beforeLanding: () => Promise.reject(lost) });
+    await expect(fetching).rejects.toBe(lost);
+    expect(await readdir(join(mirror, 'objects', 'pack'))).toEqual([]);
+    expect(await git.head('game', main)).toBeUndefined();
+    await expectSound(mirror, data);
+  });
+
+  test('leaves nothing where a mirror was removed just before it ended', async () => {
+    const { git, repository, remote, data } = await gitSetUp();
+    repository.commit(...manyCommits(3));
+    const beforeLanding = () => git.forget('game');
+    await failureOf(git.fetch('game', remote, main, enoughTime, { beforeLanding }));
+    await git.maintain('game', enoughTime);
+    expect(await readdir(join(data, 'mirrors'))).toEqual([]);
+  });
+
   test('of a shallow clone says what to do about it', async () => {
     const { folder, git, repository } = await gitSetUp();
     repository.commit(...manyCommits(5));
@@ -211,6 +247,22 @@ describe('mirrors', () => {
     expect(await git.head('game', main)).toBeUndefined();
     expect(await git.fetch('game', remote, main, enoughTime)).toEqual(first);
   });
+
+  test.each(['is fetched', 'is removed', 'is looked at as the service starts'])(
+    'that are no repositories are moved away when their workspace %s',
+    async (when) => {
+      const { git, repository, remote, mirror, data } = await gitSetUp();
+      repository.commit(...manyCommits(3));
+      const packs = join(mirror, 'objects', 'pack');
+      await mkdir(packs, { recursive: true });
+      await writeFile(join(packs, 'pack-1.pack'), '');
+      if (when === 'is removed') await git.forget('game');
+      else if (when !== 'is fetched') await git.forgetAllBut(async () => ['game']);
+      if (when !== 'is fetched') expect(await readdir(join(data, 'mirrors'))).toEqual([]);
+      await git.fetch('game', remote, main, enoughTime);
+      await expectSound(mirror, data);
+    },
+  );
 });
 
 test('without git, every operation says what to install', async () => {

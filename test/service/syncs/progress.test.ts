@@ -2,6 +2,7 @@ import pino from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Git } from '../../../src/service/git/git.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
+import { endLease } from '../../../src/service/runtime/lease.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { type FetchObjects, noObjects } from '../../../src/service/syncs/lfs-objects.ts';
 import { claimSync, enqueue, findSync } from '../../../src/service/syncs/queue.ts';
@@ -23,20 +24,21 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
     const claimed = await claimSync(storage);
     if (claimed === undefined) throw new Error('The sync was not claimed.');
     const course = Promise.withResolvers<{ head: string; receivedObjects: number }>();
+    let land: (() => Promise<void>) | undefined;
     let receive: (objects: number) => void = () => undefined;
     const git: Partial<Git> = {
-      fetch: (_workspace, _remote, _branch, { signal }, onReceived = () => undefined) => {
+      fetch: (_workspace, _remote, _branch, { signal }, { onReceived = () => undefined, ...events } = {}) => {
         receive = onReceived;
+        land = events.beforeLanding;
         signal?.addEventListener('abort', () => course.reject(new GitError('aborted', 'It was stopped.')));
         return course.promise;
       },
-      maintain: async () => undefined,
     };
     const stopping = new AbortController();
     const done = runSync(
       {
         storage,
-        // The worker uses these two of it.
+        // runSync() uses this one of it.
         git: git as Git,
         fetchObjects,
         allowFileRemotes: false,
@@ -44,12 +46,22 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
         metrics: createMetrics(),
         log: pino({ level: 'silent' }),
         onEvent: () => undefined,
+        maintainSoon: () => undefined,
       },
       claimed,
       stopping.signal,
     );
     const status = () => findSync(storage.read, 'w', sync_id);
-    return { storage, done, status, stopping, course, receive: (objects: number) => receive(objects) };
+    return {
+      storage,
+      done,
+      status,
+      stopping,
+      course,
+      receive: (objects: number) => receive(objects),
+      /** What the fetch does just before it changes the mirror. */
+      land: async () => land?.(),
+    };
   }
 
   test('tells how many objects it has received while it goes on', async () => {
@@ -71,6 +83,25 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
     await done;
     expect(await status()).toMatchObject({ status: 'running', finished_at: null });
     expect(await claimSync(storage)).toMatchObject({ workspace: 'w', branch: 'main' });
+  });
+
+  test('is not given up after any number of instances that were stopped in order', async () => {
+    const { storage, stopping, done } = await startRunning();
+    stopping.abort();
+    await done;
+    for (let stops = 0; stops < 10; stops += 1) {
+      const claimed = await claimSync(storage);
+      expect(claimed).toMatchObject({ workspace: 'w', exhausted: false });
+      if (claimed !== undefined) await endLease(storage, 'syncs', claimed);
+    }
+  });
+
+  test('changes no mirror after its workspace was removed', async () => {
+    const { storage, land, done } = await startRunning();
+    await land();
+    await storage.commit('global', (db) => db.deleteFrom('workspaces').where('id', '=', 'w').execute());
+    await expect(land()).rejects.toThrow();
+    await done;
   });
 
   test.each(['its lease is lost', 'the service stops'])('ends the download of LFS objects when %s', async (when) => {

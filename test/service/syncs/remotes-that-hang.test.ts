@@ -77,3 +77,13 @@ test('as many syncs run as the operator allows, and those of a remote that is si
   await expect.poll(() => statusOf(honest), { timeout: 20_000 }).toMatchObject({ status: 'succeeded' });
   expect(await statuses()).toEqual(expect.arrayContaining(['running', 'running', 'queued']));
 });
+
+test('workspaces whose remotes are silent keep no other waiting for long, however many slots they had', async () => {
+  const { silentWorkspace, honestWorkspace, trigger, statusOf } = await start({ parallelSyncs: 2 });
+  const workspaces = await Promise.all(Array.from({ length: 6 }, silentWorkspace));
+  const stuck = await Promise.all(workspaces.map((workspace) => trigger(workspace, 'main')));
+  const honest = await trigger(await honestWorkspace(), 'main');
+  // Three pairs, each for 10 s: the remotes themselves have a minute.
+  await expect.poll(() => statusOf(honest), { timeout: 45_000 }).toMatchObject({ status: 'succeeded' });
+  expect((await Promise.all(stuck.map(statusOf))).map(({ status }) => status)).not.toContain('failed');
+});

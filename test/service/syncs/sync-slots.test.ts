@@ -1,19 +1,25 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createSyncSlots, maxParallelSyncs } from '../../../src/service/syncs/sync-slots.ts';
+import { createSyncSlots, maxParallelSyncs, maxQuiet } from '../../../src/service/syncs/sync-slots.ts';
 
 const step = fc.oneof(
   fc.record({ kind: fc.constant('queue' as const), workspace: fc.constantFrom('a', 'b', 'c', 'd') }),
   fc.record({ kind: fc.constant('end' as const), which: fc.nat() }),
+  fc.record({ kind: fc.constantFrom('quiet' as const, 'active' as const), which: fc.nat() }),
 );
 
-test('no workspace waits while others have more than their share, and no more syncs run than is said', async () => {
+interface Sync {
+  readonly workspace: string;
+}
+
+test('no workspace waits for quiet syncs, or while others have more than their share; no more run than allowed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60 }), async (slots, steps) => {
       const share = Math.max(1, Math.floor(slots / 2));
-      const syncSlots = createSyncSlots(slots);
-      const queued: { workspace: string }[] = [];
-      const running: { workspace: string }[] = [];
+      const syncSlots = createSyncSlots<Sync>(slots);
+      const queued: Sync[] = [];
+      const running: Sync[] = [];
+      const quiet = new Set<Sync>();
       const runningOf = (workspace: string) => running.filter((sync) => sync.workspace === workspace).length;
 
       async function claimAll(): Promise<void> {
@@ -29,15 +35,24 @@ test('no workspace waits while others have more than their share, and no more sy
 
       for (const each of steps) {
         if (each.kind === 'queue') queued.push({ workspace: each.workspace });
-        else {
+        else if (each.kind === 'end') {
           const [ended] = running.splice(each.which % Math.max(1, running.length), 1);
-          if (ended !== undefined) syncSlots.free(ended.workspace);
+          if (ended !== undefined) syncSlots.free(ended);
+          if (ended !== undefined) quiet.delete(ended);
+        } else {
+          const sync = running[each.which % Math.max(1, running.length)];
+          if (sync !== undefined) syncSlots.setQuiet(sync, each.kind === 'quiet');
+          if (sync !== undefined) quiet[each.kind === 'quiet' ? 'add' : 'delete'](sync);
         }
         await claimAll();
         expect(running.length).toBeLessThanOrEqual(maxParallelSyncs(slots));
         const workspaces = [...new Set(running.map(({ workspace }) => workspace))];
-        const counted = workspaces.map((workspace) => Math.min(share, runningOf(workspace)));
-        const hasRoom = counted.reduce((sum, count) => sum + count, 0) < slots;
+        const activeOf = (workspace: string) =>
+          running.filter((sync) => sync.workspace === workspace && !quiet.has(sync)).length;
+        const counted = workspaces.map((workspace) => Math.min(share, activeOf(workspace)));
+        const beyond = Math.max(0, quiet.size - maxQuiet(slots));
+        const hasRoom =
+          counted.reduce((sum, count) => sum + count, beyond) < slots && running.length < maxParallelSyncs(slots);
         const belowShare = queued.filter(({ workspace }) => runningOf(workspace) < share);
         if (hasRoom) expect(belowShare).toEqual([]);
         if (running.length < slots) expect(queued).toEqual([]);

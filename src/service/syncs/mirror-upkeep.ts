@@ -1,0 +1,43 @@
+import type { Logger } from 'pino';
+import type { Git } from '../git/git.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
+
+const timeoutMs = 10 * 60_000;
+
+export interface MirrorUpkeepParts {
+  readonly git: Pick<Git, 'maintain'>;
+  readonly log: Logger;
+  /** How many mirrors at the same time. */
+  readonly parallel: number;
+  readonly signal: AbortSignal;
+}
+
+/** Keeps mirrors quick after syncs, next to those that run: it takes minutes where a lot was fetched. */
+export function createMirrorUpkeep({ git, log, parallel, signal }: MirrorUpkeepParts) {
+  const inTurn = limitParallel({ max: parallel, maxPerKey: 1 });
+  const waiting = new Set<string>();
+  const unfinished = new Set<Promise<void>>();
+
+  async function maintain(workspace: string): Promise<void> {
+    waiting.delete(workspace);
+    try {
+      if (!signal.aborted) await git.maintain(workspace, { timeoutMs, signal });
+    } catch (error) {
+      if (!signal.aborted) log.warn({ workspace, err: error }, 'the upkeep of a mirror failed');
+    }
+  }
+
+  return {
+    /** Once for all who ask until it begins. */
+    soon(workspace: string): void {
+      if (waiting.has(workspace)) return;
+      waiting.add(workspace);
+      const done = inTurn(workspace, () => maintain(workspace)).finally(() => unfinished.delete(done));
+      unfinished.add(done);
+    },
+    /** Waits for the processes that the signal ends. */
+    async stop(): Promise<void> {
+      await Promise.all(unfinished);
+    },
+  };
+}
