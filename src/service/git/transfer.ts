@@ -21,7 +21,7 @@ export function readProgress(line: string): Progress | undefined {
     return { kind: 'receiving', received: Number(received), total: Number(total) };
   }
   const [, enumerated, counted] =
-    /^remote: (?:Enumerating objects: (\d+), done|(?:Counting objects|Finding sources): 100% \(\d+\/(\d+)\))/.exec(
+    /^remote: (?:Enumerating objects: (\d{1,12}), done|(?:Counting objects|Finding sources): 100% \(\d+\/(\d{1,12})\))/.exec(
       line,
     ) ?? [];
   const objects = enumerated ?? counted;

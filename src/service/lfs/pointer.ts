@@ -3,6 +3,9 @@ import { type ObjectName, parseOid } from './oid.ts';
 /** A file of this size or more is no pointer. */
 export const pointersBelowBytes = 1_024;
 
+/** 1 TiB. A file that claims more is no pointer: anyone who may push can write any number into it. */
+const maxObjectBytes = 2 ** 40;
+
 /** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md, with the address that versions before 1.0 wrote. */
 const form =
   /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v1\n(?:ext-\d-[a-z0-9.-]{1,64} sha256:[0-9a-f]{64}\n){0,10}oid sha256:([0-9a-f]{64})\nsize (0|[1-9]\d{0,15})\n?$/;
@@ -12,5 +15,5 @@ export function parsePointer(text: string): ObjectName | undefined {
   if (text.length >= pointersBelowBytes) return undefined;
   const [, hash = '', digits = ''] = form.exec(text) ?? [];
   const [oid, size] = [parseOid(hash), Number(digits)];
-  return oid.ok && Number.isSafeInteger(size) ? { oid: oid.value, size } : undefined;
+  return oid.ok && size <= maxObjectBytes ? { oid: oid.value, size } : undefined;
 }

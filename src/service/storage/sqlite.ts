@@ -20,6 +20,12 @@ const cachedStatements = 500;
  */
 const checkpointAfter = 4_000;
 
+/** A larger number could be written, but a row that has it cannot be read: node:sqlite throws. */
+const readable = (value: unknown): unknown =>
+  typeof value === 'number' && Number.isInteger(value)
+    ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(value, Number.MAX_SAFE_INTEGER))
+    : value;
+
 /** What Kysely's SQLite dialect asks of a driver, on top of Node's own. */
 function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
   const cache = new Map<string, SqliteStatement>();
@@ -28,7 +34,7 @@ function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
     // A deferred transaction that reads first cannot write after another process has: SQLite refuses it at once.
     const statement: StatementSync = database.prepare(text === 'begin' ? 'begin immediate' : text);
     // Kysely's compiler emits only strings, numbers, bigints, buffers and null for the types in `Tables`.
-    const values = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
+    const values = (parameters: readonly unknown[]) => parameters.map(readable) as SQLInputValue[];
     return {
       reader: statement.columns().length > 0,
       all: (parameters) => statement.all(...values(parameters)),

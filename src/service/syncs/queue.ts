@@ -166,12 +166,14 @@ export async function claimSync(
           attempts: sql<number>`attempts + 1`,
           received_objects: 0,
           received_bytes: 0,
+          total_bytes: null,
           started_at: sql<number>`coalesce(started_at, ${now})`,
           lease_owner: lease,
           lease_until: leasedUntil(now),
         })
         .where('id', '=', next.id)
-        .returningAll()
+        // Not all of it: a number that cannot be read would stop the claims of all workspaces.
+        .returning(['id', 'workspace_id', 'branch', 'attempts'])
         .executeTakeFirstOrThrow();
       const { remote, ...lfs } = await db
         .selectFrom('workspaces')

@@ -139,6 +139,7 @@ describe('progress', () => {
     ['remote: Counting objects:  40% (10/25)        ', undefined],
     ['remote: Finding sources: 100% (7/7)        ', { kind: 'announced', objects: 7 }],
     ['remote: Receiving objects: 100% (9/9)', undefined],
+    ['remote: Enumerating objects: 99999999999999999, done.', undefined],
     ['Resolving deltas: 100% (2/2), done.', undefined],
   ])('%j', (line, progress) => {
     expect(readProgress(line)).toEqual(progress);

@@ -26,6 +26,18 @@ test('every commit is flushed to disk: the journal is a WAL, and synchronous is 
   expect(settings).toEqual({ journal: 'wal', synchronous: 2 });
 });
 
+test('a number that is too large to be read is stored as the largest that can be', async () => {
+  const storage = await openNew();
+  await storage.commit('global', (db) =>
+    db
+      .updateTable('fences')
+      .set({ value: 2 ** 54 })
+      .execute(),
+  );
+  const { value } = await storage.read.selectFrom('fences').select('value').executeTakeFirstOrThrow();
+  expect(value).toBe(Number.MAX_SAFE_INTEGER);
+});
+
 test('several processes can open a new database at once, and none loses what another writes', async () => {
   const data = await temporaryFolder();
   const counting = `

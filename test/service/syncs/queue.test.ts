@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { noObjects } from '../../../src/service/syncs/lfs-objects.ts';
 import { findRecordedSync, listSyncs, type SyncPosition, unfinishedSyncs } from '../../../src/service/syncs/list.ts';
@@ -46,6 +47,19 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     expect([await syncOnce(), await syncOnce(), await syncOnce(), await syncOnce()]).toEqual([true, true, true, false]);
     await moveEnds(passed);
     expect(await claimSync(storage)).toMatchObject({ workspace: 'game', branch: 'main' });
+  });
+
+  test('a sync that cannot be read keeps no other from being claimed, and can be read again once it is claimed', async () => {
+    await queueAndClaim('film');
+    await storage.commit('global', (db) =>
+      sql`update syncs set total_bytes = 18014398509481982, lease_until = 1`.execute(db),
+    );
+    await queue('ada', 'game');
+    expect([await claimSync(storage), await claimSync(storage)]).toMatchObject([
+      { workspace: 'film' },
+      { workspace: 'game' },
+    ]);
+    expect(await unfinishedSyncs(storage, 'film')).toMatchObject([{ status: 'running', total_bytes: null }]);
   });
 
   test('those of a branch keep no other branch waiting, nor one of that name in another workspace', async () => {

@@ -5,6 +5,7 @@ import { type FetchedObjects, type FetchObjects, noObjects } from '../../syncs/l
 import type { TargetCheck } from '../../webhooks/target-address.ts';
 import { lfsMode } from '../../workspaces/lfs-mode.ts';
 import { createObjectStore } from '../object-store.ts';
+import type { ObjectName } from '../oid.ts';
 import { createAddressGuard } from './address-guard.ts';
 import { openConnection } from './connection.ts';
 import { onDisk } from './download.ts';
@@ -28,6 +29,10 @@ const maxRemembered = 10_000;
 
 const sshPatience = { timeoutMs: 30_000 };
 
+/** What pointers claim, which may be more than a number can count exactly. */
+const sumOfSizes = (objects: readonly ObjectName[]): number =>
+  objects.reduce((sum, { size }) => Math.min(sum + size, Number.MAX_SAFE_INTEGER), 0);
+
 /** Fetches the LFS objects of a branch that the mirror lacks. What a killed process has begun is gone on with. */
 export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
   const { git, dataFolder, targets, freeDisk, environment, minSpeed = minTransferSpeed, backoffMs = 500 } = parts;
@@ -45,7 +50,7 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
       : await pointedObjects(git, workspace, { commit: head, of: mode }, limits);
     if (pointed.length === 0 && withoutPointers.size < maxRemembered) withoutPointers.add(scan);
     const lacking = await onDisk(lackingObjects(objects, pointed));
-    const wanted = { objects: lacking.length, bytes: lacking.reduce((sum, { size }) => sum + size, 0) };
+    const wanted = { objects: lacking.length, bytes: sumOfSizes(lacking) };
     onProgress({ wanted, received: noObjects.received });
     if (lacking.length === 0) return noObjects;
 

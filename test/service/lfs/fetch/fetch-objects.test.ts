@@ -358,3 +358,17 @@ describe('a store that cannot be used fails the sync, with its reason', () => {
     await expect(fetch()).rejects.toThrow('16 objects in a row failed');
   });
 });
+
+test('a sum of sizes that pointers claim is never larger than what can be stored', async () => {
+  const { store, point, fetch } = await objectsSetUp();
+  const claimed = (index: number) => ({ ...store.put(Buffer.from(String(index))), size: 2 ** 40 });
+  point(Object.fromEntries(Array.from({ length: 8_200 }, (_, index) => [`${index}`, claimed(index)])));
+  const ending = new AbortController();
+  let bytes = 0;
+  const onProgress = ({ wanted }: { readonly wanted: { readonly bytes: number } }) => {
+    bytes = wanted.bytes;
+    ending.abort();
+  };
+  await expect(fetch({ onProgress, signal: ending.signal })).rejects.toThrow();
+  expect(bytes).toBe(Number.MAX_SAFE_INTEGER);
+});
