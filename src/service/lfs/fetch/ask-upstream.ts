@@ -2,14 +2,16 @@ import type { Logger } from 'pino';
 import type { Git } from '../../git/git.ts';
 import { parseRemote } from '../../git/remote.ts';
 import { limitParallel } from '../../runtime/limit-parallel.ts';
+import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { TargetCheck } from '../../webhooks/target-address.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import type { AskUpstream, ObjectAnswer } from '../objects.ts';
 import type { ObjectName, Oid } from '../oid.ts';
 import { createAddressGuard } from './address-guard.ts';
 import { type Offer, requestBatch } from './batch.ts';
-import { openConnection } from './connection.ts';
-import { findStore, trustedAuthorities } from './store.ts';
+import { openConnection, type StoreConnection } from './connection.ts';
+import { findStore, type Store, trustedAuthorities } from './store.ts';
+import { StoreTrouble } from './store-trouble.ts';
 
 export interface UpstreamParts {
   readonly git: Pick<Git, 'lfsAuthenticate'>;
@@ -22,6 +24,8 @@ export interface UpstreamParts {
 
 /** A client waits meanwhile, and can ask the store by itself. */
 const patienceMs = 10_000;
+
+const usualBatchSize = 100;
 
 /** A store that could not be asked is not asked again so soon. */
 const pauseMs = 60_000;
@@ -41,6 +45,50 @@ function passedOn(object: ObjectName, offer: Offer | undefined, now: number): Ob
   if (Object.keys(headers).length > 0) return undefined;
   const expires = Number.isFinite(endsAt) && { expires_in: Math.floor((endsAt - now) / 1_000) };
   return { ...object, authenticated, actions: { download: { href: href.href, ...expires } } };
+}
+
+/** The store works, but not for this batch: others may be answered. */
+class BatchRefused extends Error {
+  override readonly name = 'BatchRefused';
+}
+
+interface Asking {
+  readonly connection: StoreConnection;
+  readonly store: Store;
+  readonly signal: AbortSignal;
+  readonly now: number;
+}
+
+/** Asks for as many as clients do at a time, and for fewer where the store does not take that many. */
+async function offersFor(
+  asking: Asking,
+  objects: readonly ObjectName[],
+  atOnce = usualBatchSize,
+): Promise<ReadonlyMap<string, Offer>> {
+  const { connection, store, signal, now } = asking;
+  const offers = new Map<string, Offer>();
+  for (let at = 0; at < objects.length; at += atOnce) {
+    const some = objects.slice(at, at + atOnce);
+    const answer = await requestBatch(connection, store, { objects: some, signal, now }).catch((error: unknown) => {
+      // A store that has answered before is slow with so many, or did not like these.
+      throw error instanceof LfsError || at > 0 ? new BatchRefused(String(error)) : error;
+    });
+    switch (answer.kind) {
+      case 'offers':
+        for (const [oid, offer] of answer.offers) offers.set(oid, offer);
+        break;
+      case 'too-many': {
+        if (some.length === 1) throw new BatchRefused('The store does not take a batch of one object (413).');
+        for (const [oid, offer] of await offersFor(asking, some, Math.ceil(some.length / 2))) offers.set(oid, offer);
+        break;
+      }
+      case 'busy':
+        throw new StoreTrouble('it is busy');
+      case 'unauthorized':
+        throw new LfsError(answer.why);
+    }
+  }
+  return offers;
 }
 
 /** Asks the store with the credentials of the workspace. */
@@ -63,9 +111,8 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
     const connection = openConnection({ guard, parallel: 1, idleMs: patienceMs, ca });
     try {
       const now = Date.now();
-      const answer = await requestBatch(connection, store, { objects: missing, signal, now });
-      if (answer.kind !== 'offers') return undefined;
-      const answers = missing.map((object) => passedOn(object, answer.offers.get(object.oid), now));
+      const offers = await offersFor({ connection, store, signal, now }, missing);
+      const answers = missing.map((object) => passedOn(object, offers.get(object.oid), now));
       const passed = answers.filter((each) => each !== undefined);
       return passed.length < missing.length ? undefined : new Map(passed.map((each) => [each.oid, each]));
     } finally {
@@ -75,14 +122,16 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
 
   async function ask(workspace: FoundWorkspace, missing: readonly ObjectName[]): ReturnType<AskUpstream> {
     if ((pausedUntil.get(workspace.id) ?? 0) > performance.now()) return undefined;
-    // The client that asks by itself is told what is wrong.
-    const answers = await askStore(workspace, missing).catch((error: unknown) => {
+    try {
+      const answers = await askStore(workspace, missing);
+      pausedUntil.delete(workspace.id);
+      return answers;
+    } catch (error) {
+      // The client that asks by itself is told what is wrong.
       log.info({ workspace: workspace.id, err: error }, 'the LFS store was not asked for what the mirror lacks');
+      if (!(error instanceof BatchRefused)) pausedUntil.set(workspace.id, performance.now() + pauseMs);
       return undefined;
-    });
-    if (answers === undefined) pausedUntil.set(workspace.id, performance.now() + pauseMs);
-    else pausedUntil.delete(workspace.id);
-    return answers;
+    }
   }
 
   return (workspace, missing) =>

@@ -13,6 +13,8 @@ beforeEach(async () => {
 });
 afterEach(() => store.stop());
 
+const oidNumber = (index: number): string => String(index).padStart(64, '0');
+
 /** Lets everybody in, and answers for the object that the mirror lacks. */
 function answering(answer: object): void {
   store.behaviour.batch = (_request, response, [object]) => {
@@ -27,7 +29,16 @@ async function halfMirrored(remote = 'https://ci:s3cret@git.example.com/game.git
   const missing = store.put('elsewhere');
   const { secret } = await service.token({ scopes: ['contents:read'] });
   const lfs = lfsOf(service, workspace, secret);
-  return { workspace, here: { oid, size }, missing, batch: () => lfs.batch([missing, { oid, size }]) };
+  const here = { oid, size };
+  return {
+    workspace,
+    here,
+    missing,
+    batch: () => lfs.batch([missing, here]),
+    /** With as many more that the mirror lacks. */
+    largeBatch: (count: number) =>
+      lfs.batch([here, ...Array.from({ length: count }, (_, index) => ({ ...missing, oid: oidNumber(index) }))]),
+  };
 }
 
 test('the store is asked for what the mirror lacks, and its answer is passed on beside that of the mirror', async () => {
@@ -87,6 +98,31 @@ describe('the client asks the store for all', () => {
     store.stop();
     expect((await batch()).status).toBe(307);
   });
+});
+
+test('a store is asked for fewer objects where it does not take so many at once', async () => {
+  store.behaviour.batch = (_request, response, objects) => {
+    const error = { code: 404, message: 'Object does not exist' };
+    if (objects.length > 30) response.writeHead(413).end();
+    else response.writeHead(200).end(JSON.stringify({ objects: objects.map((object) => ({ ...object, error })) }));
+    return true;
+  };
+  const { largeBatch } = await halfMirrored();
+  const { status, body } = await largeBatch(999);
+  expect([status, body.objects.length]).toEqual([200, 1_000]);
+});
+
+test('a batch that the store refuses keeps nobody from asking it for others', async () => {
+  const { batch, largeBatch } = await halfMirrored();
+  answering({ error: { code: 404, message: 'Object does not exist' } });
+  const good = store.behaviour.batch;
+  store.behaviour.batch = (_request, response) => {
+    response.writeHead(422).end();
+    return true;
+  };
+  expect((await largeBatch(2)).status).toBe(307);
+  store.behaviour.batch = good;
+  expect((await batch()).status).toBe(200);
 });
 
 test('a client that can be sent nowhere gets what the mirror has, and is told what to set for the rest', async () => {
