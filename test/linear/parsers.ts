@@ -368,7 +368,7 @@ export const parsers: readonly Parser[] = [
   }),
   row(
     'service/git/upload-pack-request.ts parseUploadPackRequest',
-    (text) => parseUploadPackRequest(Buffer.from(text)),
+    (text) => [...parseUploadPackRequest(Buffer.from(text))],
     ...['0000', '0005x', `0031want ${'a'.repeat(40)}`],
   ),
   row(

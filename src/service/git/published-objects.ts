@@ -21,6 +21,7 @@ async function typesOf({ git, ...search }: Search, ids: readonly string[]): Prom
     ...search,
     purpose: 'look for objects in the mirror',
     input: asInput(ids),
+    inBackground: true,
     onOutputLine(line) {
       const [id = '', type = ''] = line.split(' ');
       if (type !== 'missing') types.set(id, type);

@@ -18,8 +18,19 @@ const wantedId = /^want ([0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/i;
 
 const malformed = (why: string): Parsed<never> => refused(`The request is not in the format of git: ${why}.`);
 
-export function parseUploadPackRequest(bytes: Buffer): Parsed<UploadPackRequest> {
+/**
+ * `command` in gitprotocol-v2(5). git also has `object-info`, which tells of any object whether it exists, published or not,
+ * and may get more commands.
+ */
+const served = new Set(['command=ls-refs', 'command=fetch']);
+
+/** A checkout of a partial clone wants hundreds of thousands of objects at once. */
+const packetsPerPiece = 2_000;
+
+/** Reads a request piece by piece: between two of them, something else can run. */
+export function* parseUploadPackRequest(bytes: Buffer): Generator<void, Parsed<UploadPackRequest>> {
   const wants = new Set<string>();
+  let packets = 0;
   let next: number;
   for (let at = 0; at < bytes.length; at = next) {
     const header = bytes.toString('latin1', at, at + headerLength);
@@ -27,9 +38,15 @@ export function parseUploadPackRequest(bytes: Buffer): Parsed<UploadPackRequest>
     next = at + (length <= maxDivider ? headerLength : length);
     const isWhole = next >= at + headerLength && next <= bytes.length;
     if (!isWhole) return malformed(`there is no whole packet at byte ${at}`);
+    packets += 1;
+    if (packets % packetsPerPiece === 0) yield;
     const content = at + headerLength;
-    if (bytes.toString('latin1', content, Math.min(content + 4, next)) !== 'want') continue;
-    const [, id] = wantedId.exec(bytes.toString('latin1', content, Math.min(content + 80, next))) ?? [];
+    const text = bytes.toString('latin1', content, Math.min(content + 80, next));
+    if (text.startsWith('command=') && !served.has(text.replace(/\n$/, ''))) {
+      return refused('The mirror serves the commands ls-refs and fetch, and no other.');
+    }
+    if (!text.startsWith('want')) continue;
+    const [, id] = wantedId.exec(text) ?? [];
     if (id === undefined) return malformed(`the packet at byte ${at} wants something without naming an object`);
     wants.add(id.toLowerCase());
   }

@@ -9,6 +9,10 @@ export interface BodyLimit {
   readonly maxBytes: number;
   /** What is limited: the subject of the error's sentence. */
   readonly what: string;
+  /** How long it may take to arrive, if that is less than for any request. */
+  readonly maxMs?: number;
+  /** Is told of each piece that arrives, and may refuse it. */
+  readonly onPiece?: (bytes: number) => void;
 }
 
 const jsonLimit: BodyLimit = { maxBytes: maxBodyBytes, what: 'A request body' };
@@ -16,16 +20,35 @@ const jsonLimit: BodyLimit = { maxBytes: maxBodyBytes, what: 'A request body' };
 export const tooLarge = ({ what, maxBytes }: BodyLimit): Refusal =>
   new Refusal('body-too-large', `${what} must not be larger than ${maxBytes} bytes.`);
 
+const incomplete = (): Refusal => new Refusal('request-timeout', 'The request body did not arrive in full.');
+
+async function* arrivingWithin(ms: number, pieces: AsyncIterator<unknown>): AsyncGenerator<unknown> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(incomplete()), ms);
+  late.promise.catch(() => undefined);
+  try {
+    for (;;) {
+      const next = await Promise.race([pieces.next(), late.promise]);
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   if (Number(incoming.headers['content-length'] ?? 0) > limit.maxBytes) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     // Leave the stream open at the limit: destroying it would cut the connection before the answer is sent.
-    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    const pieces = incoming.iterator({ destroyOnReturn: false });
+    for await (const chunk of limit.maxMs === undefined ? pieces : arrivingWithin(limit.maxMs, pieces)) {
       if (!Buffer.isBuffer(chunk)) continue;
       size += chunk.length;
       if (size > limit.maxBytes) throw tooLarge(limit);
+      limit.onPiece?.(chunk.length);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -33,7 +56,7 @@ export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Pr
     incoming.resume();
     if (error instanceof Refusal) throw error;
     // The client left, or ran out of time.
-    throw new Refusal('request-timeout', 'The request body did not arrive in full.');
+    throw incomplete();
   }
   return Buffer.concat(chunks);
 }

@@ -4,8 +4,11 @@ export interface OutputAnswer {
   /** Aborted when nobody reads the answer any more. */
   readonly gone: AbortSignal;
   readonly sentBytes: () => number;
-  /** Its client took less than a piece of the answer in the time that it has for one. */
+  /** For how long its client has kept it waiting, in all. */
+  readonly waitedMs: () => number;
   readonly isTooSlow: () => boolean;
+  /** Cuts it because its client is too slow, as happens by itself if a piece takes too long. */
+  readonly cutAsTooSlow: () => void;
   /** Kept when the chunk has left this process, or the client is gone. The answer begins with the first. */
   readonly write: (chunk: Buffer) => Promise<void>;
   readonly end: () => void;
@@ -25,6 +28,8 @@ export function sendOutput(
   const gone = new AbortController();
   let sent = 0;
   let tooSlow = false;
+  let waitedMs = 0;
+  let waitingSince: number | undefined;
   outgoing.once('close', () => gone.abort());
   if (outgoing.destroyed) gone.abort();
 
@@ -32,14 +37,21 @@ export function sendOutput(
     if (!outgoing.headersSent) outgoing.writeHead(200, headers);
   };
 
+  const cutAsTooSlow = (): void => {
+    tooSlow = true;
+    outgoing.destroy();
+  };
+
+  const waitingMs = (): number => (waitingSince === undefined ? 0 : performance.now() - waitingSince);
+
   const written = (chunk: Buffer): Promise<void> =>
     new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        tooSlow = true;
-        outgoing.destroy();
-      }, maxMsPerPiece);
+      const timer = setTimeout(cutAsTooSlow, maxMsPerPiece);
+      waitingSince = performance.now();
       const goOn = (): void => {
         clearTimeout(timer);
+        waitedMs += waitingMs();
+        waitingSince = undefined;
         outgoing.off('close', goOn);
         resolve();
       };
@@ -49,7 +61,9 @@ export function sendOutput(
   return {
     gone: gone.signal,
     sentBytes: () => sent,
+    waitedMs: () => waitedMs + waitingMs(),
     isTooSlow: () => tooSlow,
+    cutAsTooSlow,
     async write(chunk) {
       if (gone.signal.aborted) return;
       begin();

@@ -11,9 +11,13 @@ export interface MirrorLimits {
   readonly checkTokenEveryMs: number;
   /** How long a client may take for a piece of 64 KB. */
   readonly maxMsPerPiece: number;
+  /** What a client must take in this time while others wait for its place. */
+  readonly minPaceIfWaitedFor: { readonly bytes: number; readonly forMs: number };
+  /** How long its request may take to arrive. */
+  readonly maxMsPerRequest: number;
   /** Less than the minute in which proxies, and this service, give up a connection that is silent. */
   readonly maxWaitMs: number;
-  /** Of requests that wait and that are answered, as they were sent. */
+  /** Of requests that arrive, wait and are answered. */
   readonly maxRequestBytes: number;
 }
 
@@ -21,6 +25,8 @@ export const usualMirrorLimits = {
   cloneTimeoutMs: 45 * 60_000,
   checkTokenEveryMs: 5_000,
   maxMsPerPiece: 60_000,
+  minPaceIfWaitedFor: { bytes: 1_000 * 1_024, forMs: 10_000 },
+  maxMsPerRequest: 15_000,
   maxWaitMs: 45_000,
   maxRequestBytes: 128 * 1_024 * 1_024,
 } satisfies Partial<MirrorLimits>;
@@ -28,30 +34,44 @@ export const usualMirrorLimits = {
 /** Requests that are answered within milliseconds, and must not wait for those that take minutes. */
 const quickOnes = 8;
 
-/** So that one token leaves places for others. */
-const shareOfToken = 3 / 4;
+/** One owner leaves places and memory for others, however many tokens it has. */
+const shareOfOwner = 3 / 4;
 
 const whyBusy = 'As many clones as the service serves at a time are running. Try again in a minute.';
 const busy = (): GitError => new GitError('busy', whyBusy);
 
-/** Places for the work of requests, by token. */
+/** Places for the work of requests, by owner. */
 export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
   const patience = { maxWaitMs, busy };
   const placesOf = (max: number) =>
-    limitParallel({ max, maxPerKey: Math.max(1, Math.floor(max * shareOfToken)), patience });
-  let heldBytes = 0;
+    limitParallel({ max, maxPerKey: Math.max(1, Math.floor(max * shareOfOwner)), patience });
+  const heldBytes = new Map<string, number>();
+  const heldInAll = (): number => [...heldBytes.values()].reduce((sum, bytes) => sum + bytes, 0);
+
+  function hold(owner: string, bytes: number): void {
+    const held = (heldBytes.get(owner) ?? 0) + bytes;
+    if (held === 0) heldBytes.delete(owner);
+    else heldBytes.set(owner, held);
+  }
 
   return {
     quick: placesOf(quickOnes),
     clones: placesOf(parallelClones),
-    /** Makes room for a request of this size for as long as it is worked on. */
-    async holding<T>(bytes: number, work: () => Promise<T>): Promise<T> {
-      if (heldBytes + bytes > maxRequestBytes) throw unavailable(whyBusy);
-      heldBytes += bytes;
+    /** What `take` counts is held until the work ends. */
+    async holding<T>(owner: string, work: (take: (bytes: number) => void) => Promise<T>): Promise<T> {
+      let held = 0;
+      function take(bytes: number): void {
+        const ofOwner = (heldBytes.get(owner) ?? 0) + bytes;
+        if (ofOwner > maxRequestBytes * shareOfOwner || heldInAll() + bytes > maxRequestBytes) {
+          throw unavailable(whyBusy);
+        }
+        hold(owner, bytes);
+        held += bytes;
+      }
       try {
-        return await work();
+        return await work(take);
       } finally {
-        heldBytes -= bytes;
+        hold(owner, -held);
       }
     },
   };

@@ -4,13 +4,13 @@ import { Refusal } from '../contract/problem.ts';
 import type { Git } from '../git/git.ts';
 import { shownRemote } from '../git/remote.ts';
 import { type AccessControl, byBearerOrPassword, requireAccess } from '../http/access.ts';
-import { type App, addressedWorkspace, type Environment } from '../http/context.ts';
+import { type App, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
 import { readQuery } from '../http/urlencoded.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { formerHeads, publishedBranches } from '../workspaces/synced-branches.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { createMirrorPlaces, type MirrorLimits } from './limits.ts';
-import { announcedBytes, protocolOf, readUploadPackRequest } from './read-request.ts';
+import { protocolOf, readUploadPackRequest } from './read-request.ts';
 import { createServe } from './serve.ts';
 
 export interface MirrorParts extends AccessControl {
@@ -89,8 +89,13 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
 
   app.post(`${address}/git-upload-pack`, async (c) => {
     const { id } = await addressedWorkspace(c, storage);
-    return places.holding(announcedBytes(c.env.incoming), async () => {
-      const request = await readUploadPackRequest(c.env.incoming);
+    const { id: token, owner } = bearerOf(c);
+    return places.holding(owner, async (take) => {
+      const request = await readUploadPackRequest(c.env.incoming, {
+        maxMs: limits.maxMsPerRequest,
+        take,
+        onParsed: (ms) => parts.turns.measured(token, ms),
+      });
       return serve(c, {
         kind: request.wants.length === 0 ? 'ls-refs' : 'fetch',
         workspace: id,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Refusal } from '../contract/problem.ts';
@@ -20,8 +21,19 @@ async function unzipped(bytes: Buffer): Promise<Buffer> {
   }
 }
 
+export interface ReadOptions {
+  readonly maxMs: number;
+  /** Is told of the memory that is needed, and may refuse it. */
+  readonly take: (bytes: number) => void;
+  /** Is told of the time that this takes while nothing else runs. */
+  readonly onParsed: (ms: number) => void;
+}
+
 /** gitprotocol-http(5), "Smart Service git-upload-pack". */
-export async function readUploadPackRequest(incoming: IncomingMessage): Promise<UploadPackRequest> {
+export async function readUploadPackRequest(
+  incoming: IncomingMessage,
+  { maxMs, take, onParsed }: ReadOptions,
+): Promise<UploadPackRequest> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = incoming.headers;
   if (type !== 'application/x-git-upload-pack-request') {
     throw new Refusal('unsupported-media-type', 'Send the request as git does: application/x-git-upload-pack-request.');
@@ -32,10 +44,25 @@ export async function readUploadPackRequest(incoming: IncomingMessage): Promise<
       headers: { 'accept-encoding': 'gzip, identity' },
     });
   }
-  const bytes = await readBytes(incoming, limit);
-  const request = parseUploadPackRequest(isZipped ? await unzipped(bytes) : bytes);
+  let bytes = await readBytes(incoming, { ...limit, maxMs, onPiece: take });
+  if (isZipped) {
+    bytes = await unzipped(bytes);
+    take(bytes.length);
+  }
+  const request = await inPieces(parseUploadPackRequest(bytes), onParsed);
   if (!request.ok) throw new Refusal('malformed-request', request.why);
   return request.value;
+}
+
+/** Lets others have a turn between two pieces of the work, and reports how long each took. */
+async function inPieces<T>(work: Iterator<void, T>, onPiece: (ms: number) => void): Promise<T> {
+  for (;;) {
+    const began = performance.now();
+    const piece = work.next();
+    onPiece(performance.now() - began);
+    if (piece.done) return piece.value;
+    await setImmediate();
+  }
 }
 
 /** Of what a client may say there, only the version reaches git. */
@@ -43,10 +70,4 @@ export function protocolOf({ headers }: IncomingMessage): GitProtocol {
   const { 'git-protocol': asked = '' } = headers;
   const [, version] = /(?:^|:)version=([12])(?:$|:)/.exec(String(asked)) ?? [];
   return version === undefined ? undefined : version === '2' ? 'version=2' : 'version=1';
-}
-
-/** How much of the memory a request takes, before it is read. */
-export function announcedBytes({ headers }: IncomingMessage): number {
-  const length = Number(headers['content-length'] ?? limit.maxBytes);
-  return Math.min(length, limit.maxBytes);
 }

@@ -57,13 +57,27 @@ function messageOf({ kind, message }: GitError, requestId: string): string {
   }
 }
 
+/** Whether the client has taken too little since the last call, although most of the time there was more for it. */
+function watchPace(
+  { sentBytes, waitedMs }: OutputAnswer,
+  { bytes, forMs }: MirrorLimits['minPaceIfWaitedFor'],
+): () => boolean {
+  let before = { bytes: 0, waitedMs: 0 };
+  return () => {
+    const now = { bytes: sentBytes(), waitedMs: waitedMs() };
+    const isSlow = now.bytes - before.bytes < bytes && now.waitedMs - before.waitedMs > forMs / 2;
+    before = now;
+    return isSlow;
+  };
+}
+
 /**
  * Answers with the output of git. Where that fails before it has begun, git shows why: in the first request of a client as
  * the text of an error, and later in a packet, because it shows no text any more.
  */
 export function createServe({ storage, metrics, log, limits, places }: ServeParts): ServeRequest {
   return async (c, { kind, workspace, contentType, work }) => {
-    const { id: token } = bearerOf(c);
+    const { id: token, owner } = bearerOf(c);
     const requestId = c.get('requestId');
     const answer = sendOutput(c.env.outgoing, answerHeaders(c, { 'content-type': contentType }), limits.maxMsPerPiece);
     const began = performance.now();
@@ -87,11 +101,19 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
       if (isRevoked) answer.cut();
     }
 
+    const isSlow = watchPace(answer, limits.minPaceIfWaitedFor);
+
+    /** A client that takes little keeps its place only if no other owner waits for one. */
+    async function endIfOthersAreFaster(): Promise<void> {
+      if (isSlow() && places.clones.isWaitedFor(owner) && kind === 'fetch') answer.cutAsTooSlow();
+    }
+
     async function run(): Promise<void> {
       if (answer.gone.aborted) throw new GitError('aborted', 'The client has left.');
       metrics.gitServing.inc();
       // Where the database does not answer, it is asked again.
       const stopChecking = repeat(limits.checkTokenEveryMs, endIfRevoked, () => undefined);
+      const stopWatching = repeat(limits.minPaceIfWaitedFor.forMs, endIfOthersAreFaster, () => undefined);
       try {
         await work({
           limits: { timeoutMs: limits.cloneTimeoutMs, signal: answer.gone },
@@ -102,6 +124,7 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
         });
       } finally {
         void stopChecking();
+        void stopWatching();
         metrics.gitServing.dec();
       }
     }
@@ -126,7 +149,7 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
     }
 
     const place = kind === 'fetch' ? places.clones : places.quick;
-    place(token, run)
+    place(owner, run)
       .then(() => {
         answer.end();
         note('served');

@@ -72,7 +72,7 @@ export function limitParallel({ max, maxPerKey = max, patience }: ParallelLimit)
     });
   }
 
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+  async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
     await place(key);
     try {
       return await work();
@@ -80,5 +80,10 @@ export function limitParallel({ max, maxPerKey = max, patience }: ParallelLimit)
       count(key, -1);
       startWaiting();
     }
-  };
+  }
+  return Object.assign(inTurn, {
+    /** Whether work of another key waits for a place that this key has. */
+    isWaitedFor: (key: string): boolean =>
+      [...waiting].some((each) => each.key !== key && runningOf(each.key) < maxPerKey),
+  });
 }

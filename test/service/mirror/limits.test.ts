@@ -161,6 +161,20 @@ test('a clone ends when its token is revoked, and that of another token goes on'
 describe('places for clones', () => {
   const service = sharedService(sqlite, { parallelClones: 4, mirrorLimits: { maxWaitMs: 500 } });
 
+  test('are shared among owners: two tokens of one get no more than one', async () => {
+    const mirror = await largeMirror(service);
+    const tokens = await Promise.all(['a', 'b'].map((name) => service.token({ name, owner: 'guest' })));
+    const [one, other] = tokens.map(({ secret }) => secret);
+    const held = await Promise.all([one, one, other].map((secret = '') => stalledClone(service, mirror, secret)));
+    const client = await gitClient();
+    expect(await client.refused('clone', '--bare', mirror.url.replace(service.secret, other ?? ''), 'no')).toContain(
+      'As many',
+    );
+    await client.git('clone', '--quiet', '--bare', mirror.url, 'of-another-owner');
+    for (const { request: asked } of held) asked.destroy();
+    await expect.poll(() => packing(service), { timeout: 10_000 }).toEqual([]);
+  });
+
   test('are shared among tokens; whoever waits too long is told why', async () => {
     const mirror = await largeMirror(service);
     const [one, other] = [await service.token({ name: 'one' }), await service.token({ name: 'other' })];
@@ -175,7 +189,72 @@ describe('places for clones', () => {
     const waiting = client.git('clone', '--quiet', '--bare', urlOf(one), 'waits');
     held[0]?.request.destroy();
     await waiting;
-    expect(await outcomes(service)).toMatchObject({ busy: 1, served: 2 });
+    expect(await outcomes(service)).toMatchObject({ busy: 2, served: 3 });
+  });
+});
+
+describe('a place for a clone', () => {
+  const service = sharedService(sqlite, {
+    parallelClones: 1,
+    mirrorLimits: { minPaceIfWaitedFor: { bytes: megabyte, forMs: 300 } },
+  });
+
+  test('is taken from a client that reads slowly as soon as another owner waits for it, and not before', async () => {
+    const mirror = await largeMirror(service);
+    const { secret } = await service.token({ owner: 'guest' });
+    await stalledClone(service, mirror, secret);
+    await sleep(1_000);
+    expect(packing(service)).not.toEqual([]);
+    const client = await gitClient();
+    await client.git('clone', '--quiet', '--bare', mirror.url, 'game');
+    expect(await outcomes(service)).toEqual({ 'too-slow': 1, served: 1 });
+  });
+});
+
+/** A request that announces a body, and sends only the beginning of it. */
+function startedRequest(service: RunningService, { path }: Mirrored, token: string, body = ''): ClientRequest {
+  const asked = request(`${service.baseUrl}${path}/git-upload-pack`, {
+    method: 'POST',
+    agent: false,
+    headers: { authorization: `Bearer ${token}`, 'content-type': uploadPackType, 'content-length': 4 * megabyte },
+  });
+  asked.on('error', () => undefined);
+  onTestFinished(() => void asked.destroy());
+  asked.flushHeaders();
+  if (body !== '') asked.write(body);
+  return asked;
+}
+
+describe('requests that arrive slowly', () => {
+  const usual = sharedService();
+  const service = sharedService(sqlite, { mirrorLimits: { maxRequestBytes: 4_000, maxMsPerRequest: 1_000 } });
+
+  const list = (of: SharedService, { path }: Mirrored) =>
+    of.ask('POST', `${path}/git-upload-pack`, {
+      token: of.secret,
+      raw: packets('command=ls-refs', '0000'),
+      headers: { 'content-type': uploadPackType, 'git-protocol': 'version=2' },
+    });
+
+  test('take the memory that they have filled, not what they announce', async () => {
+    const mirror = await mirrored(usual, folder, usual.secret);
+    const { secret } = await usual.token({ owner: 'guest' });
+    const connected = Array.from({ length: 40 }, () => once(startedRequest(usual, mirror, secret), 'socket'));
+    await Promise.all(connected);
+    await sleep(500);
+    expect((await list(usual, mirror)).status).toBe(200);
+  });
+
+  test('leave room for those of other owners, and end before others do', async () => {
+    const mirror = await mirrored(service, folder, service.secret);
+    const { secret } = await service.token({ owner: 'guest' });
+    const answers = [1, 2].map(async () => {
+      const [answer] = await once(startedRequest(service, mirror, secret, '0000'.repeat(500)), 'response');
+      return (answer as IncomingMessage).statusCode;
+    });
+    await expect(Promise.race(answers)).resolves.toBe(503);
+    expect((await list(service, mirror)).status).toBe(200);
+    expect((await Promise.all(answers)).toSorted()).toEqual([408, 503]);
   });
 });
 

@@ -55,6 +55,20 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
     expect((await post(mirror, fetchOf(half))).text).toContain('PACK');
   });
 
+  test('git tells nothing of objects by other commands than those of a clone', async () => {
+    const mirror = await newMirror();
+    mirror.remote.commit({ branch: 'main', files: { a: '1' } });
+    await mirror.sync();
+    const oid = `oid ${mirror.remote.head('main')}`;
+    for (const command of ['object-info', 'object-info=x', 'object-info\nx', 'ls-refs=x', 'bundle-uri']) {
+      const reply = await post(
+        mirror,
+        packets(`command=${command}`, 'object-format=sha1', '0001', 'size', oid, '0000'),
+      );
+      expect([reply.status, reply.text], command).toEqual([400, expect.stringContaining('ls-refs and fetch')]);
+    }
+  });
+
   test('every object that a synced branch leads to is served, however old', async () => {
     const mirror = await newMirror();
     mirror.remote.commit(...manyCommits(30));
