@@ -38,6 +38,7 @@ import type { Metrics } from './runtime/metrics.ts';
 import { throttle } from './runtime/throttle.ts';
 import { startWorker } from './runtime/worker.ts';
 import type { Storage } from './storage/storage.ts';
+import type { FetchObjects } from './syncs/lfs-objects.ts';
 import { createMirrorUpkeep } from './syncs/mirror-upkeep.ts';
 import { type ClaimedSync, claimSync } from './syncs/queue.ts';
 import { runSync } from './syncs/run-sync.ts';
@@ -161,7 +162,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const mirrorUpkeep = createMirrorUpkeep({ git, log, parallel: options.parallelSyncs, signal: stopping.signal });
   const syncRun = {
     ...options,
-    fetchObjects,
+    async fetchObjects(...wanted: Parameters<FetchObjects>): ReturnType<FetchObjects> {
+      const fetched = await fetchObjects(...wanted);
+      const [{ workspace }] = wanted;
+      // Looking reads the folder of each object: most syncs bring none.
+      if (fetched.received.objects > 0) objectUpkeep.lookSoon(workspace);
+      return fetched;
+    },
     timeoutMs: milliseconds(options.syncTimeout),
     onEvent: deliveries.wake,
     maintainSoon: mirrorUpkeep.soon,
@@ -176,10 +183,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       runSync(syncRun, sync, stopping, (isQuiet) => {
         syncSlots.setQuiet(sync, isQuiet);
         if (isQuiet) syncs.wake();
-      }).finally(() => {
-        syncSlots.free(sync);
-        objectUpkeep.lookSoon(sync.workspace);
-      }),
+      }).finally(() => syncSlots.free(sync)),
   });
   const lastUse = createLastUse(storage, () => performance.now());
   const backgroundWork = startBackgroundWork({

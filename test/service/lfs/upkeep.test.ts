@@ -1,4 +1,5 @@
 import { utimes } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
@@ -93,6 +94,20 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
     const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40);
     expect(warnings).toMatchObject([{ workspace: small.workspace, limit_bytes: 50, needed_bytes: 100 }]);
     expect(errors).toEqual([]);
+  });
+
+  test('does not look at the objects of a workspace after a sync that brought none', async () => {
+    const repository = createRepository(await temporaryFolder());
+    repository.commit({ branch: 'main', files: { a: '1' } });
+    const workspace = await service.workspace(repository.path);
+    const ask = (method: string, path: string, json?: object) =>
+      service.ask(method, path, { token: service.secret, ...(json && { json }) });
+    const { headers } = await ask('POST', `/v1/workspaces/${workspace}/sync`, { branch: 'main' });
+    const status = async () => (await ask('GET', headers.get('location') ?? '')).body.status;
+    await expect.poll(status, { timeout: 20_000 }).toBe('succeeded');
+    // It would be looked at within milliseconds.
+    await sleep(300);
+    expect(await usageOf(service.storage, workspace)).toBeUndefined();
   });
 
   test('keeps nothing for a branch that the remote no longer has', async () => {
