@@ -12,6 +12,10 @@ const folder = folderOfTests();
 describe.each(realDatabaseKinds)('a mirror whose folder was removed, on $name', (kind) => {
   const service = sharedService(kind);
 
+  // The maintenance of the mirror may still write into it.
+  const removeFolder = ({ workspace }: Mirrored) =>
+    rm(join(service.dataFolder, 'mirrors', `${workspace}.git`), { recursive: true, force: true, maxRetries: 10 });
+
   const trigger = ({ workspace }: Mirrored, branch: string) =>
     service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token: service.secret, json: { branch } });
 
@@ -22,7 +26,7 @@ describe.each(realDatabaseKinds)('a mirror whose folder was removed, on $name', 
     remote.commit(...manyCommits(3), { branch: 'old', from: 'main', files: { a: '1' } });
     await mirror.sync();
     await mirror.sync('old');
-    await rm(join(service.dataFolder, 'mirrors', `${mirror.workspace}.git`), { recursive: true });
+    await removeFolder(mirror);
     remote.git('update-ref', '-d', 'refs/heads/old');
     remote.commit({ branch: 'main', files: { b: '2' } });
     return mirror;
@@ -51,7 +55,7 @@ describe.each(realDatabaseKinds)('a mirror whose folder was removed, on $name', 
     remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'art', from: 'main', files: { a: '2' } });
     await mirror.sync();
     await mirror.sync('art');
-    await rm(join(service.dataFolder, 'mirrors', `${mirror.workspace}.git`), { recursive: true });
+    await removeFolder(mirror);
     await mirror.sync();
     const client = await gitClient();
     for (let times = 0; times < 2; times += 1) {
