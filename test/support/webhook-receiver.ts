@@ -40,6 +40,8 @@ export interface WebhookReceiver {
   readonly connections: () => number;
   /** From now on: one behaviour for each request in turn, the last of them for all that follow. */
   readonly behave: (...behaviours: readonly [Behaviour, ...Behaviour[]]) => void;
+  /** From now on, this is how it behaves towards every request to the path; the behaviours above are for all others. */
+  readonly behaveAt: (path: string, behaviour: Behaviour) => void;
   /** The first delivery that no earlier call has given, as soon as it is there. */
   readonly nextDelivery: () => Promise<Delivery>;
   /** When every connection that has been opened is closed. */
@@ -60,6 +62,7 @@ export async function startWebhookReceiver({ host = '127.0.0.1', tls }: Options 
   const awaited: ((delivery: Delivery) => void)[] = [];
   let handedOut = 0;
   let behaviours: Behaviour[] = [{ does: 'answer', status: 204 }];
+  const byPath = new Map<string, Behaviour>();
 
   const listener = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = (await buffer(request)).toString();
@@ -71,7 +74,7 @@ export async function startWebhookReceiver({ host = '127.0.0.1', tls }: Options 
       handedOut += 1;
       waiting(delivery);
     }
-    const behaviour = behaviours.length > 1 ? behaviours.shift() : behaviours[0];
+    const behaviour = byPath.get(path) ?? (behaviours.length > 1 ? behaviours.shift() : behaviours[0]);
     if (behaviour !== undefined) act(behaviour, response);
   };
   // A sender that goes away in the middle of its request is part of some tests.
@@ -107,6 +110,9 @@ export async function startWebhookReceiver({ host = '127.0.0.1', tls }: Options 
     connections: () => connections,
     behave(...next) {
       behaviours = [...next];
+    },
+    behaveAt(path, behaviour) {
+      byPath.set(path, behaviour);
     },
     nextDelivery() {
       const delivery = deliveries[handedOut];

@@ -14,23 +14,30 @@ export const slowAfterMs = 1_000;
 export const maxUnderWay = maxSlots + 256;
 export const maxUnderWayPerWorkspace = 32;
 
-/** Of a workspace, to receivers that are not known to be quick: the others are left to those that are. */
+/** For hooks of a workspace that are not known to be quick. The rest is reserved for quick hooks. */
 export const maxUnprovenPerWorkspace = 16;
 
-/** To a receiver that has answered within a second, for each of its hooks. Any other gets one attempt at a time. */
+/**
+ * Three quarters of the above. The hooks of a workspace often share one origin, such as a gateway or a chat service: if all of
+ * it hangs, the hooks to other origins still have room.
+ */
+export const maxUnprovenPerReceiver = 12;
+export const maxUnderWayPerReceiver = 24;
+
+/** For a hook whose last attempt took less than a second. Any other hook gets one attempt at a time. */
 export const maxPerHook = 4;
 
-/** How long a receiver is left alone after attempts in a row that failed. One that fails at once would be asked all the time. */
+/** How long a hook rests after failed attempts in a row. Without a rest, one that fails at once would be tried all the time. */
 export const restMs = (failures: number): number => Math.min(1_000, 25 * 2 ** Math.min(failures, 10));
 
-/** How many workspaces, hooks and receivers are remembered; the least recently used is forgotten first. */
+/** How many workspaces and hooks are remembered; the least recently used is forgotten first. */
 const maxRemembered = 10_000;
 
 /** A hook for which something is due. */
 export interface DueHook {
   readonly id: string;
   readonly workspace: string;
-  /** Of its url: hooks of a workspace to the same origin have the same receiver. */
+  /** Of its URL: hooks of a workspace to the same origin have the same receiver. */
   readonly origin: string;
   /** When its oldest due delivery became due. */
   readonly since: number;
@@ -40,14 +47,14 @@ export interface DueHook {
 export interface AttemptUnderWay {
   /** It has been under way for longer than a second. */
   becameSlow(): void;
-  /** The receiver does not take what it is sent. Called before the end. */
+  /** The delivery was not accepted. Called before the end. */
   failed(): void;
   ended(): void;
 }
 
 interface Use {
   readonly underWay: number;
-  /** Of those, how many still have a slot, and how many are to receivers that are not known to be quick. */
+  /** Of those, how many still have a slot, and how many are for hooks that are not known to be quick. */
   readonly slots: number;
   readonly unproven: number;
 }
@@ -65,18 +72,22 @@ function change(uses: Map<string, Use>, key: string, by: Partial<Use>): void {
   else uses.set(key, use);
 }
 
-/** By workspace too: what one workspace makes of an address says nothing about the hooks of another. */
+/** By workspace too, so that one workspace cannot use up the share that another has of the same origin. */
 const receiverOf = ({ workspace, origin }: DueHook): string => `${workspace} ${origin}`;
 
-/** Shares the attempts of this instance between workspaces, and those of a workspace between its receivers. */
+/**
+ * Shares the attempts of this instance between workspaces, and those of a workspace between its hooks. A hook is slow or
+ * failing by itself: others to the same origin share only the number of attempts, because one URL that hangs says nothing
+ * about the rest of a gateway.
+ */
 export function createDeliverySlots(now: () => number = () => performance.now()) {
   const workspaces = new Map<string, Use>();
   const receivers = new Map<string, Use>();
   const hooks = new Map<string, Use>();
   const all = new Map<'all', Use>();
-  /** Receivers that took less than a second the last time. */
+  /** Hooks whose last attempt took less than a second. */
   const quick = new Map<string, true>();
-  /** Receivers whose last attempt failed. */
+  /** Hooks whose last attempt failed. */
   const failing = new Map<string, { readonly failures: number; readonly until: number }>();
   /** When each had its last attempt, by the number of attempts before it. */
   const workspaceTurns = new Map<string, number>();
@@ -84,11 +95,13 @@ export function createDeliverySlots(now: () => number = () => performance.now())
   let turn = 0;
 
   const mayBegin = (hook: DueHook): boolean => {
-    const receiver = receiverOf(hook);
-    if (now() < (failing.get(receiver)?.until ?? 0)) return false;
-    const { underWay, unproven } = receivers.get(receiver) ?? unused;
-    if (quick.has(receiver) && unproven === 0) return (hooks.get(hook.id) ?? unused).underWay < maxPerHook;
-    return underWay === 0 && (workspaces.get(hook.workspace) ?? unused).unproven < maxUnprovenPerWorkspace;
+    if (now() < (failing.get(hook.id)?.until ?? 0)) return false;
+    const { underWay } = hooks.get(hook.id) ?? unused;
+    const receiver = receivers.get(receiverOf(hook)) ?? unused;
+    if (receiver.underWay >= maxUnderWayPerReceiver) return false;
+    if (quick.has(hook.id)) return underWay < maxPerHook;
+    const { unproven } = workspaces.get(hook.workspace) ?? unused;
+    return underWay === 0 && unproven < maxUnprovenPerWorkspace && receiver.unproven < maxUnprovenPerReceiver;
   };
 
   /** Whether an attempt may begin at all, whatever is due. */
@@ -123,7 +136,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
 
     begin(hook: DueHook): AttemptUnderWay {
       const receiver = receiverOf(hook);
-      let unproven = quick.has(receiver) ? 0 : 1;
+      let unproven = quick.has(hook.id) ? 0 : 1;
       let slots = 1;
       let hasFailed = false;
 
@@ -143,20 +156,20 @@ export function createDeliverySlots(now: () => number = () => performance.now())
           count({ slots: -slots, unproven: 1 - unproven });
           slots = 0;
           unproven = 1;
-          quick.delete(receiver);
+          quick.delete(hook.id);
         },
         failed() {
           hasFailed = true;
-          const failures = (failing.get(receiver)?.failures ?? 0) + 1;
-          remember(failing, receiver, { failures, until: now() + restMs(failures) });
-          quick.delete(receiver);
+          const failures = (failing.get(hook.id)?.failures ?? 0) + 1;
+          remember(failing, hook.id, { failures, until: now() + restMs(failures) });
+          quick.delete(hook.id);
         },
         ended() {
           count({ underWay: -1, slots: -slots, unproven: -unproven });
           if (hasFailed) return;
-          failing.delete(receiver);
-          const isSlow = slots === 0 || (receivers.get(receiver) ?? unused).unproven > 0;
-          if (!isSlow) remember(quick, receiver, true);
+          failing.delete(hook.id);
+          const isSlow = slots === 0 || (hooks.get(hook.id) ?? unused).unproven > 0;
+          if (!isSlow) remember(quick, hook.id, true);
         },
       };
     },

@@ -9,7 +9,9 @@ import {
   maxSlots,
   maxSlotsPerWorkspace,
   maxUnderWay,
+  maxUnderWayPerReceiver,
   maxUnderWayPerWorkspace,
+  maxUnprovenPerReceiver,
   maxUnprovenPerWorkspace,
   slowAfterMs,
 } from '../../../src/service/webhooks/delivery-slots.ts';
@@ -24,6 +26,9 @@ const hookOf = (workspace: string, receiver: number, since = 0): DueHook => ({
 
 const hooksOf = (workspace: string, receivers: number): DueHook[] =>
   Array.from({ length: receivers }, (_, receiver) => hookOf(workspace, receiver));
+
+const hooksOfOneOrigin = (workspace: string, hooks: number): DueHook[] =>
+  hooksOf(workspace, hooks).map((hook) => ({ ...hook, origin: 'https://gateway.example.com' }));
 
 interface Begun {
   readonly hook: DueHook;
@@ -49,7 +54,7 @@ function prove(slots: DeliverySlots, hooks: readonly DueHook[]): void {
 const heldBy = (workspace: string, begun: readonly Begun[]): number =>
   begun.filter(({ hook }) => hook.workspace === workspace).length;
 
-test('a receiver that has become slow gets no more until all of its attempts are over, and then one', () => {
+test('starts no attempt for a hook that became slow until all of its attempts have ended, and then one', () => {
   const slots = createDeliverySlots();
   const due = [hookOf('game', 1)];
   prove(slots, due);
@@ -61,7 +66,7 @@ test('a receiver that has become slow gets no more until all of its attempts are
   expect(beginAll(slots, due)).toHaveLength(1);
 });
 
-test('a receiver that fails is left alone for longer each time, up to a second, until it takes something again', () => {
+test('lets a failing hook rest longer each time, up to a second, until a delivery succeeds', () => {
   let now = 0;
   const slots = createDeliverySlots(() => now);
   const due = [hookOf('game', 1)];
@@ -82,12 +87,36 @@ test('a receiver that fails is left alone for longer each time, up to a second, 
   expect(beginAll(slots, due)).toHaveLength(maxPerHook);
 });
 
-test('the hooks of a workspace to one origin are one receiver, which gets one attempt until it has answered; those of another are not', () => {
+test('starts attempts for the other hooks to an origin while one hook to it hangs or rests after a failure', () => {
+  const slots = createDeliverySlots(() => 0);
+  const due = hooksOfOneOrigin('game', 4);
+  prove(slots, due.slice(0, 1));
+  for (const hook of due.slice(1, 2)) slots.begin(hook).becameSlow();
+  for (const hook of due.slice(2, 3)) {
+    const attempt = slots.begin(hook);
+    attempt.failed();
+    attempt.ended();
+  }
+  const begun = Map.groupBy(beginAll(slots, due), ({ hook }) => hook);
+  expect(due.map((hook) => begun.get(hook)?.length ?? 0)).toEqual([maxPerHook, 0, 0, 1]);
+});
+
+test('limits unanswered attempts to one origin, and leaves room for the other origins of its workspace', () => {
   const slots = createDeliverySlots();
-  const due = ['game', 'film'].flatMap((workspace) =>
-    ['a', 'b'].map((id) => ({ ...hookOf(workspace, 1), id: `${workspace}-${id}` })),
-  );
-  expect(beginAll(slots, due).map(({ hook }) => hook.workspace)).toEqual(['game', 'film']);
+  const silent = hooksOfOneOrigin('game', 100);
+  expect(allBecomeSlow(slots, silent)).toBe(maxUnprovenPerReceiver);
+  const elsewhere = hookOf('game', 1_000);
+  expect(slots.next([...silent, elsewhere])).toBe(elsewhere);
+});
+
+test('limits attempts to one origin if quick hooks become slow, and counts them for its own workspace only', () => {
+  const slots = createDeliverySlots();
+  const [game, film] = [hooksOfOneOrigin('game', 100), hooksOfOneOrigin('film', 100)];
+  const elsewhere = hookOf('game', 1_000);
+  prove(slots, [...game, elsewhere]);
+  expect(allBecomeSlow(slots, game)).toBe(maxUnderWayPerReceiver);
+  expect(allBecomeSlow(slots, film)).toBe(maxUnprovenPerReceiver);
+  expect(slots.next([...game, elsewhere])).toBe(elsewhere);
 });
 
 test('the last slots are for workspaces that have fewer', () => {

@@ -1,0 +1,60 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { maxUnprovenPerReceiver } from '../../../src/service/webhooks/delivery-slots.ts';
+import { ask } from '../../support/running-service.ts';
+import { startServiceProcess } from '../../support/service-process.ts';
+import { receiver } from './delivering.ts';
+import { patient } from './hooked-service.ts';
+
+const answering = ['/ci', '/chat', '/bot'];
+
+const silent = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `/silent-${index}`);
+
+/** A service, and one origin at which some paths answer and all others hang. */
+async function gateway() {
+  const { workspace, token, baseUrl, stop } = await startServiceProcess({ args: ['--log-level', 'error'] });
+  onTestFinished(() => stop().then(() => undefined));
+  const target = await receiver();
+  target.behave({ does: 'hang' });
+  for (const path of answering) target.behaveAt(path, { does: 'answer', status: 204 });
+  async function post(resource: 'hooks' | 'locks', json: unknown): Promise<void> {
+    const { origin } = new URL(baseUrl);
+    const reply = await ask(origin, 'POST', `/v1/workspaces/${workspace}/${resource}`, { token, json });
+    expect(reply.status).toBe(201);
+  }
+  const arrivedAt = (path: string): number => target.deliveries.filter((delivery) => delivery.path === path).length;
+  let locks = 0;
+  return {
+    arrivedAt,
+    async register(paths: readonly string[]): Promise<void> {
+      for (const path of paths) await post('hooks', { url: target.url(path), events: ['lock.acquired'] });
+    },
+    async lockAndAwaitAnswered(...paths: readonly string[]): Promise<void> {
+      for (const path of paths) await post('locks', { path, type: 'exclusive', ttl: '1h' });
+      locks += paths.length;
+      await expect.poll(() => answering.map(arrivedAt), patient).toEqual(answering.map(() => locks));
+    },
+  };
+}
+
+test('a URL that hangs does not delay new webhooks to other URLs of the same origin', async () => {
+  const { register, lockAndAwaitAnswered, arrivedAt } = await gateway();
+  await register(['/silent', ...answering]);
+  await lockAndAwaitAnswered('a', 'b', 'c', 'd', 'e');
+  await expect.poll(() => arrivedAt('/silent'), patient).toBeGreaterThan(0);
+  await lockAndAwaitAnswered('f', 'g');
+  // A second one would follow as soon as the first is given up, after the time limit of an attempt.
+  expect(arrivedAt('/silent')).toBe(1);
+});
+
+test('many URLs that hang do not delay webhooks to URLs of the same origin that have answered before', async () => {
+  const { register, lockAndAwaitAnswered, arrivedAt } = await gateway();
+  await register(answering);
+  await lockAndAwaitAnswered('a');
+  const paths = silent(3 * maxUnprovenPerReceiver);
+  await register(paths);
+  await lockAndAwaitAnswered('b');
+  const reached = () => paths.filter((path) => arrivedAt(path) > 0).length;
+  await expect.poll(reached, patient).toBe(maxUnprovenPerReceiver);
+  await lockAndAwaitAnswered('c', 'd', 'e', 'f');
+  expect(reached()).toBe(maxUnprovenPerReceiver);
+});
