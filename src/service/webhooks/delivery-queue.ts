@@ -62,7 +62,8 @@ export async function activeHooks({ read, now }: Storage): Promise<ActiveHooks> 
     .where('active', '=', 1)
     .execute();
   const withDue = hooks.flatMap(({ id, workspace, url, since }) =>
-    since === null ? [] : [{ id, workspace, origin: new URL(url).origin, since }],
+    // A damaged URL fails the attempts of its own hook, and must not stop the search for all others.
+    since === null ? [] : [{ id, workspace, origin: URL.parse(url)?.origin ?? url, since }],
   );
   return { count: hooks.length, due: withDue };
 }
@@ -75,7 +76,7 @@ export async function claimDelivery(
   hookId: string,
 ): Promise<ClaimedDelivery | undefined> {
   const lease = randomUUID();
-  return claim(async (db) => {
+  const claimed = await claim(async (db) => {
     const hook = await db
       .selectFrom('hooks')
       .selectAll()
@@ -101,11 +102,14 @@ export async function claimDelivery(
       .returningAll()
       .returning(now.as('at'))
       .executeTakeFirstOrThrow();
-    // Only recordEvent() writes the column.
-    const event = JSON.parse(row.event) as HookEventOccurrence;
-    const ageMs = row.at - Math.max(row.created_at, hook.resumed_at ?? 0);
-    return { id: row.id, hook, event, attempts: row.attempts, again: row.status === again, ageMs, lease };
+    return { hook, row };
   });
+  if (claimed === undefined) return undefined;
+  const { hook, row } = claimed;
+  // Only recordEvent() writes the column. A damaged event stays leased, so that the next claim finds another delivery.
+  const event = JSON.parse(row.event) as HookEventOccurrence;
+  const ageMs = row.at - Math.max(row.created_at, hook.resumed_at ?? 0);
+  return { id: row.id, hook, event, attempts: row.attempts, again: row.status === again, ageMs, lease };
 }
 
 export type DeliveryEnd =

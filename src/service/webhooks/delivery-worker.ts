@@ -3,6 +3,7 @@ import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type Worker } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
+import { databaseTrouble } from '../storage/unavailable.ts';
 import { type DeliveryResult, deliver } from './deliver.ts';
 import {
   activeHooks,
@@ -154,11 +155,25 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
   /** Claims for the hook whose turn it is, of those that are known to have something due. */
   async function claimKnown(): Promise<Attempt | undefined> {
     for (let hook = slots.next(due.values()); hook !== undefined; hook = slots.next(due.values())) {
-      const delivery = await claimDelivery(parts.storage, hook.id);
+      const delivery = await claimOrRest(hook);
       if (delivery !== undefined) return { delivery, underWay: slots.begin(hook) };
       due.delete(hook.id);
     }
     return undefined;
+  }
+
+  /** A row that cannot be read costs its own hook a rest, and must not stop the claims for others. */
+  async function claimOrRest(hook: DueHook): Promise<ClaimedDelivery | undefined> {
+    try {
+      return await claimDelivery(parts.storage, hook.id);
+    } catch (error) {
+      if (databaseTrouble(error) !== undefined) throw error;
+      onError(error);
+      const attempt = slots.begin(hook);
+      attempt.failed();
+      attempt.ended();
+      return undefined;
+    }
   }
 
   const worker = startWorker<Attempt>({
