@@ -112,6 +112,7 @@ function withoutDatabase(): Storage {
     ...groupCommits(db, { queueOf: () => '', maxParallel: 1, begin: async () => undefined, onCommit: () => undefined }),
     claim: (work) => work(db),
     broadcast: { send: async () => undefined, listen: () => () => undefined },
+    check: async () => undefined,
     close: () => db.destroy(),
   };
 }

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { sql } from 'kysely';
 import { type Answer, jsonAnswer } from '../contract/answer.ts';
 import { unavailable } from '../contract/problem.ts';
 import type { AccessControl } from '../http/access.ts';
@@ -44,7 +43,7 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     refusals: { 503: always('Retry-After') },
     async handle() {
       if (isStopping()) throw unavailable('The service is stopping.');
-      await sql`select 1`.execute(storage.read);
+      await storage.check();
       return jsonAnswer(200, { status: 'ok' });
     },
   });

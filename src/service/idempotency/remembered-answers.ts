@@ -21,7 +21,7 @@ export interface PlacedRequest extends KeyedRequest {
 
 export const placed = (request: KeyedRequest, scope: CommitScope): PlacedRequest => ({
   ...request,
-  workspace: scope === 'global' ? '' : scope.workspace,
+  workspace: typeof scope === 'string' ? '' : scope.workspace,
 });
 
 const selectAnswers = batchQuery((db, members, now) =>

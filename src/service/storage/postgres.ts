@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { Kysely, type Dialect as KyselyDialect, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
+import { readNewestRows } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
 import { migrate } from './migrations.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
@@ -16,6 +17,9 @@ const writersLock = 7_241_553_019;
 
 /** The first half of the locks of workspaces: two numbers of 32 bits are a space of their own. */
 const workspaceLocks = 724_155_301;
+
+/** The same for changes of tokens. */
+const tokensLock = 724_155_302;
 
 /** Groups of changes that are under way at the same time, each of another workspace. */
 const maxParallelGroups = 8;
@@ -58,14 +62,16 @@ export function openPostgres({ url, onCommit, onIdleError }: PostgresOptions): P
 
 /**
  * The locks that a change waits for, held until the end of its transaction. All changes take them in this order, and those
- * of a workspace take one more and no other, so that no two wait for each other.
+ * of a workspace or of tokens take one more and no other, so that no two wait for each other.
  */
 function locksFor(scope: CommitScope): RawBuilder<unknown> {
   const all = sql.lit(writersLock);
   if (scope === 'global') return sql`pg_advisory_xact_lock(${all})`;
+  const shared = sql`pg_advisory_xact_lock_shared(${all})`;
+  if (scope === 'tokens') return sql`${shared}, pg_advisory_xact_lock(${sql.lit(tokensLock)}, 0)`;
   // Two workspaces with the same hash merely wait for each other. An integer of PostgreSQL has a sign.
   const workspace = sql`${sql.lit(workspaceLocks)}, ${crc32(scope.workspace) | 0}::integer`;
-  return sql`pg_advisory_xact_lock_shared(${all}), pg_advisory_xact_lock(${workspace})`;
+  return sql`${shared}, pg_advisory_xact_lock(${workspace})`;
 }
 
 /** The same on any driver that speaks PostgreSQL. */
@@ -95,13 +101,15 @@ export async function openPostgresDialect(
     // Not now(): that is the time at which the transaction began, which may have waited for others since.
     now: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
     ...groupCommits(db, {
-      queueOf: (scope) => (scope === 'global' ? '' : scope.workspace),
+      // No workspace has such an id.
+      queueOf: (scope) => (typeof scope === 'string' ? ` ${scope}` : scope.workspace),
       maxParallel: maxParallelGroups,
       begin: excludeOthers,
       onCommit,
     }),
     claim: (work) => db.transaction().execute(work),
     broadcast,
+    check: () => readNewestRows(db),
     async close() {
       await broadcast.close();
       await db.destroy();

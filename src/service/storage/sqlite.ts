@@ -2,14 +2,13 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
+import { readNewestRows, watchForDamage } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
 import { makeFolder } from './make-folder.ts';
 import { migrate } from './migrations.ts';
 import type { Broadcast, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
-
-/** How long a statement waits for another process, such as a command beside a running service. */
-const busyTimeout = 10_000;
+import { busyTimeoutMs, waitWhenBusy } from './when-busy.ts';
 
 /** More than the service has different statements; it only bounds those whose text varies with their parameters. */
 const cachedStatements = 500;
@@ -59,6 +58,17 @@ function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
   };
 }
 
+const openKysely = (database: DatabaseSync, onDamage: (error: unknown) => void): Kysely<Tables> =>
+  new Kysely({
+    dialect: new SqliteDialect({
+      database: asKyselyDatabase(database),
+      async onCreateConnection(connection) {
+        waitWhenBusy(connection);
+        watchForDamage(connection, onDamage);
+      },
+    }),
+  });
+
 const lookEveryMs = 100;
 
 /**
@@ -103,15 +113,21 @@ export interface SqliteOptions {
 export async function openSqlite({ folder, onCommit = () => undefined }: SqliteOptions): Promise<Storage> {
   makeFolder(folder);
   const file = databaseFile(folder);
-  const writing = new DatabaseSync(file, { timeout: busyTimeout });
+  // Until the tables are ready nobody is served, and statements may block.
+  const writing = new DatabaseSync(file, { timeout: busyTimeoutMs });
   chmodSync(file, 0o600);
   writing.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointAfter}`);
-  const writer = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(writing) }) });
+  let damage: unknown;
+  const onDamage = (error: unknown): void => {
+    damage = error;
+  };
+  const writer = openKysely(writing, onDamage);
   await writer.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
+  writing.exec('pragma busy_timeout = 0');
 
   // A connection of its own: one that shares the writer's would see changes that are not on disk yet.
-  const reading = new DatabaseSync(file, { timeout: busyTimeout, readOnly: true });
-  const reader = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(reading) }) });
+  const reading = new DatabaseSync(file, { timeout: 0, readOnly: true });
+  const reader = openKysely(reading, onDamage);
 
   // SQLite has one writer: changes of all scopes share its groups, and it keeps other processes out by itself.
   const grouped = groupCommits(writer, {
@@ -127,6 +143,10 @@ export async function openSqlite({ folder, onCommit = () => undefined }: SqliteO
     ...grouped,
     claim: (work) => grouped.commit('global', work),
     broadcast: broadcastOf(writing),
+    async check() {
+      if (damage !== undefined) throw damage;
+      await readNewestRows(reader);
+    },
     async close() {
       await reader.destroy();
       await writer.destroy();

@@ -10,9 +10,10 @@ export type Now = RawBuilder<number>;
 
 /**
  * What a change may touch. That of a workspace reads and writes what belongs to this one workspace, and may add to the
- * audit; whatever else it touches, it must not rely on. A global one may touch everything.
+ * audit; whatever else it touches, it must not rely on. One of tokens may add tokens, note their use, and add to the audit;
+ * it may rely on trust rules. A global one may touch everything.
  */
-export type CommitScope = { readonly workspace: string } | 'global';
+export type CommitScope = { readonly workspace: string } | 'tokens' | 'global';
 
 /**
  * Between processes on the same database. Nothing may depend on it: a message can be lost, and what it told of is in the
@@ -33,7 +34,7 @@ export interface Storage {
   /**
    * Makes a change that is on disk when the promise is fulfilled. Changes that are asked for at the same time share a
    * transaction, one after the other. While one of a workspace runs, no other of that workspace and no global one does, of
-   * any instance; while a global one runs, no other does. A change may only use the database it is given; when it throws,
+   * any instance, and likewise for tokens; while a global one runs, no other does. A change may only use the database it is given; when it throws,
    * it alone is undone.
    */
   commit<T>(scope: CommitScope, change: (db: Database) => Promise<T>): Promise<T>;
@@ -49,5 +50,7 @@ export interface Storage {
   /** A transaction for claiming work: it does not queue behind the changes of others where the database can do without. */
   claim<T>(work: (db: Database) => Promise<T>): Promise<T>;
   readonly broadcast: Broadcast;
+  /** Rejects unless what requests need can be read, and after any statement has found the database damaged. */
+  check(): Promise<void>;
   close(): Promise<void>;
 }

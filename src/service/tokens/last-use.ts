@@ -37,7 +37,7 @@ export function createLastUse({ commit, now }: Pick<Storage, 'commit' | 'now'>, 
       const noted = used;
       used = new Map();
       try {
-        await commit('global', async (db) => {
+        await commit('tokens', async (db) => {
           for (const statement of statements(noted)) await statement.execute(db);
         });
       } catch (error) {

@@ -65,10 +65,23 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
   });
 
   test.each<readonly [string, CommitScope, CommitScope]>([
+    ['of tokens', 'tokens', game],
+    ['of a workspace', game, 'tokens'],
+  ])('a change %s holds up none of the other kind', async (_, first, second) => {
+    const running = await begun(one, first);
+    expect(await one.commit(second, async () => 'done')).toBe('done');
+    expect(await other.commit(second, async () => 'done')).toBe('done');
+    await running.end();
+  });
+
+  test.each<readonly [string, CommitScope, CommitScope]>([
     ['of one workspace another of it', game, game],
     ['of one workspace a global one', game, 'global'],
     ['that is global one of a workspace', 'global', game],
     ['that is global another global one', 'global', 'global'],
+    ['of tokens another of them', 'tokens', 'tokens'],
+    ['of tokens a global one', 'tokens', 'global'],
+    ['that is global one of tokens', 'global', 'tokens'],
   ])('while a change %s waits, also at another instance', async (_, first, second) => {
     const running = await begun(one, first);
     const order: string[] = [];
@@ -82,6 +95,7 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
 
   test.each<readonly [string, CommitScope]>([
     ['a workspace', game],
+    ['tokens', 'tokens'],
     ['all', 'global'],
   ])(
     'an instance that has one lock for all writers keeps out a change of %s, and is kept out by it',

@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DatabaseConnection } from 'kysely';
+
+/** How long a statement waits for another process, such as a command next to a running service. */
+export const busyTimeoutMs = 10_000;
+
+/** The longest pause before the next attempt. Pauses are random, so that two processes do not stay in step. */
+export const maxBusyPauseMs = 15;
+
+/** SQLITE_BUSY with all of its extended codes: https://www.sqlite.org/rescode.html#busy */
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && (error.errcode & 0xff) === 5;
+
+/**
+ * Makes statements wait for other processes without blocking this one. SQLite itself would sleep on the event loop. A busy
+ * statement has done nothing, and only `begin immediate` and reads outside of transactions can meet another process.
+ */
+export function waitWhenBusy(connection: DatabaseConnection): void {
+  const execute = connection.executeQuery.bind(connection);
+  connection.executeQuery = async (...call) => {
+    const until = performance.now() + busyTimeoutMs;
+    for (;;) {
+      try {
+        return await execute(...call);
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= until) throw error;
+        await sleep(1 + Math.random() * (maxBusyPauseMs - 1));
+      }
+    }
+  };
+}

@@ -1,0 +1,69 @@
+import { open } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { startTestService } from '../../support/running-service.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
+import { locksOf } from '../http/shared-service.ts';
+
+const pageSize = 4_096;
+
+/** A service on a database in which these pages are overwritten, as a failing disk may leave them. */
+async function serviceWithDamage(isDamaged: (page: { readonly number: number; readonly of: string }) => boolean) {
+  const folder = await temporaryFolder();
+  const before = await openSqlite({ folder });
+  await before.commit('global', (db) =>
+    addWorkspace(db, before.now, { id: 'game', remote: 'https://git.example.com/game.git' }),
+  );
+  const paths = Array.from({ length: 500 }, (_, index) => `Content/${'long '.repeat(20)}${index}.uasset`);
+  await storeLocks(before, ...paths.map((path) => ({ workspace_id: 'game', path })));
+  await before.close();
+  const file = databaseFile(folder);
+  const database = new DatabaseSync(file);
+  const pages = database.prepare('select pageno as number, name as "of" from dbstat').all();
+  database.close();
+  const handle = await open(file, 'r+');
+  for (const { number, of } of pages) {
+    const page = { number: Number(number), of: String(of) };
+    if (isDamaged(page)) await handle.write(Buffer.alloc(pageSize, 0xa5), 0, pageSize, (page.number - 1) * pageSize);
+  }
+  await handle.close();
+  const storage = await openSqlite({ folder });
+  const service = await startTestService({ name: 'SQLite', open: async () => ({ storage, remove: storage.close }) });
+  onTestFinished(service.stop);
+  return service;
+}
+
+const readiness = ({ ask }: Pick<Awaited<ReturnType<typeof serviceWithDamage>>, 'ask'>) => ask('GET', '/readyz');
+
+test('a service is not ready when what every lock needs is damaged', async () => {
+  const service = await serviceWithDamage(({ of }) => of === 'locks' || of === 'expiring_locks');
+  const { status, body } = await readiness(service);
+  expect([status, body.detail]).toEqual([503, expect.stringContaining('the database is damaged: restore a backup')]);
+  expect((await service.ask('GET', '/healthz')).status).toBe(200);
+});
+
+test('a service is not ready any more once a request has found damage', async () => {
+  const service = await serviceWithDamage(({ of }) => of === 'sqlite_autoindex_locks_1');
+  expect((await readiness(service)).status).toBe(200);
+  const { secret } = await service.token();
+  expect((await locksOf(service, 'game', secret).take('Content/new.uasset')).status).toBe(503);
+  expect((await readiness(service)).status).toBe(503);
+});
+
+describe.each(databaseKinds)('the check of a storage on $name', (kind) => {
+  const storage = sharedStorage(kind, { workspaces: ['game'] });
+
+  test('passes while the tables can be read, and fails when one cannot', async () => {
+    await storage.check();
+    await storeLocks(storage, { workspace_id: 'game', path: 'a' });
+    await storage.check();
+    await storage.commit('global', (db) => sql`alter table lock_history rename to gone`.execute(db));
+    await expect(storage.check()).rejects.toThrow('lock_history');
+  });
+});

@@ -1,0 +1,66 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
+import { databaseTrouble } from '../../../src/service/storage/unavailable.ts';
+import { addWorkspace, listWorkspaces } from '../../../src/service/workspaces/workspaces.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { startTestService } from '../../support/running-service.ts';
+import { runs } from '../../support/runs.ts';
+import { slowestAnswerDuring } from '../../support/slowest-answer.ts';
+import { locksOf } from '../http/shared-service.ts';
+
+/** An empty database, and what excludes all other writers, as another process does. */
+async function openWithRival() {
+  const folder = await temporaryFolder();
+  const storage = await openSqlite({ folder });
+  const rival = new DatabaseSync(databaseFile(folder));
+  onTestFinished(() => rival.close());
+  return {
+    storage,
+    async hold(work: () => Promise<unknown>) {
+      rival.exec('begin immediate');
+      await work();
+      rival.exec('commit');
+    },
+  };
+}
+
+test('answers requests while another process writes to the database, and takes the lock afterwards', async () => {
+  const { storage, hold } = await openWithRival();
+  const service = await startTestService({ name: 'SQLite', open: async () => ({ storage, remove: storage.close }) });
+  onTestFinished(service.stop);
+  const { secret } = await service.token();
+  const { take } = locksOf(service, await service.workspace(), secret);
+  const heldMs = runs(1_000, 5_000);
+  let taken: ReturnType<typeof take> | undefined;
+  const slowest = await slowestAnswerDuring(service, () =>
+    hold(async () => {
+      taken = take('Content/Hero.uasset');
+      await sleep(heldMs);
+    }),
+  );
+  expect((await taken)?.status).toBe(201);
+  // On a busy machine any request may take long; one that waited for the other process would take all of this time.
+  expect(slowest).toBeLessThan(runs(heldMs / 2, 100));
+});
+
+test('reads while another process writes to the database', async () => {
+  const { storage, hold } = await openWithRival();
+  onTestFinished(storage.close);
+  await hold(async () => expect(await listWorkspaces(storage.read)).toEqual([]));
+});
+
+test('gives a change up after ten seconds in which another process wrote to the database', async () => {
+  const { storage, hold } = await openWithRival();
+  onTestFinished(storage.close);
+  const add = () =>
+    storage.commit('global', (db) => addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/' }));
+  const began = performance.now();
+  await hold(async () => {
+    const error = await add().catch((error: unknown) => error);
+    expect(databaseTrouble(error)).toBe('The database cannot be used: the database is busy with another process.');
+  });
+  expect(performance.now() - began).toBeGreaterThanOrEqual(10_000);
+  expect(await add()).toBe(true);
+});
