@@ -12,6 +12,8 @@ const measuredInTime = [
   'test/fire/limits-garbage.test.ts',
   'test/fire/limits-open-files.test.ts',
   'test/bench/simulate/reality.test.ts',
+  'test/service/storage/when-busy.test.ts',
+  'test/service/workspaces/remove-workspace.test.ts',
   'test/service/webhooks/silent-receivers.test.ts',
 ];
 
@@ -20,8 +22,10 @@ const all = [
   'test/action/renewal/renew-locks.test.ts',
   'test/service/http/arbitrary-input.test.ts',
   'test/service/lfs/garbage.test.ts',
+  'test/service/storage/when-busy.test.ts',
   'test/service/syncs/syncs.test.ts',
   'test/service/webhooks/{deliver-limits,delivery-slots,ordering,quotas}.test.ts',
+  'test/service/workspaces/remove-workspace.test.ts',
   'test/interface/*.test.ts',
   'test/linear/*.test.ts',
   'test/fire/*.test.ts',

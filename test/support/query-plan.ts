@@ -18,7 +18,11 @@ export const recording = (db: Database, queries: RecordedQuery[]): Database =>
   });
 
 /** How the database finds the rows of a query, in its own words; of a query about many (see batch-query.ts), for this one. */
-export async function planOf({ commit, dialect }: Storage, query: RecordedQuery, one: unknown): Promise<string> {
+export async function planOf(
+  { commit, dialect }: Pick<Storage, 'commit' | 'dialect'>,
+  query: RecordedQuery,
+  one: unknown,
+): Promise<string> {
   const listed = new Map<unknown, unknown>([
     ['(list)', JSON.stringify({ 0: one })],
     ['(length)', 1],

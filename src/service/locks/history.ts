@@ -1,3 +1,4 @@
+import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import { historyKeptForMs, removeBeyond, removeOld } from '../storage/remove-old.ts';
@@ -95,6 +96,7 @@ export async function removeOldLockHistory(storage: Storage): Promise<void> {
     )
     .execute();
   for (const { id: workspace, has_old } of workspaces) {
+    await untilOthersHadTheirTurn();
     if (has_old) await removeOld(storage, { ...rows, workspace, keptForMs: historyKeptForMs });
     await removeBeyond(storage, { ...rows, workspace }, maxRowsOfWorkspace);
   }

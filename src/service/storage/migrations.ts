@@ -228,6 +228,14 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   () => ['alter table hooks add column failing_since bigint'],
   // An instance of an earlier version leaves it as it is: the next sync of the branch changes `synced_at`, which voids it.
   () => ['alter table synced_branches add column vanished_after bigint'],
+  // To remove those of a workspace in pieces.
+  () => ['create index remembered_answers_of_workspace on remembered_answers (workspace_id, created_at)'],
+  // Each filter of the audit finds its newest entries without reading the others.
+  () => [
+    'create index audit_of_actor on audit (actor, sequence)',
+    'create index audit_of_token on audit (token_id, sequence)',
+    'create index audit_of_action on audit (action, sequence)',
+  ],
 ];
 
 /** The message is a sentence for a person. */

@@ -1,37 +1,51 @@
+import { setTimeout as sleep, setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import type { Storage } from './storage.ts';
+import type { Database, Storage } from './storage.ts';
+import { maxBusyPauseMs } from './when-busy.ts';
 
 /** For syncs after their end, and for what happened to locks: long after anyone still wants to know. */
 export const historyKeptForMs = 90 * 24 * 60 * 60_000;
 
-export interface OldRows {
-  readonly table: 'syncs' | 'lock_history' | 'deliveries' | 'remembered_answers' | 'tokens';
-  /** An index has to begin with it, or with the workspace and then it. Rows for which it is null are never old. */
-  readonly time: 'finished_at' | 'created_at' | 'at' | 'forget_at';
-  readonly keptForMs: number;
-  /** Only rows of this one: nobody elsewhere waits while they are removed. */
+interface Rows {
+  readonly table: 'syncs' | 'locks' | 'lock_history' | 'deliveries' | 'remembered_answers' | 'tokens';
+  /** Gives the order. An index must begin with it, or with the columns that `where` compares and then it. */
+  readonly time: 'finished_at' | 'created_at' | 'expires_at' | 'at' | 'forget_at' | 'sequence';
+  /** Only rows of this one: changes of other workspaces do not wait while they are removed. */
   readonly workspace?: string;
   /** How many rows one transaction removes: the changes of others wait for it. */
   readonly atOnce?: number;
 }
 
-/** The oldest first. Gives how many there were. */
-async function removeInPieces(
+export interface OldRows extends Rows {
+  /** Rows for which the time is null are never old. */
+  readonly time: Exclude<Rows['time'], 'sequence' | 'expires_at'>;
+  readonly keptForMs: number;
+}
+
+/** In which changes of other processes get their turn: longer than they pause between two attempts. */
+const pauseMs = maxBusyPauseMs + 5;
+
+/**
+ * Removes rows in order, the lowest first, and returns their number. `mayGoOn` is asked in each transaction, and ends the
+ * removal early.
+ */
+export async function removeInPieces(
   { read, commit }: Pick<Storage, 'read' | 'commit'>,
-  { table, time, workspace, atOnce = 1_000 }: Omit<OldRows, 'keptForMs'>,
-  old: RawBuilder<unknown>,
+  { table, time, workspace, atOnce = 1_000 }: Rows,
+  where: RawBuilder<unknown>,
+  mayGoOn: (db: Database) => Promise<boolean> = async () => true,
 ): Promise<number> {
   const at = sql.ref<number>(time);
   const rows = sql.table(table);
-  for (let removed = 0; ; ) {
-    const oldest = sql`select ${at} as at from ${rows} where ${old} order by ${at}`;
-    const [last] = (await sql<{ at: number }>`${oldest} limit 1 offset ${sql.lit(atOnce - 1)}`.execute(read)).rows;
-    const piece = last === undefined ? old : sql`${old} and ${at} <= ${last.at}`;
-    const { numAffectedRows = 0n } = await commit(workspace === undefined ? 'global' : { workspace }, (db) =>
-      sql`delete from ${rows} where ${piece}`.execute(db),
+  for (let removed = 0; ; await sleep(pauseMs)) {
+    const inOrder = sql`select ${at} as at from ${rows} where ${where} order by ${at}`;
+    const [last] = (await sql<{ at: number }>`${inOrder} limit 1 offset ${sql.lit(atOnce - 1)}`.execute(read)).rows;
+    const piece = last === undefined ? where : sql`${where} and ${at} <= ${last.at}`;
+    const inPiece = await commit(workspace === undefined ? 'global' : { workspace }, async (db) =>
+      (await mayGoOn(db)) ? (await sql`delete from ${rows} where ${piece}`.execute(db)).numAffectedRows : undefined,
     );
-    removed += Number(numAffectedRows);
-    if (last === undefined) return removed;
+    removed += Number(inPiece ?? 0);
+    if (last === undefined || inPiece === undefined) return removed;
   }
 }
 
@@ -56,6 +70,7 @@ export async function removeBeyond(
   const ofWorkspace = sql`workspace_id = ${rows.workspace}`;
   let before = Number.MAX_SAFE_INTEGER;
   for (let counted = 0; counted < maxRows; counted += countedAtOnce) {
+    await untilOthersHadTheirTurn();
     const { rows: found } = await sql<{ at: number }>`select ${at} as at from ${sql.table(rows.table)}
       where ${ofWorkspace} and ${at} < ${before} order by ${at} desc
       limit 1 offset ${sql.lit(countedAtOnce - 1)}`.execute(storage.read);
@@ -83,6 +98,7 @@ export async function removeAnswersBeyond(
   let bytes = 0;
   let before = Number.MAX_SAFE_INTEGER;
   while (bytes <= maxBytes) {
+    await untilOthersHadTheirTurn();
     const { rows } = await sql<{ rows: number; bytes: number; oldest: number }>`
       select count(*) as "rows", coalesce(sum(size), 0) as bytes, coalesce(min(created_at), 0) as oldest from (
         select created_at, octet_length(key) + octet_length(headers) + octet_length(body) + ${sql.lit(bytesPerRow)} as size

@@ -106,12 +106,17 @@ export async function countHeldLocks(db: Database, now: Now, id: string): Promis
   return Number(live);
 }
 
-/** A workspace in which somebody holds a lock stays: the holder counts on the lock. */
+/**
+ * A workspace in which somebody holds a lock stays: the holder counts on the lock. What belongs to the workspace goes in the
+ * same transaction: see remove-workspace.ts for one that may have much.
+ */
 export async function removeWorkspace(db: Database, now: Now, id: string): Promise<Removal> {
   if ((await findWorkspace(db, id)) === undefined) return { kind: 'unknown' };
   const locks = await countHeldLocks(db, now, id);
   if (locks > 0) return { kind: 'locked', locks };
   await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
+  // They tell of locks and hooks that a later workspace with this id does not have.
+  await db.deleteFrom('remembered_answers').where('workspace_id', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
   return { kind: 'removed' };
 }

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { forgetOldAnswers } from '../../../src/service/idempotency/remembered-answers.ts';
+import { removeWorkspaceInPieces } from '../../../src/service/workspaces/remove-workspace.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
 import { locksOf, sharedService } from './shared-service.ts';
@@ -28,6 +30,23 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     await release('a');
     expect((await lock('a', key)).text).toBe(first.text);
     expect((await lock('a', randomUUID())).status).toBe(201);
+  });
+
+  test('the answers of a workspace are forgotten when it is removed', async () => {
+    const { id, lock, release, list } = await newWorkspace();
+    const key = randomUUID();
+    const { body } = await lock('a', key);
+    await release('a');
+    const { storage } = service;
+    const operator = { name: 'operator:test', tokenId: null, address: null };
+    await removeWorkspaceInPieces(storage, operator, id);
+    await storage.commit('global', (db) =>
+      addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/game.git' }),
+    );
+    const taken = await lock('a', key);
+    expect([taken.status, taken.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    expect(taken.body.id).not.toBe(body.id);
+    expect((await list()).body.locks).toEqual([taken.body]);
   });
 
   test('an answer that was no success is not remembered', async () => {

@@ -2,13 +2,9 @@ import type { Lock } from '../../../interface/resources.ts';
 import { createGit } from '../../git/git.ts';
 import { forgetObjects } from '../../lfs/object-store.ts';
 import { listLocks } from '../../locks/list.ts';
+import { removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import {
-  addWorkspaceAudited,
-  findWorkspace,
-  listWorkspaces,
-  removeWorkspaceAudited,
-} from '../../workspaces/workspaces.ts';
+import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
 import { Failure } from '../command.ts';
 import { required } from '../flags.ts';
 import { shownTime } from '../output/print.ts';
@@ -80,14 +76,15 @@ function stillLocked(id: string, locks: readonly Lock[], count: number): Failure
 export const workspaceRemove = defineStorageCommand({
   name: 'workspace remove',
   summary: 'remove a workspace with its mirror, its syncs and its hooks',
-  details: ['A workspace with active locks is not removed.'],
+  details: [
+    'A workspace with active locks is not removed. If a lock is taken while the history is being removed, the workspace',
+    'stays without the part of its history that is already gone.',
+  ],
   arguments: { workspace: workspaceArgument },
   example: 'game',
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     await requireWorkspace(storage, id);
-    const removal = await storage.commit({ workspace: id }, (db) =>
-      removeWorkspaceAudited(db, storage.now, operatorActor(), id),
-    );
+    const removal = await removeWorkspaceInPieces(storage, operatorActor(), id);
     if (removal.kind === 'locked') {
       const { locks } = await listLocks(storage, { workspace: id, limit: maxNamedLocks });
       throw stillLocked(id, locks, removal.locks);

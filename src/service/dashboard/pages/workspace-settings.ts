@@ -5,12 +5,12 @@ import { shownRemote } from '../../git/remote.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { listingPatience } from '../../workspaces/branches.ts';
+import { removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import {
   addWorkspaceAudited,
   countHeldLocks,
   type FoundWorkspace,
-  removeWorkspaceAudited,
   updateWorkspaceAudited,
 } from '../../workspaces/workspaces.ts';
 import { listAddress } from '../assets/lock-list.js';
@@ -136,9 +136,7 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
   addAction(app, parts, removal, async (call: ActionCall) => {
     const workspace = await workspaceOf(call, storage);
     const { id } = workspace;
-    const removed = await storage.commit({ workspace: id }, (db) =>
-      removeWorkspaceAudited(db, storage.now, actorOf(call.c), id),
-    );
+    const removed = await removeWorkspaceInPieces(storage, actorOf(call.c), id);
     if (removed.kind === 'locked') return askToRemove(call, workspace, removed.locks);
     await removeFiles(id);
     return seeOther('/?notice=removed');

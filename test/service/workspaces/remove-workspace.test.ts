@@ -1,0 +1,133 @@
+import { sql } from 'kysely';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openSqlite } from '../../../src/service/storage/sqlite.ts';
+import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import { removeWorkspaceInPieces } from '../../../src/service/workspaces/remove-workspace.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { ask } from '../../support/running-service.ts';
+import { runs } from '../../support/runs.ts';
+import { startCommand, startServiceProcess } from '../../support/service-process.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
+
+const actor = { name: 'operator:test', tokenId: null, address: null };
+
+const numbers = (count: number) =>
+  sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})`;
+
+/** As many changes of locks as these, long ago. */
+const storeHistory = (db: Database, workspace: string, rows: number) =>
+  sql`insert into lock_history (workspace_id, at, fence, kind, path, lock_id, owner)
+    ${numbers(rows)} select ${workspace}, n, n, 'acquired', 'Content/' || (n * 7919 % ${sql.lit(rows)}), 'lock_' || n, 'ci'
+    from numbers`.execute(db);
+
+describe.each(databaseKinds)('a workspace on $name', (kind) => {
+  const storage = sharedStorage(kind);
+
+  const tables = ['locks', 'lock_history', 'remembered_answers', 'syncs', 'hooks', 'deliveries'] as const;
+  const rowsLeft = async () =>
+    Promise.all(
+      tables.map(async (table) => {
+        const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`.execute(storage.read);
+        return `${table} ${Number(rows[0]?.n)}`;
+      }),
+    );
+
+  /** Of everything that a workspace can have much of. */
+  const storeMuch = (workspace: string, rows: number) =>
+    storage.commit('global', async (db) => {
+      await addWorkspace(db, storage.now, { id: workspace, remote: 'https://git.example.com/game.git' });
+      await storeHistory(db, workspace, rows);
+      await sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, status, headers, body, created_at)
+        ${numbers(rows)} select 'tok_' || (n % 3), ${workspace}, 'key ' || n, '', 201, '{}', '{}', n from numbers`.execute(
+        db,
+      );
+      await sql`insert into hooks (id, workspace_id, url, events, format, secret, headers, active, created_at, updated_at)
+        values (${`hook_${workspace}`}, ${workspace}, '', '[]', 'standard', '', '{}', 1, 0, 0)`.execute(db);
+      await sql`insert into deliveries (id, hook_id, ordering_key, event, status, attempts, created_at)
+        ${numbers(rows)} select ${workspace} || n, ${`hook_${workspace}`}, '', '{}', 'pending', 0, n from numbers`.execute(
+        db,
+      );
+      await sql`insert into syncs (id, workspace_id, branch, status, estimated_objects, received_objects, attempts, created_at,
+        finished_at) ${numbers(rows)} select ${workspace} || n, ${workspace}, 'main', 'succeeded', 0, 0, 1, n, n from numbers`.execute(
+        db,
+      );
+      await sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)
+        ${numbers(rows)} select ${workspace}, 'path ' || n, 'lock_' || n, 'exclusive', 'tok', 'ci', 0, n, n from numbers`.execute(
+        db,
+      );
+    });
+
+  test('is removed in pieces, and another keeps all that belongs to it', async () => {
+    await storeMuch('keeps', 2);
+    await storeMuch('large', 2_500);
+    await storeSyncs(storage, { id: 'running', workspace_id: 'large', status: 'running', finished_at: null });
+    const largest: number[] = [];
+    const measured: Storage = {
+      ...storage,
+      commit: (scope, change) =>
+        storage.commit(scope, (db) =>
+          change(
+            db.withPlugin({
+              transformQuery: ({ node }) => node,
+              async transformResult({ result }) {
+                largest.push(Number(result.numAffectedRows ?? 0));
+                return result;
+              },
+            }),
+          ),
+        ),
+    };
+    expect(await removeWorkspaceInPieces(measured, actor, 'large')).toEqual({ kind: 'removed' });
+    expect(await rowsLeft()).toEqual(tables.map((table) => `${table} ${table === 'hooks' ? 1 : 2}`));
+    expect(Math.max(...largest)).toBeLessThanOrEqual(500);
+    expect(largest.filter((rows) => rows === 500)).toHaveLength(25);
+  });
+
+  test('stays with its history when it has a lock', async () => {
+    await storage.commit('global', async (db) => {
+      await addWorkspace(db, storage.now, { id: 'held', remote: 'https://git.example.com/game.git' });
+      await storeHistory(db, 'held', 5);
+    });
+    await storeLocks(storage, { workspace_id: 'held', path: 'a' });
+    const before = await rowsLeft();
+    expect(await removeWorkspaceInPieces(storage, actor, 'held')).toEqual({ kind: 'locked', locks: 1 });
+    expect(await rowsLeft()).toEqual(before);
+  });
+});
+
+test('locks are taken within 100 ms while a command removes the largest history', { timeout: 1_200_000 }, async () => {
+  const folder = await temporaryFolder();
+  const service = await startServiceProcess({ folder });
+  onTestFinished(async () => void (await service.stop()));
+  const storage = await openSqlite({ folder });
+  await storage.commit('global', async (db) => {
+    await addWorkspace(db, storage.now, { id: 'large', remote: 'https://git.example.com/game.git' });
+    await storeHistory(db, 'large', runs(100_000, 5_000_000));
+  });
+  const removal = startCommand(['workspace', 'remove', 'large'], { folder });
+  const tookMs: number[] = [];
+  const { token } = service;
+  /** The first of its changes that is left; undefined once the workspace is gone. */
+  async function firstLeft(): Promise<number | undefined> {
+    const { rows } = await sql<{ first: number }>`select coalesce((select min(at) from lock_history
+      where workspace_id = 'large'), 0) as first from workspaces where id = 'large'`.execute(storage.read);
+    return rows[0]?.first;
+  }
+  const seen = new Set<number>();
+  for (let first = await firstLeft(); first !== undefined; first = await firstLeft()) {
+    seen.add(first);
+    const began = performance.now();
+    const json = { path: `Content/${tookMs.length}.uasset`, type: 'exclusive', ttl: '1s' };
+    expect((await ask(service.baseUrl, 'POST', '/workspaces/sample/locks', { token, json })).status).toBe(201);
+    tookMs.push(performance.now() - began);
+  }
+  expect(await removal.ended()).toBe(0);
+  await storage.close();
+  // Locks were taken between the pieces.
+  expect(seen.size).toBeGreaterThan(20);
+  tookMs.sort((one, other) => one - other);
+  expect(tookMs[Math.ceil(tookMs.length * 0.99) - 1]).toBeLessThan(runs(500, 100));
+});
