@@ -197,6 +197,7 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
             tokenId,
             owner: 'ci',
             origin: null,
+            mayTake: true,
             gone: neverGone,
           });
           if (waiting === undefined) reply(page);

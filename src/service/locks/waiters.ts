@@ -7,12 +7,14 @@ export interface WaitRequest extends LockPlace {
   readonly tokenId: string;
   readonly owner: string;
   readonly origin: string | null;
+  /** Whether its token may take locks. The others only watch: they have no place in line. */
+  readonly mayTake: boolean;
   readonly seconds: number;
   /** Nobody is there any more to be answered. */
   readonly gone: AbortSignal;
 }
 
-/** `free`: it is this one's turn, and the path was free a moment ago. */
+/** `free`: the path was free a moment ago, and it is the turn of this one, or it only watches. */
 export type WaitOutcome = 'free' | 'time is over' | 'gone' | 'stopped';
 
 export interface ReleasedLock extends LockPlace {
@@ -68,13 +70,15 @@ interface Waiter {
 /** Of one path. It is there for as long as anybody waits. */
 interface Queue {
   readonly place: LockPlace;
-  /** In the order in which they came. */
+  /** In the order in which they came; those of an owner who was told and did nothing, later. */
   readonly waiters: Set<Waiter>;
   looking: boolean;
   /** Something happened while the database was being asked. */
   lookAgain: boolean;
   /** False while somebody who was told may be about to take the path. */
   mayTell: boolean;
+  /** Was told, and has let the grace pass. */
+  idleOwner: string | undefined;
   /** The lock that was last seen to hold the path, and the last that is known to be over. */
   heldId: string | undefined;
   endedId: string | undefined;
@@ -125,15 +129,34 @@ export function createLockWaiters({
       queue.endedId = queue.heldId;
       queue.heldId = undefined;
     }
+    tellWatchers(queue);
     // Otherwise the grace goes on.
     if (!queue.mayTell) return;
+    if (queue.idleOwner !== undefined) moveToEnd(queue, queue.idleOwner);
+    queue.idleOwner = undefined;
+    const [first] = queue.waiters;
+    if (first === undefined) return;
     queue.mayTell = false;
     setTimer(queue, graceMs, () => {
       queue.mayTell = true;
+      queue.idleOwner = first.request.owner;
       void look(queue);
     });
-    const [first] = queue.waiters;
-    first?.end('free');
+    first.end('free');
+  }
+
+  /** They cannot take the path, so nobody waits for them. */
+  function tellWatchers({ waiters }: Queue): void {
+    for (const waiter of [...waiters]) if (!waiter.request.mayTake) waiter.end('free');
+  }
+
+  /** An owner costs the others one grace, with however many requests. */
+  function moveToEnd({ waiters }: Queue, owner: string): void {
+    for (const waiter of [...waiters]) {
+      if (waiter.request.owner !== owner) continue;
+      waiters.delete(waiter);
+      waiters.add(waiter);
+    }
   }
 
   async function look(queue: Queue): Promise<void> {
@@ -148,6 +171,7 @@ export function createLockWaiters({
         if (found?.live) {
           queue.heldId = found.id;
           queue.mayTell = true;
+          queue.idleOwner = undefined;
           // By the clock of the database, of which only the distance is known here.
           setTimer(queue, found.remainingMs, () => void look(queue));
         } else onFree(queue);
@@ -186,6 +210,7 @@ export function createLockWaiters({
       looking: false,
       lookAgain: false,
       mayTell: true,
+      idleOwner: undefined,
       heldId: undefined,
       endedId: undefined,
       cancelTimer: nothing,

@@ -82,9 +82,9 @@ function createWorld() {
     },
     hear: (lock: ReleasedLock | undefined) => hears?.(lock),
     /** Undefined where too many wait already. */
-    arrive(name: string, { path = 'a', seconds = 30, tokenId = 'tok' } = {}) {
+    arrive(name: string, { path = 'a', seconds = 30, tokenId = 'tok', owner = name, mayTake = true } = {}) {
       const gone = new AbortController();
-      const asker = { tokenId, owner: name, origin: null };
+      const asker = { tokenId, owner, origin: null, mayTake };
       const waiting = waiters.wait({ workspace, path, seconds, ...asker, gone: gone.signal });
       if (waiting === undefined) return undefined;
       void waiting.then((outcome) => {
@@ -146,6 +146,36 @@ describe('those who wait for a path', () => {
     expect(world.told).toEqual(['first', 'second']);
     await pass(graceMs + moment);
     expect(world.told).toEqual(['first', 'second', 'third']);
+  });
+
+  test('are told at once, and hold up nobody, where they may not take locks', async () => {
+    const world = await worldWith();
+    for (let index = 0; index < 500; index += 1) world.arrive(`reader ${index}`, { mayTake: false });
+    world.arrive('honest');
+    await pass(moment);
+    world.release('a');
+    await pass(moment);
+    expect(world.told).toHaveLength(501);
+    expect(world.told.at(-1)).toBe('honest');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('hold up others for one grace where all of an owner do nothing, and keep their order', async () => {
+    const world = await worldWith();
+    for (let index = 0; index < 100; index += 1)
+      world.arrive(`idle ${index}`, { owner: 'idle', tokenId: `${index % 7}` });
+    for (const name of ['first', 'second']) world.arrive(name);
+    await pass(moment);
+    world.release('a');
+    await pass(graceMs + moment);
+    expect(world.told).toEqual(['idle 0', 'first']);
+    world.hold('a');
+    await pass(graceMs + moment);
+    world.release('a');
+    await pass(moment);
+    expect(world.told).toEqual(['idle 0', 'first', 'second']);
+    await pass(2 * graceMs + moment);
+    expect(world.told.slice(3)).toEqual(['idle 1', 'idle 2']);
   });
 
   test('are told when the lock is over by the clock of the database, later where it was renewed, sooner where shortened', async () => {
