@@ -10,7 +10,7 @@ import { type OutputAnswer, sendOutput } from '../http/send-output.ts';
 import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';
 import type { Storage } from '../storage/storage.ts';
-import { findToken } from '../tokens/tokens.ts';
+import { isRevoked as isTokenRevoked } from '../tokens/tokens.ts';
 import type { MirrorLimits, MirrorPlaces } from './limits.ts';
 
 export interface MirrorRequest {
@@ -22,7 +22,7 @@ export interface MirrorRequest {
 }
 
 export interface ServeParts {
-  readonly storage: Pick<Storage, 'read' | 'now'>;
+  readonly storage: Pick<Storage, 'read'>;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits: MirrorLimits;
@@ -77,7 +77,8 @@ function watchPace(
  */
 export function createServe({ storage, metrics, log, limits, places }: ServeParts): ServeRequest {
   return async (c, { kind, workspace, contentType, work }) => {
-    const { id: token, owner } = bearerOf(c);
+    const bearer = bearerOf(c);
+    const { id: token, owner } = bearer;
     const requestId = c.get('requestId');
     const answer = sendOutput(c.env.outgoing, answerHeaders(c, { 'content-type': contentType }), limits.maxMsPerPiece);
     const began = performance.now();
@@ -97,7 +98,7 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
 
     /** A token that ends meanwhile does not: it was valid when the clone began, and may be meant to live for minutes. */
     async function endIfRevoked(): Promise<void> {
-      isRevoked = (await findToken(storage.read, storage.now, token))?.state === 'revoked';
+      isRevoked = await isTokenRevoked(storage.read, bearer);
       if (isRevoked) answer.cut();
     }
 

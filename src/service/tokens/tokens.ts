@@ -22,6 +22,8 @@ export interface Bearer {
   readonly run?: {
     /** The address of the run, where its identity proves one. */
     readonly origin: string | null;
+    /** The id of this one of its tokens. */
+    readonly tokenId: string;
   };
 }
 
@@ -59,7 +61,7 @@ const bearerOf = (row: Row): Bearer => ({
   owner: row.owner ?? row.name,
   scopes: scopesOf(row),
   workspaces: workspacesOf(row),
-  ...(row.run_id !== null && { run: { origin: row.run_origin } }),
+  ...(row.run_id !== null && { run: { origin: row.run_origin, tokenId: row.id } }),
 });
 
 function stateOf(row: Row, now: number): TokenState {
@@ -125,6 +127,16 @@ export async function activeTokensOf(db: Database, now: Now, owner: string): Pro
 export async function findToken(db: Database, now: Now, id: string): Promise<Token | undefined> {
   const row = await withNow(db, now).where('id', '=', id).executeTakeFirst();
   return row && tokenOf(row);
+}
+
+/** Also of a token that was exchanged for the identity of a job. False once it is forgotten: it has expired before that. */
+export async function isRevoked(db: Database, { id, run }: Bearer): Promise<boolean> {
+  const row = await db
+    .selectFrom('tokens')
+    .select('revoked_at')
+    .where('id', '=', run?.tokenId ?? id)
+    .executeTakeFirst();
+  return row !== undefined && row.revoked_at !== null;
 }
 
 export type Revocation = 'revoked' | 'already-revoked' | 'unknown';

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createExchangedToken, endTokensOfRule } from '../../../src/service/tokens/exchanged.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { sqlite } from '../../support/databases.ts';
 import { folderOfTests } from '../../support/git-folders.ts';
@@ -156,6 +157,17 @@ test('a clone ends when its token is revoked, and that of another token goes on'
   await expect(buffer(revoked.answer)).rejects.toThrow('aborted');
   await expect.poll(() => outcomes(revocable)).toEqual({ refused: 1 });
   expect((await buffer(answer)).length).toBeGreaterThan(16 * megabyte);
+});
+
+test('a clone ends when the trust rule is removed that allowed the token of its run', async () => {
+  const mirror = await largeMirror(revocable);
+  const { storage } = revocable;
+  const ofRun = { name: 'run', owner: 'ci', scopes: ['contents:read'], workspaces: null, runId: 'run_1' } as const;
+  const proof = { runOrigin: null, trustRules: ['trust_1'], identity: 'a JWT', identityEndsAt: Date.now() + 60_000 };
+  const secret = await storage.commit('global', (db) => createExchangedToken(db, storage.now, { ...ofRun, ...proof }));
+  const { answer } = await stalledClone(revocable, mirror, secret ?? '');
+  await storage.commit('global', (db) => endTokensOfRule(db, storage.now, 'trust_1'));
+  await expect(buffer(answer)).rejects.toThrow('aborted');
 });
 
 describe('places for clones', () => {
