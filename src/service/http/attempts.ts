@@ -9,6 +9,8 @@ export type Attempt =
   /** Successes do not count: people behind one address share it. */
   { readonly kind: 'allowed'; succeeded(): void } | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
 
+export const perMinute = (max: number): AttemptLimit => ({ max, everyMs: 60_000 });
+
 interface Counted {
   count: number;
   readonly since: number;
@@ -24,8 +26,14 @@ export function subscriberOf(address: string): string {
   return `${writeIpAddress(networkOf(parsed, 64))}/64`;
 }
 
+export interface Attempts {
+  (source: string): Attempt;
+  /** How many seconds a source must wait before its next attempt; 0 if it need not. This does not count. */
+  readonly secondsUntilAllowed: (source: string) => number;
+}
+
 /** Limits the failures of a source. Attempts count from their start, so that many at once do not get around it. */
-export function limitAttempts({ max, everyMs }: AttemptLimit, clock: () => number): (source: string) => Attempt {
+export function limitAttempts({ max, everyMs }: AttemptLimit, clock: () => number): Attempts {
   const counted = new Map<string, Counted>();
 
   function sweep(now: number): void {
@@ -33,13 +41,18 @@ export function limitAttempts({ max, everyMs }: AttemptLimit, clock: () => numbe
     for (const [source, { since }] of counted) if (now - since >= everyMs) counted.delete(source);
   }
 
-  return (source) => {
+  function secondsUntilAllowed(source: string): number {
+    const known = counted.get(source);
+    if (known === undefined || known.count < max) return 0;
+    return Math.max(0, Math.ceil((known.since + everyMs - clock()) / 1_000));
+  }
+
+  function attempt(source: string): Attempt {
+    const retryAfterSeconds = secondsUntilAllowed(source);
+    if (retryAfterSeconds > 0) return { kind: 'refused', retryAfterSeconds };
     const now = clock();
     const known = counted.get(source);
     const current = known === undefined || now - known.since >= everyMs ? { count: 0, since: now } : known;
-    if (current.count >= max) {
-      return { kind: 'refused', retryAfterSeconds: Math.ceil((current.since + everyMs - now) / 1_000) };
-    }
     sweep(now);
     current.count += 1;
     counted.set(source, current);
@@ -49,5 +62,7 @@ export function limitAttempts({ max, everyMs }: AttemptLimit, clock: () => numbe
         current.count -= 1;
       },
     };
-  };
+  }
+
+  return Object.assign(attempt, { secondsUntilAllowed });
 }

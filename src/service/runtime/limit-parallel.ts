@@ -10,70 +10,89 @@ export interface ParallelLimit {
   };
 }
 
-interface Waiting {
-  readonly key: string;
-  readonly start: () => void;
+interface Key {
+  readonly name: string;
+  running: number;
+  /** In the order in which they came. */
+  readonly waiting: Set<() => void>;
 }
 
 /**
- * Runs at most `max` pieces of work at the same time. A place that comes free goes to the key with the fewest of them,
- * and among equals to the one that came first.
+ * Runs at most `max` pieces of work at the same time. A place that comes free goes to the key with the fewest of them, and
+ * among equals to the one that has waited longest for its turn. The number of those that wait costs nothing.
  */
 export function limitParallel({ max, maxPerKey = max, patience }: ParallelLimit) {
-  const waiting = new Set<Waiting>();
-  const running = new Map<string, number>();
+  /** Those with running or waiting work. */
+  const keys = new Map<string, Key>();
+  /** Those with waiting work, by the number of running pieces, in the order in which they came to have that number. */
+  const levels: Set<Key>[] = [];
   let total = 0;
 
-  const runningOf = (key: string): number => running.get(key) ?? 0;
-
-  function count(key: string, difference: 1 | -1): void {
-    total += difference;
-    const now = runningOf(key) + difference;
-    if (now === 0) running.delete(key);
-    else running.set(key, now);
+  function keyOf(name: string): Key {
+    const known = keys.get(name);
+    if (known !== undefined) return known;
+    const key: Key = { name, running: 0, waiting: new Set() };
+    keys.set(name, key);
+    return key;
   }
 
-  function nextWaiting(): Waiting | undefined {
-    let next: Waiting | undefined;
-    for (const each of waiting) {
-      const isBelowItsShare = runningOf(each.key) < maxPerKey;
-      if (isBelowItsShare && (next === undefined || runningOf(each.key) < runningOf(next.key))) next = each;
+  /** To be called after each change of a key. */
+  function place(key: Key, from = key.running): void {
+    if (from !== key.running || key.waiting.size === 0) levels[from]?.delete(key);
+    if (key.waiting.size > 0) {
+      while (levels.length <= key.running) levels.push(new Set());
+      levels[key.running]?.add(key);
+    } else if (key.running === 0) keys.delete(key.name);
+  }
+
+  function count(key: Key, difference: 1 | -1): void {
+    total += difference;
+    key.running += difference;
+    place(key, key.running - difference);
+  }
+
+  function nextKey(): Key | undefined {
+    for (const [running, level] of levels.entries()) {
+      if (running >= maxPerKey) return undefined;
+      const [first] = level;
+      if (first !== undefined) return first;
     }
-    return next;
+    return undefined;
   }
 
   function startWaiting(): void {
     while (total < max) {
-      const next = nextWaiting();
-      if (next === undefined) return;
-      waiting.delete(next);
-      count(next.key, 1);
-      next.start();
+      const key = nextKey();
+      const [start] = key?.waiting ?? [];
+      if (key === undefined || start === undefined) return;
+      key.waiting.delete(start);
+      count(key, 1);
+      start();
     }
   }
 
-  function place(key: string): Promise<void> {
+  function turnOf(key: Key): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer =
         patience &&
         setTimeout(() => {
-          waiting.delete(asked);
+          key.waiting.delete(start);
+          place(key);
           reject(patience.busy());
         }, patience.maxWaitMs);
-      const asked: Waiting = {
-        key,
-        start() {
-          clearTimeout(timer);
-          resolve();
-        },
-      };
-      waiting.add(asked);
+      function start(): void {
+        clearTimeout(timer);
+        resolve();
+      }
+      key.waiting.add(start);
+      place(key);
       startWaiting();
     });
   }
 
-  async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    await place(key);
+  async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(name);
+    await turnOf(key);
     try {
       return await work();
     } finally {
@@ -83,7 +102,7 @@ export function limitParallel({ max, maxPerKey = max, patience }: ParallelLimit)
   }
   return Object.assign(inTurn, {
     /** Whether work of another key waits for a place that this key has. */
-    isWaitedFor: (key: string): boolean =>
-      [...waiting].some((each) => each.key !== key && runningOf(each.key) < maxPerKey),
+    isWaitedFor: (name: string): boolean =>
+      levels.slice(0, maxPerKey).some((level) => level.values().some((key) => key.name !== name)),
   });
 }

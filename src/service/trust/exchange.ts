@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { isScope, type Scope } from '../../interface/scopes.ts';
 import { recordAudit } from '../audit/audit.ts';
-import { limitAttempts, subscriberOf } from '../http/attempts.ts';
+import { limitAttempts, perMinute, subscriberOf } from '../http/attempts.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
@@ -12,8 +12,9 @@ import type { TargetCheck } from '../webhooks/target-address.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { type Judgement, judgeIdentity } from './match.ts';
 import { provenRun } from './proven-run.ts';
-import { listTrustRules } from './rules.ts';
-import { createVerifyIdentity, type Identity } from './verify-identity.ts';
+import { type Attributed, createRefusalLimits, type Limited } from './refusal-limits.ts';
+import { listTrustRules, type TrustRule } from './rules.ts';
+import { claimedBy, createVerifyIdentity, type Identity } from './verify-identity.ts';
 
 export interface ExchangeRequest {
   readonly jwt: string;
@@ -29,7 +30,7 @@ export type Exchange =
   /** Whatever is wrong with the JWT, or that no rule allows it: a stranger must not learn which. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'invalid-scope'; readonly why: string }
-  | { readonly kind: 'limited'; readonly retryAfterSeconds: number }
+  | Limited
   | { readonly kind: 'unavailable'; readonly why: string; readonly retryAfterSeconds: number };
 
 export type ExchangeToken = (request: ExchangeRequest) => Promise<Exchange>;
@@ -45,16 +46,22 @@ export interface ExchangeParts {
   readonly clock: () => number;
 }
 
-const perMinute = (max: number) => ({ max, everyMs: 60_000 });
-
 /** For each rule. */
 const exchangesOfRule = perMinute(300);
 
-/** For each address, also where nobody can tell. To judge an identity takes time, and strangers can ask for it. */
-const refusalsOfAddress = perMinute(60);
+const tooManyWait = new Error('Too many exchanges of one address wait.');
 
-/** Far below what may be refused: many jobs behind one address begin at the same time, and none of them is refused. */
-const parallel = { max: Number.POSITIVE_INFINITY, maxPerKey: 16 };
+/**
+ * Of an address. Far below what may be refused: many jobs behind one address begin at the same time, and none of them is
+ * refused. An issuer that does not answer takes half of the wait.
+ */
+const parallel = {
+  max: Number.POSITIVE_INFINITY,
+  maxPerKey: 16,
+  patience: { maxWaitMs: 10_000, busy: () => tooManyWait },
+};
+
+const retryWhenBusySeconds = 5;
 
 /** Once for all that come at the same time, as strangers may: there can be many rules. */
 const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[]) => {
@@ -74,19 +81,37 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     log.warn({ issuer }, `the keys of the issuer cannot be had: ${why}`);
   };
   const verify = createVerifyIdentity(createIssuerKeys({ targets, clock, onTrouble }));
-  const ofAddress = limitAttempts(refusalsOfAddress, clock);
+  const limitRefusals = createRefusalLimits(clock);
   const ofRule = limitAttempts(exchangesOfRule, clock);
   const inTurn = limitParallel(parallel);
 
-  async function exchange({ jwt, scopes, address }: ExchangeRequest): Promise<Exchange> {
+  async function exchange(request: ExchangeRequest): Promise<Attributed<Exchange>> {
     const audience = publicUrl();
     if (audience === undefined) {
-      return { kind: 'refused', why: 'The service does not know its public address: start it with --public-url.' };
+      const why = 'The service does not know its public address: start it with --public-url.';
+      return { result: { kind: 'refused', why }, isRefused: true, subject: undefined };
     }
     const { rules, issuers, now } = await readRules(storage, 'all');
-    const verification = await verify(jwt, { issuers, audience, now });
-    if (verification.kind !== 'verified') return verification;
-    const { identity } = verification;
+    const verification = await verify(request.jwt, { issuers, audience, now });
+    switch (verification.kind) {
+      case 'verified': {
+        const { identity } = verification;
+        const result = await exchangeVerified(rules, identity, request);
+        const isRefused = result.kind === 'refused' || result.kind === 'invalid-scope';
+        return { result, isRefused, subject: identity.subject };
+      }
+      case 'refused':
+        return { result: verification, isRefused: true, subject: verification.subject };
+      case 'unavailable':
+        return { result: verification, isRefused: true, subject: undefined };
+    }
+  }
+
+  async function exchangeVerified(
+    rules: readonly TrustRule[],
+    identity: Identity,
+    { scopes, address }: ExchangeRequest,
+  ): Promise<Exchange> {
     const judgement = judgeIdentity(rules, identity.issuer, identity.claims, scopes.filter(isScope));
     if (judgement.kind === 'refused') return judgement;
     if (judgement.kind === 'refused-scopes') return { kind: 'invalid-scope', why: judgement.why };
@@ -100,7 +125,7 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     const full = attempts.find((attempt) => attempt.kind === 'refused');
     const exchanged: Exchange = full
       ? { kind: 'limited', retryAfterSeconds: full.retryAfterSeconds }
-      : await storage.commit('global', (db) => issue(db, storage.now, { trusted, identity, address }));
+      : await storage.commit('tokens', (db) => issue(db, storage.now, { trusted, identity, address }));
     if (exchanged.kind === 'exchanged') return exchanged;
     for (const attempt of attempts) if (attempt.kind === 'allowed') attempt.succeeded();
     return exchanged;
@@ -108,12 +133,11 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
 
   return async (request) => {
     const source = subscriberOf(request.address ?? '');
-    const exchanged = await inTurn(source, async (): Promise<Exchange> => {
-      const attempt = ofAddress(source);
-      if (attempt.kind === 'refused') return { kind: 'limited', retryAfterSeconds: attempt.retryAfterSeconds };
-      const result = await exchange(request);
-      if (result.kind === 'exchanged' || result.kind === 'limited') attempt.succeeded();
-      return result;
+    const exchanged = await inTurn(source, () =>
+      limitRefusals(source, claimedBy(request.jwt), () => exchange(request)),
+    ).catch((error: unknown): Exchange => {
+      if (error !== tooManyWait) throw error;
+      return { kind: 'limited', retryAfterSeconds: retryWhenBusySeconds };
     });
     metrics.tokenExchanges.inc({ outcome: exchanged.kind });
     if ('why' in exchanged) {

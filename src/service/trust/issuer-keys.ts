@@ -13,6 +13,8 @@ export type FoundKey =
   | { readonly kind: 'found'; readonly key: IssuerKey }
   /** The issuer has no such key. */
   | { readonly kind: 'unknown' }
+  /** It had none when it was last asked, and may have begun to use one since: it may not be asked again so soon. */
+  | { readonly kind: 'not-known-yet'; readonly retryAfterSeconds: number }
   /** The issuer could not be asked. */
   | { readonly kind: 'unavailable'; readonly why: string; readonly retryAfterSeconds: number };
 
@@ -144,11 +146,12 @@ export function createIssuerKeys({ targets, clock, onTrouble, timeoutMs = 5_000 
     }
   }
 
-  /** At most once a minute, and once for all who want it at the same time. */
-  async function refresh(issuer: string, known: Known): Promise<void> {
-    if (known.asking === undefined && clock() - known.askedAt < askAgainAfterMs) return;
+  /** At most once a minute, and once for all who want it at the same time. False if it was not asked. */
+  async function refresh(issuer: string, known: Known): Promise<boolean> {
+    if (known.asking === undefined && clock() - known.askedAt < askAgainAfterMs) return false;
     known.asking ??= ask(issuer, known);
     await known.asking;
+    return true;
   }
 
   return async (issuer, header) => {
@@ -156,13 +159,14 @@ export function createIssuerKeys({ targets, clock, onTrouble, timeoutMs = 5_000 
     const known = issuers.get(issuer) ?? { fetchedAt: never, askedAt: never };
     issuers.set(issuer, known);
     const has = (): boolean => known.keys?.ids.has(header.kid) === true;
-    if (!has() || clock() - known.fetchedAt >= maxAgeMs) await refresh(issuer, known);
+    const isFresh = (!has() || clock() - known.fetchedAt >= maxAgeMs) && (await refresh(issuer, known));
     if (known.keys !== undefined && has()) {
       const key = await known.keys.find(header).catch(() => undefined);
       return key === undefined ? { kind: 'unknown' } : { kind: 'found', key };
     }
-    if (known.trouble === undefined) return { kind: 'unknown' };
     const retryAfterSeconds = Math.max(1, Math.ceil((known.askedAt + askAgainAfterMs - clock()) / 1_000));
+    if (known.trouble === undefined)
+      return isFresh ? { kind: 'unknown' } : { kind: 'not-known-yet', retryAfterSeconds };
     return { kind: 'unavailable', why: known.trouble, retryAfterSeconds };
   };
 }

@@ -4,13 +4,15 @@ import type { FindKey } from './issuer-keys.ts';
 
 export type Verification =
   | { readonly kind: 'verified'; readonly identity: Identity }
-  /** `why` is a sentence for the log of the operator. */
-  | { readonly kind: 'refused'; readonly why: string }
+  /** `why` is a sentence for the log of the operator. The subject is undefined unless the signature is that of the issuer. */
+  | { readonly kind: 'refused'; readonly why: string; readonly subject: string | undefined }
   | { readonly kind: 'unavailable'; readonly why: string; readonly retryAfterSeconds: number };
 
 /** What an issuer says of a job, to this service. */
 export interface Identity {
   readonly issuer: string;
+  /** A hash of issuer and subject. */
+  readonly subject: string;
   readonly claims: Readonly<Record<string, unknown>>;
   /** A hash of what tells the JWT from all others. */
   readonly id: string;
@@ -39,6 +41,28 @@ const maxLifetimeSeconds = 24 * 60 * 60;
 
 /** A value of a stranger, cut and in quotes, so that it ends no line. */
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 200);
+
+const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+/** A hash: a stranger may claim a subject of any length. */
+const subjectOf = ({ iss, sub }: JWTPayload): string => hashOf([iss, sub]);
+
+/** Hashes of the claims. */
+export interface Claimed {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** Whose a JWT claims to be, which anyone can write into it; undefined if it is not a JWT. */
+export function claimedBy(jwt: string): Claimed | undefined {
+  if (jwt.length > maxIdentityLength) return undefined;
+  try {
+    const claims = decodeJwt(jwt);
+    return { issuer: hashOf([claims.iss]), subject: subjectOf(claims) };
+  } catch {
+    return undefined;
+  }
+}
 
 interface Unverified {
   readonly issuer: string;
@@ -88,23 +112,35 @@ function whyRefused(error: unknown, audience: string): string {
 /** By `jti`, or where there is none by all that is signed. The signature does not count: of ES256 there are two. */
 function idOf(jwt: string, { iss, jti }: JWTPayload): string {
   const unique = typeof jti === 'string' ? ['jti', jti] : ['signed', jwt.slice(0, jwt.lastIndexOf('.'))];
-  return createHash('sha256')
-    .update(JSON.stringify([iss, ...unique]))
-    .digest('hex');
+  return hashOf([iss, ...unique]);
 }
 
 /** Whether an issuer that is trusted has made this out, for this service, and for now. */
 export function createVerifyIdentity(findKey: FindKey) {
   return async (jwt: string, { issuers, audience, now }: Expected): Promise<Verification> => {
+    const refused = (why: string, claims?: JWTPayload): Verification => ({
+      kind: 'refused',
+      why,
+      subject: claims && subjectOf(claims),
+    });
     const unverified = readUnverified(jwt, issuers);
-    if (typeof unverified === 'string') return { kind: 'refused', why: unverified };
+    if (typeof unverified === 'string') return refused(unverified);
     const { issuer, header } = unverified;
     const found = await findKey(issuer, header);
-    if (found.kind === 'unavailable') {
-      return { ...found, why: `The keys of the issuer ${issuer} cannot be had: ${found.why}` };
-    }
-    if (found.kind === 'unknown') {
-      return { kind: 'refused', why: `The issuer ${issuer} has no key ${shown(header.kid)} for ${header.alg}.` };
+    const noSuchKey = `The issuer ${issuer} has no key ${shown(header.kid)} for ${header.alg}`;
+    switch (found.kind) {
+      case 'found':
+        break;
+      case 'unknown':
+        return refused(`${noSuchKey}.`);
+      case 'not-known-yet':
+        return {
+          ...found,
+          kind: 'unavailable',
+          why: `${noSuchKey} that is known yet: it was asked less than a minute ago.`,
+        };
+      case 'unavailable':
+        return { ...found, why: `The keys of the issuer ${issuer} cannot be had: ${found.why}` };
     }
     try {
       const { payload: claims } = await jwtVerify(jwt, found.key, {
@@ -118,17 +154,17 @@ export function createVerifyIdentity(findKey: FindKey) {
       });
       const { exp = 0, aud } = claims;
       // Any of the others could show it here.
-      if (Array.isArray(aud) && aud.length > 1) return { kind: 'refused', why: whyOfAudience(aud, audience) };
+      if (Array.isArray(aud) && aud.length > 1) return refused(whyOfAudience(aud, audience), claims);
       if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
-        return {
-          kind: 'refused',
-          why: 'The JWT is valid for more than a day, which is too long for a job to prove who it is.',
-        };
+        return refused('The JWT is valid for more than a day, which is too long for a job to prove who it is.', claims);
       }
       const endsAt = (exp + leewaySeconds) * 1_000;
-      return { kind: 'verified', identity: { issuer, claims, id: idOf(jwt, claims), endsAt } };
+      const subject = subjectOf(claims);
+      return { kind: 'verified', identity: { issuer, subject, claims, id: idOf(jwt, claims), endsAt } };
     } catch (error) {
-      return { kind: 'refused', why: whyRefused(error, audience) };
+      // jose looks at the claims after the signature.
+      const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+      return refused(whyRefused(error, audience), isSigned ? error.payload : undefined);
     }
   };
 }

@@ -80,6 +80,14 @@ test('a place that comes free goes to the key with the fewest, however many of a
   await Promise.all(holding);
 });
 
+test('the next of 30,000 that wait is found without looking at the others', { timeout: 20_000 }, async () => {
+  const inTurn = limitParallel({ max: 1, maxPerKey: 1, patience: { maxWaitMs: 60_000, busy } });
+  const before = process.threadCpuUsage().user;
+  const works = Array.from({ length: 30_000 }, (_, index) => inTurn(`${index}`, async () => index));
+  expect(await Promise.all(works)).toHaveLength(30_000);
+  expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(3_000);
+});
+
 test('whoever has waited for too long is told so, and takes no place later', async () => {
   vi.useFakeTimers();
   const inTurn = limitParallel({ max: 1, maxPerKey: 1, patience: { maxWaitMs: 5_000, busy } });

@@ -39,12 +39,17 @@ describe('the keys of an issuer', () => {
     await find();
     issuer.rotate();
     now += 59_000;
-    expect([await find(), asked()]).toEqual(['unknown', 1]);
+    expect([await findKey(issuer.url, currentHeader()), asked()]).toEqual([
+      { kind: 'not-known-yet', retryAfterSeconds: 1 },
+      1,
+    ]);
     now += 1_000;
     expect([await find(), asked()]).toEqual(['found', 2]);
     for (let made = 0; made < 100; made += 1)
-      expect(await find({ alg: 'RS256', kid: `made up ${made}` })).toBe('unknown');
+      expect(await find({ alg: 'RS256', kid: `made up ${made}` })).toBe('not-known-yet');
     expect(asked()).toBe(2);
+    now += 60_000;
+    expect([await find({ alg: 'RS256', kid: 'made up' }), asked()]).toEqual(['unknown', 3]);
   });
 
   test('that the issuer has withdrawn are not used for longer than ten minutes', async () => {

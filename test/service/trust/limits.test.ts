@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cidr } from '../../../src/service/platform/ip-address.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { createExchangeToken } from '../../../src/service/trust/exchange.ts';
@@ -51,18 +51,85 @@ describe('exchanges', () => {
     expect((await show(sign())).kind).toBe('exchanged');
   });
 
-  test('that are refused are 60 a minute for an address, and cost the others nothing', async () => {
+  /** Shows them one after the other. */
+  async function shownInTurn(show: ReturnType<typeof instance>['show'], jwts: readonly string[], address: string) {
+    const kinds: string[] = [];
+    for (const jwt of jwts) kinds.push((await show(jwt, address)).kind);
+    return { refused: kinds.filter((kind) => kind === 'refused').length, last: kinds.at(-1) };
+  }
+
+  test.each([
+    ['that no rule allows', { repository_id: '1' }],
+    ['for another service', { aud: 'https://other.example.com' }],
+    ['that has expired', { exp: 1 }],
+    ['that was exchanged before', { jti: 'one' }],
+  ])(
+    'of a job in a loop, with an identity %s, are 60 a minute, and other jobs behind its address go on',
+    async (_, claims) => {
+      const { show, pass } = instance();
+      const [looping, other] = [await service.trust(), await service.trust()];
+      const [here, elsewhere] = [newAddress(), newAddress()];
+      const wrong = () => looping.sign({ sub: 'repo:octo/looping', ...claims }, { alg: 'ES256' });
+      if ('jti' in claims) await show(wrong(), here);
+      expect(await shownInTurn(show, Array.from({ length: 62 }, wrong), here)).toEqual({
+        refused: 60,
+        last: 'limited',
+      });
+      expect((await show(wrong(), elsewhere)).kind).toBe('refused');
+      expect((await show(other.sign(), here)).kind).toBe('exchanged');
+      expect((await show(looping.sign(), here)).kind).toBe('exchanged');
+      pass(60_000);
+      expect((await show(wrong(), here)).kind).toBe('refused');
+    },
+  );
+
+  test.each([
+    ['that are no JWTs', () => 'no jwt'],
+    ['of an issuer that no rule names', () => service.issuer.sign(audience, { iss: 'https://ci.example.com' })],
+  ])('with identities %s are 60 a minute for an address, and others behind it go on', async (_, wrong) => {
     const { show, pass } = instance();
     const { sign } = await service.trust();
-    const wrong = Array.from({ length: 100 }, () => show(sign({ repository_id: '1' }, { alg: 'ES256' }), '192.0.2.1'));
-    const kinds = (await Promise.all(wrong)).map(({ kind }) => kind);
-    expect(kinds.filter((kind) => kind === 'refused')).toHaveLength(60);
-    expect(kinds.filter((kind) => kind === 'limited')).toHaveLength(40);
-    const jwt = sign();
-    expect(await show(jwt, '192.0.2.1')).toEqual({ kind: 'limited', retryAfterSeconds: 60 });
-    expect((await show(sign(), '192.0.2.2')).kind).toBe('exchanged');
+    const [here, elsewhere] = [newAddress(), newAddress()];
+    expect(await shownInTurn(show, Array.from({ length: 62 }, wrong), here)).toEqual({ refused: 60, last: 'limited' });
+    expect((await show(wrong(), elsewhere)).kind).toBe('refused');
+    expect((await show(sign(), here)).kind).toBe('exchanged');
     pass(60_000);
-    expect((await show(jwt, '192.0.2.1')).kind).toBe('exchanged');
+    expect((await show(wrong(), here)).kind).toBe('refused');
+  });
+
+  test('with forged identities of a job do not count for that job', async () => {
+    const { show } = instance();
+    const { sign } = await service.trust();
+    const forged = () => `${sign().slice(0, -8)}AAAAAAAA`;
+    for (let stranger = 0; stranger < 3; stranger += 1) {
+      const jwts = Array.from({ length: 61 }, forged);
+      expect(await shownInTurn(show, jwts, newAddress())).toEqual({ refused: 60, last: 'limited' });
+    }
+    expect((await show(sign())).kind).toBe('exchanged');
+  });
+
+  test('that are refused are 600 a minute for an address, whatever they claim', async () => {
+    const { show } = instance();
+    const { sign } = await service.trust();
+    const here = newAddress();
+    let made = 0;
+    const wrong = () => {
+      made += 1;
+      const iss = made % 2 === 0 ? { iss: `https://${made}.example.com` } : { repository_id: '1' };
+      return sign({ sub: `repo:octo/${made}`, ...iss }, { alg: 'ES256' });
+    };
+    const jwts = Array.from({ length: 602 }, wrong);
+    expect(await shownInTurn(show, jwts, here)).toEqual({ refused: 600, last: 'limited' });
+    expect((await show(sign())).kind).toBe('exchanged');
+  });
+
+  test('commit in a scope of their own, so that changes of workspaces do not wait for them', async () => {
+    const { show } = instance();
+    const { sign } = await service.trust();
+    const commit = vi.spyOn(service.storage, 'commit');
+    onTestFinished(() => commit.mockRestore());
+    expect((await show(sign())).kind).toBe('exchanged');
+    expect(commit.mock.calls.map(([scope]) => scope)).toEqual(['tokens']);
   });
 
   test('of many jobs behind one address that begin at the same time are all made', async () => {
@@ -76,7 +143,8 @@ describe('exchanges', () => {
     const { sign } = await service.trust();
     const address = '192.0.2.4';
     for (let shown = 0; shown < 60; shown += 1) await service.exchange('no jwt', { address });
-    const limited = await service.exchange(sign(), { address });
+    expect((await service.exchange(sign(), { address })).status).toBe(200);
+    const limited = await service.exchange('no jwt', { address });
     expect([limited.status, limited.body.error]).toEqual([429, 'temporarily_unavailable']);
     expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(30);
     const { text } = await service.ask('GET', '/metrics', { token: service.secret });

@@ -65,7 +65,11 @@ export function trustingService(kind?: DatabaseKind, options: RunningServiceOpti
         const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, operator, rule));
         if (added.kind !== 'added') throw new Error(`The rule was not added: ${added.kind}.`);
         const sign = (claims: Claims = {}, header?: Header) =>
-          issuer.sign(audience, { repository_id, ...claims }, header);
+          issuer.sign(
+            audience,
+            { repository_id, sub: `repo:octo/${repository_id}:ref:refs/heads/main`, ...claims },
+            header,
+          );
         return { ...added.rule, sign };
       },
       told({ headers }: Reply) {
