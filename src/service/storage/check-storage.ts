@@ -2,7 +2,7 @@ import { type DatabaseConnection, sql } from 'kysely';
 import type { Database } from './storage.ts';
 
 /** Reads the newest row of each table that a lock needs, by the index that finds it: a query without tables reads nothing. */
-export async function readNewestRows(db: Database): Promise<void> {
+export async function checkNewestRows(db: Database): Promise<void> {
   await sql`select
     (select name from tokens order by id desc limit 1) as token,
     (select remote from workspaces order by id desc limit 1) as workspace,

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { Kysely, type Dialect as KyselyDialect, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
-import { readNewestRows } from './check-storage.ts';
+import { checkNewestRows } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
 import { migrate } from './migrations.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
@@ -109,7 +109,7 @@ export async function openPostgresDialect(
     }),
     claim: (work) => db.transaction().execute(work),
     broadcast,
-    check: () => readNewestRows(db),
+    check: () => checkNewestRows(db),
     async close() {
       await broadcast.close();
       await db.destroy();

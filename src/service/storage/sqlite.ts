@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
-import { readNewestRows, watchForDamage } from './check-storage.ts';
+import { checkNewestRows, watchForDamage } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
 import { makeFolder } from './make-folder.ts';
 import { migrate } from './migrations.ts';
@@ -145,7 +145,7 @@ export async function openSqlite({ folder, onCommit = () => undefined }: SqliteO
     broadcast: broadcastOf(writing),
     async check() {
       if (damage !== undefined) throw damage;
-      await readNewestRows(reader);
+      await checkNewestRows(reader);
     },
     async close() {
       await reader.destroy();
