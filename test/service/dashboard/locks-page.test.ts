@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { storeLocks } from '../../support/stored-rows.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { addressIn, formTokenIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
 import { seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
@@ -26,6 +27,28 @@ const isHeld = async (workspace: string, { id }: TakenLock): Promise<boolean> =>
   );
 
 describe('the list of locks, without JavaScript,', () => {
+  test('releases all locks of a page at once', async () => {
+    const workspace = await service.workspace();
+    const page = await signedIn(service, { owner: 'ada', scopes: ['locks:write'] });
+    await storeLocks(
+      service.storage,
+      ...Array.from({ length: 201 }, (_, index) => ({ workspace_id: workspace, path: `a/${index}`, owner: 'ada' })),
+    );
+    const { text } = await page.get(listOf(workspace));
+    const boxes = [...text.replace(/<template.*?<\/template>/gs, '').matchAll(/name="lock" value="([^"]+)"/g)];
+    const lock = boxes.map(([, id = '']) => id);
+    expect(lock).toHaveLength(200);
+    const asked = await page.submit(listOf(workspace), listOf(workspace, '/release-selected'), { lock });
+    expect(asked.status).toBe(200);
+    const locks = addressIn(asked.text, /name="locks" value="([^"]+)"/);
+    const back = listOf(workspace);
+    const fields = { form_token: formTokenIn(asked.text), locks, back, confirmed: 'yes' };
+    expect((await page.post(listOf(workspace, '/release-selected'), fields)).status).toBe(303);
+    expect(pathsIn((await page.get(listOf(workspace))).text)).toHaveLength(1);
+    const tooMany = { lock: Array.from({ length: 260 }, (_, index) => `lock_${index}`) };
+    expect((await page.submit(listOf(workspace), listOf(workspace, '/release-selected'), tooMany)).status).toBe(422);
+  });
+
   test('searches, sorts and groups all locks, 200 on a page', async () => {
     const workspace = await service.workspace();
     await seedManyLocks(service, workspace, 450);

@@ -49,6 +49,20 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
     expect(pathsIn(await second)).toEqual([]);
   });
 
+  test('ends for all who may only read when it is released, and delays nobody who may take it', async () => {
+    await locks.take('watched');
+    const { secret } = await service.token({ scopes: ['locks:read'] });
+    const watching = Array.from({ length: 40 }, () => waitFor(locksOf(service, service.home, secret), 'watched'));
+    await waiting(40);
+    const mine = wait('watched');
+    await waiting(41);
+    await locks.release('watched');
+    const began = performance.now();
+    for (const answer of await Promise.all([...watching, mine])) expect(pathsIn(answer)).toEqual([]);
+    // One after the other they would take 40 times the grace, which is 10 s.
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
   test('ends with its time, and shows who still holds it', async () => {
     const { body: held } = await locks.take('held');
     const began = performance.now();

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { forgetOldAnswers } from '../../../src/service/idempotency/remembered-answers.ts';
-import { removeOld } from '../../../src/service/storage/remove-old.ts';
+import { removeAnswersBeyond, removeBeyond, removeOld } from '../../../src/service/storage/remove-old.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -71,6 +71,32 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
     await answer('young', day - minute);
     await forgetOldAnswers(storage);
     expect(await names('remembered_answers', 'key')).toEqual(['young']);
+  });
+
+  /** How often others had their turn on the event loop meanwhile. */
+  async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+    let turns = 0;
+    let next = setImmediate(function turn() {
+      turns += 1;
+      next = setImmediate(turn);
+    });
+    await work().finally(() => clearImmediate(next));
+    return turns;
+  }
+
+  test('long counts give others their turn between two queries', async () => {
+    await storage.commit('global', (db) =>
+      sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, status, headers, body, created_at)
+        with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1000)
+        select 'tok', 'w', 'key ' || n, '', 201, '{}', '', ${storage.now} - n from numbers`.execute(db),
+    );
+    // As many bytes as these rows do not have: they are counted in pieces of 20.
+    expect(await turnsDuring(() => removeAnswersBeyond(storage, 400_000))).toBeGreaterThanOrEqual(50);
+    const rows = { table: 'remembered_answers', time: 'created_at', workspace: 'w' } as const;
+    expect(await turnsDuring(() => removeBeyond(storage, rows, 2_000, 20))).toBeGreaterThanOrEqual(50);
+    await storage.commit('global', (db) =>
+      db.deleteFrom('remembered_answers').where('workspace_id', '=', 'w').execute(),
+    );
   });
 
   test('however much is old, it goes in pieces, and all of it', async () => {

@@ -9,7 +9,10 @@ import { decodeUrlencoded } from '../../http/urlencoded.ts';
 import { formToken, isFormToken, sealed, unsealed } from '../../sessions/secret.ts';
 import type { Markup } from '../elements/text.ts';
 
-/** Far more than anyone types. What needs more, such as a token for a hundred workspaces, is for the command or the API. */
+/**
+ * Far more than anyone types. What needs more, such as a token for a hundred workspaces, is for the command or the API. A form
+ * with a box in each row of a table sets its own number of fields.
+ */
 export const maxFormBytes = 64 * 1024;
 export const maxFormFields = 100;
 
@@ -33,19 +36,19 @@ function decode(text: string): string {
 }
 
 /** The number of fields is checked before any of them is read. */
-function fieldsOf(text: string): readonly string[] {
+function fieldsOf(text: string, maxFields: number): readonly string[] {
   // One more than allowed is enough to know that there are too many.
-  const fields = text.split('&', maxFormFields + 1);
-  if (fields.length > maxFormFields) {
-    const detail = `A form must not have more than ${maxFormFields} fields. Nothing was done.`;
+  const fields = text.split('&', maxFields + 1);
+  if (fields.length > maxFields) {
+    const detail = `A form must not have more than ${maxFields} fields. Nothing was done.`;
     throw new Refusal('invalid-request', detail, { errors: [{ pointer: '#', detail }] });
   }
   return fields.filter((field) => field !== '');
 }
 
-export function parseForm(text: string): Form {
+export function parseForm(text: string, maxFields = maxFormFields): Form {
   const values = new Map<string, string[]>();
-  for (const field of fieldsOf(text)) {
+  for (const field of fieldsOf(text, maxFields)) {
     const [encodedName = '', ...encodedValue] = field.split('=');
     const name = decode(encodedName);
     // Browsers end the lines of a text area with CRLF.
@@ -65,11 +68,11 @@ export function parseForm(text: string): Form {
 }
 
 /** Reading is work: the caller has checked the form's origin and the sender's rate limit. */
-export async function readForm(incoming: IncomingMessage): Promise<Form> {
+export async function readForm(incoming: IncomingMessage, maxFields?: number): Promise<Form> {
   if (!isForm(incoming.headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'Send forms as application/x-www-form-urlencoded.');
   }
-  return parseForm(await readText(incoming, { maxBytes: maxFormBytes, what: 'A form' }));
+  return parseForm(await readText(incoming, { maxBytes: maxFormBytes, what: 'A form' }), maxFields);
 }
 
 /** The hidden field of every form in a session. */
@@ -77,8 +80,8 @@ export const formField = ({ c }: InSession): Markup =>
   html`<input type="hidden" name="form_token" value="${formToken(c.get('session').secret)}">`;
 
 /** Reads the form, if it is from a page that this session was shown. */
-export async function readOwnForm(c: Context<Environment>): Promise<Form> {
-  const form = await readForm(c.env.incoming);
+export async function readOwnForm(c: Context<Environment>, maxFields?: number): Promise<Form> {
+  const form = await readForm(c.env.incoming, maxFields);
   if (!isFormToken(form.text('form_token'), c.get('session').secret)) {
     throw new Refusal(
       'cross-site',

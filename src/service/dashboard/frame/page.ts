@@ -17,6 +17,11 @@ export interface PageRoute {
   readonly access: Exclude<Access, 'anyone'>;
 }
 
+export interface ActionRoute extends PageRoute {
+  /** For a form with a box in each row of a table. */
+  readonly maxFields?: number;
+}
+
 export interface PageCall {
   readonly c: Context<Environment>;
   readonly bearer: Bearer;
@@ -44,11 +49,11 @@ export function addPage(
 export function addAction(
   app: App,
   control: AccessControl,
-  { path, access }: PageRoute,
+  { path, access, maxFields }: ActionRoute,
   act: (call: ActionCall) => Promise<Answer>,
 ): void {
   app.post(path, requireSameSite, requireSession(control, access), async (c) =>
-    send(c, await act({ ...callOf(c), form: await readOwnForm(c) })),
+    send(c, await act({ ...callOf(c), form: await readOwnForm(c, maxFields) })),
   );
 }
 

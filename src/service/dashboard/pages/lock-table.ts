@@ -20,6 +20,9 @@ import { noRun, plural, safeText, shortRun } from '../assets/text.js';
 import { pathLink } from '../elements/lock.ts';
 import { countdown, type Markup, time } from '../elements/text.ts';
 
+/** Rows of a page of the list. */
+export const lockPageSize = 200;
+
 export type ReleaseWay = ShownLock['release'];
 
 export function releaseWay({ id, owner, scopes }: Bearer, { lock, tokenId }: HeldLock): ReleaseWay {

@@ -29,10 +29,8 @@ import { addLivePage, type Listener, type LiveControl } from '../frame/live-page
 import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { historyAddress } from './lock-history.ts';
-import { columnNames, lockTable, type RowContext, selectionForm, shownLock } from './lock-table.ts';
+import { columnNames, lockPageSize, lockTable, type RowContext, selectionForm, shownLock } from './lock-table.ts';
 import { lockNotice } from './one-lock.ts';
-
-const pageSize = 200;
 
 const alphabetical = ['A to Z', 'Z to A'] as const;
 
@@ -101,12 +99,12 @@ const countText = (shown: number, all: number): string =>
 function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock[], menu: Markup | string): Markup {
   const { workspace, now } = context;
   const found = sorted(matching(locks, asked), asked);
-  const pages = Math.max(1, Math.ceil(found.length / pageSize));
+  const pages = Math.max(1, Math.ceil(found.length / lockPageSize));
   const query = { ...asked, page: Math.min(asked.page, pages) };
   const folders = new Map<string, number>();
   for (const { path } of query.group ? found : []) folders.set(folderOf(path), (folders.get(folderOf(path)) ?? 0) + 1);
   const rows = {
-    locks: found.slice((query.page - 1) * pageSize, query.page * pageSize),
+    locks: found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize),
     folders,
     total: found.length + folders.size,
     hidden: found.length === 0,

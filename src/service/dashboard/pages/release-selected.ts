@@ -14,11 +14,14 @@ import { type Form, formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { shownLock } from './lock-table.ts';
+import { lockPageSize, shownLock } from './lock-table.ts';
 import { backLink, type LockContext, listAt, withNotice } from './one-lock.ts';
 import { type Reason, reasonField, reasonProblem } from './release-lock.ts';
 
-const route = { path: '/workspaces/:id/locks/release-selected', access: 'locks:write' } as const;
+/** Without JavaScript, a page of the list sends a field for each of its locks. */
+const maxFields = lockPageSize + 50;
+
+const route = { path: '/workspaces/:id/locks/release-selected', access: 'locks:write', maxFields } as const;
 
 /** As many as a form has room for. */
 const maxSelected = 1_000;
