@@ -92,7 +92,7 @@ describe('a parser', () => {
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => !foldersWithoutRows.some((folder) => file.startsWith(folder)))
     .flatMap((file) =>
-      [...readFileSync(join(root, file), 'utf8').matchAll(/^export (?:async )?(?:function|const) (\w+)/gm)].map(
+      [...readFileSync(join(root, file), 'utf8').matchAll(/^export (?:async )?(?:function\*?|const) (\w+)/gm)].map(
         ([, name]) => `${file} ${name}`,
       ),
     );

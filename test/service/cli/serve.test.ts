@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -257,6 +258,9 @@ describe('one folder', () => {
       await mkdir(join(mirrors, name), { recursive: true });
       await writeFile(join(mirrors, name, 'HEAD'), 'ref: refs/heads/main\n');
     }
+    // Unlike the others, a repository: one that is none would be made anew.
+    await rm(join(mirrors, 'kept.git'), { recursive: true });
+    execFileSync('git', ['init', '--quiet', '--bare', join(mirrors, 'kept.git')]);
     for (const name of ['gone', 'lost', 'kept']) await storeObject(folder, name, Buffer.from(name));
     const remote = createRepository(folder);
     remote.commit({ branch: 'main', files: { a: '1' } });
