@@ -47,7 +47,7 @@ export const renewal: Benchmark = {
     return [
       medianFigure('a lock step without `renew`', 'ms', plain.ms),
       figure('a lock step with `renew: true`, more than without', 'ms', medianOf(renewed.ms) - medianOf(plain.ms), {
-        limit: atMost(15, 'design §6'),
+        limit: atMost(25, 'design §6'),
         shown: 'in README',
         details: [rounds('ms', renewed.ms, 'with')],
       }),
