@@ -21,6 +21,7 @@ export const auditActions = [
   'workspace.removed',
   'trust.added',
   'trust.removed',
+  'backup.restored',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

@@ -1,8 +1,10 @@
 import type { Command } from './command.ts';
 import { audit } from './commands/audit.ts';
+import { backup } from './commands/backup.ts';
 import { completionOf } from './commands/completion.ts';
 import { hookList, hookRemove } from './commands/hook.ts';
 import { lockList, lockRelease } from './commands/lock.ts';
+import { restore } from './commands/restore.ts';
 import { serve } from './commands/serve.ts';
 import { signIn } from './commands/sign-in.ts';
 import { tokenCreate, tokenList, tokenRevoke } from './commands/token.ts';
@@ -32,6 +34,8 @@ const withoutCompletion: readonly Command[] = [
   hookList,
   hookRemove,
   audit,
+  backup,
+  restore,
 ];
 
 /** All there are, in the order of the help. */

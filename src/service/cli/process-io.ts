@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import { logOutput, type Output } from './output/log-output.ts';
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';
@@ -7,6 +8,9 @@ export type StopSignal = 'SIGINT' | 'SIGTERM';
 export interface ProcessIo {
   readonly stdout: Output;
   readonly stderr: Output;
+  /** Stdin and stdout, for bytes. The caller handles their errors. */
+  input(): Readable;
+  output(): Writable;
   /** Returns a function that stops listening. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
   endAtOnce(exitCode: number): void;
@@ -15,12 +19,15 @@ export interface ProcessIo {
 export function processIo(): ProcessIo {
   const { stdout, stderr } = process;
   // A reader that has gone away, such as `head`, is no error.
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
+  function onError(error: NodeJS.ErrnoException): void {
     if (error.code !== 'EPIPE') throw error;
-  });
+  }
+  stdout.on('error', onError);
   return {
     stdout,
     stderr: logOutput(stderr, 2),
+    input: () => process.stdin,
+    output: () => stdout.off('error', onError),
     onSignal(listener) {
       process.on('SIGINT', listener).on('SIGTERM', listener);
       return () => void process.off('SIGINT', listener).off('SIGTERM', listener);

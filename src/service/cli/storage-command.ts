@@ -50,17 +50,20 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
     async run({ io, ...call }) {
       // They are among the flags, whatever the others are: no type can follow that.
       const { data, json } = call.flags as FlagValues<typeof commonFlags>;
-      if (!mayBeNew && databaseUrl(call.environment) === null && !existsSync(databaseFile(data))) {
-        throw new Failure(
-          `No service has stored anything in the folder ${quoted(data)} yet. Name the folder of the service with --data, or start one there with "workspace-service serve".`,
-        );
-      }
+      if (!mayBeNew) requireStored(data, call.environment);
       const storage = await openStorage(data, call.environment);
       const { document, lines } = await definition.run(call, storage).finally(storage.close);
       if (json) printJson(io.stdout, document);
       else printLines(io.stdout, lines);
     },
   });
+}
+
+export function requireStored(data: string, environment: NodeJS.ProcessEnv): void {
+  if (databaseUrl(environment) !== null || existsSync(databaseFile(data))) return;
+  throw new Failure(
+    `No service has stored anything in the folder ${quoted(data)} yet. Name the folder of the service with --data, or start one there with "workspace-service serve".`,
+  );
 }
 
 export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);

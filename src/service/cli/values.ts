@@ -12,6 +12,13 @@ export function parseFolder(text: string): Parsed<string> {
   return accepted(text);
 }
 
+/** A dash stands for stdin or stdout. */
+export function parseFile(text: string): Parsed<string> {
+  if (text === '') return refused('It must be the path of a file, or -.');
+  if (text.includes('\0')) return refused('The path of a file has no NUL character.');
+  return accepted(text);
+}
+
 export function parseHost(text: string): Parsed<string> {
   return /^[A-Za-z0-9.:%_-]+$/.test(text)
     ? accepted(text)

@@ -238,6 +238,9 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ],
 ];
 
+/** The schema of this version. */
+export const schemaVersion = migrations.length;
+
 /** The message is a sentence for a person. */
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';

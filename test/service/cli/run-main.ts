@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os';
+import { PassThrough, Readable } from 'node:stream';
 import { vi } from 'vitest';
 import { main } from '../../../src/service/cli/main.ts';
 import type { ProcessIo, StopSignal } from '../../../src/service/cli/process-io.ts';
@@ -25,6 +26,8 @@ function startHere(run: (io: ProcessIo) => Promise<number>, columns?: number) {
   const ended = run({
     stdout: outputTo('stdout'),
     stderr: outputTo('stderr'),
+    input: () => Readable.from([]),
+    output: () => new PassThrough().resume(),
     onSignal(listener) {
       onSignal = listener;
       return () => undefined;

@@ -1,3 +1,4 @@
+import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { StopSignal } from '../../../src/service/cli/process-io.ts';
 import { awaitStop } from '../../../src/service/cli/serve/stop-request.ts';
@@ -14,6 +15,8 @@ test.each([
     const io = {
       stdout: { write: () => undefined },
       stderr: { write: () => undefined },
+      input: () => Readable.from([]),
+      output: () => new PassThrough(),
       onSignal(listener: (signal: StopSignal) => void) {
         listeners.add(listener);
         return () => void listeners.delete(listener);

@@ -63,6 +63,11 @@ describe('a sentence', () => {
     ['workspace.updated', mirror, 'changed the workspace game, a mirror of https://git.example.com/game.git'],
     ['workspace.updated', { workspace: 'game' }, 'changed how people work on game with Git LFS'],
     ['workspace.removed', mirror, 'removed the workspace game, a mirror of https://git.example.com/game.git'],
+    [
+      'backup.restored',
+      { taken_at: '2026-03-01T14:05:09.000Z', fences_raised_by: 1_000_000 },
+      'restored the backup of 2026-03-01 14:05:09 UTC',
+    ],
     ['token.exchanged', { owner: 'bot' }, 'proved who it is, and acts for bot'],
     [
       'trust.added',

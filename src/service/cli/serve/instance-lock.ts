@@ -14,7 +14,7 @@ const isBusy = (error: unknown): boolean =>
  * Makes sure that no other service works on the folder. A database that nobody reads is locked for as long as the
  * process lives: the system itself takes the lock back, however the process ends. Gives what releases it earlier.
  */
-export function takeInstanceLock(folder: string): () => void {
+export function takeInstanceLock(folder: string, whatToDo: string): () => void {
   const file = join(folder, 'instance.db');
   const lock = new DatabaseSync(file, { timeout: 0, open: false });
   try {
@@ -25,8 +25,6 @@ export function takeInstanceLock(folder: string): () => void {
   } catch (error) {
     if (lock.isOpen) lock.close();
     if (!isBusy(error)) throw folderFailure(folder, error);
-    throw new Failure(
-      `Another service is running on the data folder ${quoted(folder)}. Stop it first, give this one a folder of its own with --data, or use PostgreSQL (DATABASE_URL) to run several.`,
-    );
+    throw new Failure(`Another service is running on the data folder ${quoted(folder)}. ${whatToDo}`);
   }
 }

@@ -155,6 +155,9 @@ async function serveOn(parts: Parts): Promise<void> {
   }
 }
 
+const otherWays =
+  'Stop it first, give this one a folder of its own with --data, or use PostgreSQL (DATABASE_URL) to run several.';
+
 /** Runs the service until it is told to stop. */
 export async function serve(settings: ServeSettings, environment: NodeJS.ProcessEnv, io: ProcessIo): Promise<void> {
   const { data, dev, allowFileRemotes, logLevel } = settings;
@@ -164,7 +167,7 @@ export async function serve(settings: ServeSettings, environment: NodeJS.Process
   const databaseIsElsewhere = databaseUrl(environment) !== null;
   await checkGit(git);
   prepareDataFolder(data);
-  const releaseInstance = databaseIsElsewhere ? () => {} : takeInstanceLock(data);
+  const releaseInstance = databaseIsElsewhere ? () => {} : takeInstanceLock(data, otherWays);
   try {
     const storage = await openStorage(
       data,

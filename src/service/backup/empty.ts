@@ -1,0 +1,39 @@
+import { sql } from 'kysely';
+import type { Database, Dialect } from '../storage/storage.ts';
+import { BackupError } from './format.ts';
+import { tableKeys } from './tables.ts';
+
+/** A service that was only started has rows in other tables, which it makes again. */
+const tablesOfUsers = ['workspaces', 'tokens', 'trust_rules', 'audit'] as const;
+
+export async function refuseStoredData(db: Database): Promise<void> {
+  for (const table of tablesOfUsers) {
+    const [found] = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db).then(({ rows }) => rows);
+    if (found === undefined) continue;
+    throw new BackupError(
+      'The database is not empty. Restore into an empty one, or add --replace to remove its data, including the audit.',
+    );
+  }
+}
+
+/**
+ * An instance looks for work all the time, so that it always has a connection; this process has no other than this one. A
+ * service that starts during the restore waits until it ends, or gives up.
+ */
+export async function refuseOtherUsers(db: Database): Promise<void> {
+  const { rows } = await sql<{ pid: number }>`
+    select pid from pg_stat_activity
+    where datname = current_database() and application_name = 'workspace-service' and pid <> pg_backend_pid()
+    limit 1`.execute(db);
+  if (rows.length === 0) return;
+  throw new BackupError(
+    'A service, or another command, is using the database that DATABASE_URL names. Stop all instances, then restore again.',
+  );
+}
+
+/** Removes the tables: the rows of the audit alone cannot be removed. */
+export async function emptyDatabase(db: Database, dialect: Dialect): Promise<void> {
+  for (const table of [...tableKeys.map((each) => each.table).toReversed(), 'schema_version'])
+    await sql`drop table ${sql.table(table)}`.execute(db);
+  if (dialect === 'postgres') await sql`drop function audit_refuses()`.execute(db);
+}

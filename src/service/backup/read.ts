@@ -1,0 +1,41 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { damaged, foreign, type Part, parsePart } from './format.ts';
+
+/** Reads a backup to its end. Fails if it is incomplete or damaged, so the caller must be able to undo its work until then. */
+export async function readBackup<T>(input: Readable, work: (parts: AsyncIterable<Part>) => Promise<T>): Promise<T> {
+  try {
+    return await pipeline(input, createGunzip(), (bytes) => work(partsOf(bytes)));
+  } catch (error) {
+    throw asBackupError(error);
+  }
+}
+
+async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Part> {
+  let isFirst = true;
+  for await (const line of linesOf(bytes)) {
+    yield parsePart(line, isFirst);
+    isFirst = false;
+  }
+  if (isFirst) throw foreign();
+}
+
+async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let open = '';
+  for await (const chunk of bytes) {
+    const lines = `${open}${decoder.decode(chunk, { stream: true })}`.split('\n');
+    open = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (open !== '') throw damaged('its last line is incomplete');
+}
+
+/** The errors of zlib (https://www.zlib.net/manual.html) for input that ends too early, and for input that is wrong. */
+function asBackupError(error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error)) return error;
+  if (error.code === 'Z_BUF_ERROR') return damaged('its end is missing');
+  if (error.code !== 'Z_DATA_ERROR') return error;
+  return error.message === 'incorrect header check' ? foreign() : damaged('its checksum or its compression is wrong');
+}

@@ -1,0 +1,97 @@
+import type { Readable } from 'node:stream';
+import { sql } from 'kysely';
+import { type Actor, recordAudit } from '../audit/audit.ts';
+import { migrate, schemaVersion } from '../storage/migrations.ts';
+import type { Database, Storage } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { emptyDatabase, refuseOtherUsers, refuseStoredData } from './empty.ts';
+import { raiseFences, readFences } from './fences.ts';
+import { BackupError, type Counts, type Header } from './format.ts';
+import { load } from './load.ts';
+import { readBackup } from './read.ts';
+import { waitForReader } from './snapshot.ts';
+
+export interface RestoreOptions {
+  /** Removes the data of the database first. */
+  readonly replace: boolean;
+  readonly actor: Actor;
+}
+
+export interface Restored {
+  readonly header: Header;
+  readonly rows: Counts;
+  /** The schema that the rows were brought to. */
+  readonly schema: number;
+  readonly fencesRaisedBy: number;
+  readonly endedSessions: number;
+  readonly endedLinks: number;
+  /** Locks that have not expired yet. */
+  readonly liveLocks: number;
+}
+
+/**
+ * Makes the database what it was at the time of a backup, of either kind of database, in one transaction: if anything goes
+ * wrong, nothing is changed. No fence that was given out since then is given out again, and no session that ended since then
+ * works again.
+ */
+export const restoreBackup = (
+  { commit, dialect, now }: Storage,
+  input: Readable,
+  { replace, actor }: RestoreOptions,
+): Promise<Restored> =>
+  commit('global', async (db) => {
+    if (dialect === 'postgres') {
+      await refuseOtherUsers(db);
+      await waitForReader(db);
+    }
+    if (!replace) await refuseStoredData(db);
+    const fencesBefore = await readFences(db);
+    const prepare = async (header: Header): Promise<void> => {
+      refuseNewerSchema(header);
+      await emptyDatabase(db, dialect);
+      await migrate(db, dialect, header.schema);
+      // The only rows that migrations make.
+      await sql`delete from fences`.execute(db);
+    };
+    const loaded = await readBackup(input, (parts) => load(parts, { db, dialect, prepare }));
+    await migrate(db, dialect);
+
+    const { time } = await sql<{ time: number }>`select ${now} as time`
+      .execute(db)
+      .then(({ rows }) => rows[0] ?? { time: 0 });
+    const fencesRaisedBy = await raiseFences(db, fencesBefore, time - loaded.header.taken_at);
+    const ended = { ...(await endSessions(db)), liveLocks: await countLiveLocks(db, time) };
+    await recordAudit(db, now, {
+      actor,
+      action: 'backup.restored',
+      detail: { taken_at: asTimestamp(loaded.header.taken_at), fences_raised_by: fencesRaisedBy },
+    });
+    return { ...loaded, ...ended, schema: schemaVersion, fencesRaisedBy };
+  });
+
+function refuseNewerSchema({ schema, service }: Header): void {
+  if (schema <= schemaVersion) return;
+  throw new BackupError(
+    `The backup is of a newer version of the service, ${service} (its schema is ${schema}, this version knows ${schemaVersion}). Nothing was changed. Restore it with that version.`,
+  );
+}
+
+/** A session or a link that ended after the backup must not work again. */
+async function endSessions(db: Database): Promise<Pick<Restored, 'endedSessions' | 'endedLinks'>> {
+  const sessions = await db.deleteFrom('sessions').executeTakeFirst();
+  const links = await db
+    .updateTable('sign_in_links')
+    .set(({ ref }) => ({ used_at: ref('expires_at') }))
+    .where('used_at', 'is', null)
+    .executeTakeFirst();
+  return { endedSessions: Number(sessions.numDeletedRows), endedLinks: Number(links.numUpdatedRows) };
+}
+
+async function countLiveLocks(db: Database, time: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('locks')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('expires_at', '>', time)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}

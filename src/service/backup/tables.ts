@@ -1,0 +1,34 @@
+import type { Tables } from '../storage/tables.ts';
+
+/**
+ * Every table with its primary key, in the order of a backup: a table comes after those that it refers to. The audit and
+ * the deliveries are in the order of their sequence, the only one in which the audit accepts rows.
+ */
+const keys: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
+  workspaces: ['id'],
+  tokens: ['id'],
+  trust_rules: ['id'],
+  sessions: ['hash'],
+  sign_in_links: ['hash'],
+  fences: ['workspace_id'],
+  quotas: ['name'],
+  signing_keys: ['name'],
+  locks: ['workspace_id', 'path'],
+  lock_history: ['workspace_id', 'at', 'fence', 'kind'],
+  refused_lock_requests: ['key'],
+  synced_branches: ['workspace_id', 'name'],
+  syncs: ['id'],
+  lfs_usage: ['workspace_id'],
+  hooks: ['id'],
+  hook_backlogs: ['hook_id'],
+  deliveries: ['sequence'],
+  remembered_answers: ['token_id', 'workspace_id', 'key'],
+  audit: ['sequence'],
+};
+
+export interface TableKey {
+  readonly table: string;
+  readonly key: readonly string[];
+}
+
+export const tableKeys: readonly TableKey[] = Object.entries(keys).map(([table, key]) => ({ table, key }));

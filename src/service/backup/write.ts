@@ -1,0 +1,61 @@
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { sql } from 'kysely';
+import type { Database, Storage } from '../storage/storage.ts';
+import { type Counts, format, type Header } from './format.ts';
+import { readSnapshot } from './snapshot.ts';
+import { type TableKey, tableKeys } from './tables.ts';
+
+export interface WrittenBackup {
+  readonly header: Header;
+  readonly rows: Counts;
+}
+
+/** Bounds the memory: a row may have a response or an event of its own. */
+const rowsAtOnce = 200;
+
+/** Writes everything that the database held at one moment. The service can run meanwhile. */
+export const writeBackup = (storage: Storage, service: string, output: Writable): Promise<WrittenBackup> =>
+  readSnapshot(storage, async (db) => {
+    const { rows } = await sql<{ schema: number; taken_at: number }>`
+      select version as schema, ${storage.now} as taken_at from schema_version`.execute(db);
+    // The table has one row from the moment it is created.
+    const { schema = 0, taken_at = 0 } = rows[0] ?? {};
+    const header: Header = { format, schema, service, taken_at };
+    const counts: Record<string, number> = {};
+
+    async function* lines(): AsyncGenerator<string> {
+      yield lineOf(header);
+      for (const each of tableKeys) {
+        counts[each.table] = 0;
+        for await (const page of pagesOf(db, each)) {
+          if (counts[each.table] === 0) yield lineOf({ table: each.table, columns: Object.keys(page[0] ?? {}) });
+          counts[each.table] = (counts[each.table] ?? 0) + page.length;
+          yield page.map((row) => lineOf(Object.values(row))).join('');
+        }
+      }
+      yield lineOf({ rows: counts });
+    }
+
+    await pipeline(Readable.from(lines(), { objectMode: false }), createGzip(), output);
+    return { header, rows: counts };
+  });
+
+const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
+
+type StoredRow = Readonly<Record<string, unknown>>;
+
+/** Each page begins after the last row of the one before. */
+async function* pagesOf(db: Database, { table, key }: TableKey): AsyncGenerator<readonly StoredRow[]> {
+  const columns = sql.join(key.map((name) => sql.ref(name)));
+  let last: StoredRow | undefined;
+  do {
+    const after = last;
+    const where = after === undefined ? sql`` : sql`where (${columns}) > (${sql.join(key.map((name) => after[name]))})`;
+    const { rows } = await sql<StoredRow>`
+      select * from ${sql.table(table)} ${where} order by ${columns} limit ${sql.lit(rowsAtOnce)}`.execute(db);
+    if (rows.length > 0) yield rows;
+    last = rows.length < rowsAtOnce ? undefined : rows.at(-1);
+  } while (last !== undefined);
+}

@@ -1,0 +1,32 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { BackupError } from '../backup/format.ts';
+import { systemErrorText } from '../platform/system-errors.ts';
+import { Failure } from './command.ts';
+import { quoted } from './output/print.ts';
+
+/** For this user alone. No file is overwritten. */
+export const createBackupFile = (file: string): Promise<FileHandle> =>
+  open(file, 'wx', 0o600).catch((error: unknown) => {
+    throw backupFailure(file, error, { EEXIST: 'it exists already. Choose another name, or remove it' });
+  });
+
+export const openBackupFile = (file: string): Promise<FileHandle> =>
+  open(file, 'r').catch((error: unknown) => {
+    throw backupFailure(file, error, { ENOENT: 'it does not exist' });
+  });
+
+const fileErrors: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  EISDIR: 'it is a folder',
+  EPIPE: 'its reader has ended',
+};
+
+/** A sentence about the file or its content. An error of anything else, such as the database, stays as it is. */
+export function backupFailure(file: string, error: unknown, texts: Readonly<Record<string, string>> = {}): unknown {
+  if (error instanceof BackupError) return new Failure(error.message);
+  if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
+  const code = String(error.code);
+  const reason = texts[code] ?? fileErrors[code] ?? systemErrorText(code);
+  const name = file === '-' ? 'The pipe' : `The file ${quoted(file)}`;
+  return reason === undefined ? error : new Failure(`${name} cannot be used: ${reason}.`);
+}

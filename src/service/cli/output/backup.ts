@@ -1,0 +1,11 @@
+import type { Counts } from '../../backup/format.ts';
+import { type Line, table } from './table.ts';
+
+export const rowCounts = (rows: Counts): readonly Line[] =>
+  table(
+    ['KIND', 'ROWS'],
+    Object.entries(rows)
+      .filter(([, count]) => count > 0)
+      .map(([name, count]) => [name.replaceAll('_', ' '), String(count)]),
+    'Nothing is stored yet.',
+  );

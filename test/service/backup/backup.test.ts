@@ -1,0 +1,254 @@
+import { randomBytes } from 'node:crypto';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseLockPath } from '../../../src/interface/lock-path.ts';
+import { parseTtl } from '../../../src/interface/ttl.ts';
+import { BackupError, format } from '../../../src/service/backup/format.ts';
+import { type RestoreOptions, restoreBackup } from '../../../src/service/backup/restore.ts';
+import { tableKeys } from '../../../src/service/backup/tables.ts';
+import { writeBackup } from '../../../src/service/backup/write.ts';
+import { acquireLocks } from '../../../src/service/locks/acquire.ts';
+import { schemaVersion } from '../../../src/service/storage/migrations.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { type DatabaseKind, databaseKinds, realDatabaseKinds, sqlite } from '../../support/databases.ts';
+import { changeRows, storeLocks } from '../../support/stored-rows.ts';
+import { valueIn } from '../webhooks/samples.ts';
+import { everyTable, rowsOf, storeEveryTable } from './every-table.ts';
+
+async function open(kind: DatabaseKind): Promise<Storage> {
+  const { storage, remove } = await kind.open();
+  onTestFinished(remove);
+  return storage;
+}
+
+/** With everything in it. */
+async function openFull(kind: DatabaseKind): Promise<Storage> {
+  const storage = await open(kind);
+  await storeEveryTable(storage);
+  return storage;
+}
+
+async function backupOf(storage: Storage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  const output = new Writable({ write: (chunk, _, done) => done(void chunks.push(chunk)) });
+  await writeBackup(storage, '1.2.3', output);
+  return Buffer.concat(chunks);
+}
+
+const actor = { name: 'operator:test', tokenId: null, address: null };
+
+const restore = (storage: Storage, backup: Buffer, options: Partial<RestoreOptions> = {}) =>
+  restoreBackup(storage, Readable.from([backup]), { replace: false, actor, ...options });
+
+async function fenceOfNewLock(storage: Storage, path: string, workspace = 'game'): Promise<number> {
+  const bearer = { id: 'tok_1', name: 'ada', owner: 'ada', scopes: [], workspaces: null };
+  const terms = { type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
+  const [acquisition] = await storage.commit({ workspace }, (db) =>
+    acquireLocks(db, storage.now, [{ ...terms, workspace, path: valueIn(parseLockPath(path)) }]),
+  );
+  if (acquisition?.kind !== 'acquired') throw new Error(`${path} is ${acquisition?.kind}`);
+  return acquisition.lock.fence;
+}
+
+const pairs = databaseKinds.flatMap((from) => databaseKinds.map((to) => ({ from, to })));
+
+describe.each(pairs)('from $from.name into $to.name', ({ from, to }) => {
+  test('every table keeps its rows, and what ends with a restore has ended', async () => {
+    const [source, target] = [await openFull(from), await open(to)];
+    const before = await rowsOf(source);
+    expect(Object.keys(before).toSorted()).toEqual(tableKeys.map(({ table }) => table).toSorted());
+
+    const restored = await restore(target, await backupOf(source));
+    const counts = Object.entries(everyTable).map(([table, { length }]) => [table, length]);
+    expect(restored).toMatchObject({
+      header: { service: '1.2.3', schema: schemaVersion },
+      schema: schemaVersion,
+      rows: Object.fromEntries(counts),
+      endedSessions: 1,
+      endedLinks: 1,
+      liveLocks: 4,
+    });
+    const { audit, ...after } = await rowsOf(target);
+    const { audit: recorded, ...others } = before;
+    const raised = everyTable.fences.map((fence) => ({ ...fence, value: fence.value + restored.fencesRaisedBy }));
+    expect(after).toEqual({
+      ...others,
+      sessions: [],
+      sign_in_links: everyTable.sign_in_links.map((link) => ({ ...link, used_at: link.used_at ?? link.expires_at })),
+      fences: raised,
+    });
+    // The database counts on.
+    expect(audit).toHaveLength(3);
+    expect(audit).toEqual(expect.arrayContaining([...recorded]));
+    expect(audit).toContainEqual(
+      expect.objectContaining({ sequence: 71, actor: 'operator:test', action: 'backup.restored' }),
+    );
+    const deliveries = everyTable.deliveries.slice(0, 1).map(({ sequence: _, ...rest }) => ({ ...rest, id: 'next' }));
+    const next = await target.commit('global', (db) =>
+      db.insertInto('deliveries').values(deliveries).returning('sequence').execute(),
+    );
+    expect(next).toEqual([{ sequence: 41 }]);
+    await expect(changeRows(target, 'audit', { actor: 'nobody' })).rejects.toThrow('The audit only grows.');
+  });
+
+  test('a lock taken after the restore has a higher fence than any lock before', async () => {
+    const [source, target] = [await openFull(from), await open(to)];
+    const backup = await backupOf(source);
+    await source.commit('global', (db) =>
+      addWorkspace(db, source.now, { id: 'later', remote: 'https://git.example.com/later.git' }),
+    );
+    const given = [await fenceOfNewLock(source, 'x'), await fenceOfNewLock(source, 'y')];
+    const givenLater = await fenceOfNewLock(source, 'x', 'later');
+    await restore(target, backup);
+    await target.commit('global', (db) =>
+      addWorkspace(db, target.now, { id: 'later', remote: 'https://git.example.com/later.git' }),
+    );
+    expect(await fenceOfNewLock(target, 'x')).toBeGreaterThan(Math.max(...given));
+    expect(await fenceOfNewLock(target, 'x', 'later')).toBeGreaterThan(givenLater);
+  });
+});
+
+describe.each(databaseKinds)('on $name', (kind) => {
+  test('a database with data is only replaced if told so, and its own fences are not given out again', async () => {
+    const [source, target] = [await openFull(kind), await open(sqlite)];
+    const backup = await backupOf(target);
+    const before = await rowsOf(source);
+    await expect(restore(source, backup)).rejects.toThrow(
+      'The database is not empty. Restore into an empty one, or add --replace to remove its data, including the audit.',
+    );
+    expect(await rowsOf(source)).toEqual(before);
+    await restore(source, backup, { replace: true });
+    const after = await rowsOf(source);
+    expect(after).toMatchObject({ workspaces: [], tokens: [], audit: [{ action: 'backup.restored' }] });
+    expect(after.fences).toContainEqual({ workspace_id: 'game', value: 4_503_599_627_370_496 });
+  });
+
+  test('the fences are raised by more the older the backup is', async () => {
+    const storage = await openFull(kind);
+    const day = 86_400_000;
+    const lines = gunzipSync(await backupOf(storage)).toString();
+    const old = lines.replace(/"taken_at":(\d+)/, (_, time) => `"taken_at":${Number(time) - day}`);
+    const { fencesRaisedBy } = await restore(storage, gzipSync(old), { replace: true });
+    expect(fencesRaisedBy).toBeGreaterThan(100 * day);
+  });
+
+  test('a backup of an earlier schema is migrated', async () => {
+    const storage = await open(kind);
+    const lines = [
+      { format, schema: 6, service: '0.0.1', taken_at: 1 },
+      { table: 'workspaces', columns: ['id', 'remote', 'created_at'] },
+      ['game', 'https://git.example.com/game.git', 1],
+      { table: 'fences', columns: ['workspace_id', 'value'] },
+      ['', 4],
+      { rows: { workspaces: 1, fences: 1 } },
+    ];
+    const restored = await restore(storage, gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join('')));
+    expect(restored).toMatchObject({ header: { schema: 6 }, schema: schemaVersion });
+    const { workspaces } = await rowsOf(storage);
+    expect(workspaces).toMatchObject([{ id: 'game', desk_ttl: null }]);
+  });
+
+  test('a backup that cannot be restored to its end changes nothing', async () => {
+    const storage = await openFull(kind);
+    const before = await rowsOf(storage);
+    const backup = await backupOf(storage);
+    const text = gunzipSync(backup).toString();
+    const edited = (from: string | RegExp, to: string) => gzipSync(text.replace(from, to));
+    const flipped = Buffer.from(backup);
+    flipped.writeUInt8(flipped.readUInt8(backup.length - 5) ^ 1, backup.length - 5);
+    const cases = [
+      [backup.subarray(0, -20), 'its end is missing'],
+      [edited(/\{"rows".*\n/, ''), 'its end is missing'],
+      [edited(/\n$/, ''), 'its last line is incomplete'],
+      [edited(/\["lfs".*\n/, ''), 'rows of the table "signing_keys" are missing'],
+      [edited('["lfs",', '["lfs",1,'), 'a row does not fit its table'],
+      [edited('["lfs",', '[{},'), 'a line in it is not one of a backup'],
+      [edited('"c2VjcmV0"', 'null'), 'the database does not accept rows of the table "signing_keys"'],
+      [edited(/\{"rows".*\n/, '$&[1]\n'), 'there is something after its end'],
+      [flipped, 'its checksum or its compression is wrong'],
+      [edited('"schema":', '"schema":1'), 'The backup is of a newer version of the service, 1.2.3'],
+      [gzipSync(''), 'The file is not a backup that this version of workspace-service can read'],
+      [edited(format, 'another format'), 'The file is not a backup that this version of workspace-service can read'],
+      [Buffer.from('text'), 'The file is not a backup that this version of workspace-service can read'],
+    ] as const;
+    for (const [broken, why] of cases) {
+      await expect(restore(storage, broken, { replace: true }), why).rejects.toThrow(why);
+      expect(await rowsOf(storage), why).toEqual(before);
+    }
+  });
+});
+
+test('a backup that is cut anywhere, or has a wrong byte anywhere, is refused or complete', async () => {
+  const source = await openFull(sqlite);
+  const backup = await backupOf(source);
+  const target = await open(sqlite);
+  const before = await rowsOf(target);
+  const complete = (await rowsOf(source)).workspaces;
+  const place = fc.nat({ max: backup.length - 1 });
+  await fc.assert(
+    fc.asyncProperty(place, fc.integer({ min: 0, max: 255 }), async (at, mask) => {
+      const broken = Buffer.from(mask === 0 ? backup.subarray(0, at) : backup);
+      if (mask > 0) broken.writeUInt8(broken.readUInt8(at) ^ mask, at);
+      // Some bytes of the head of a gzip file mean nothing, such as its time.
+      const result = await restore(target, broken, { replace: true }).catch((error: unknown) => error);
+      if (result instanceof BackupError) expect((await rowsOf(target)).workspaces).toEqual([]);
+      else {
+        expect(result).toMatchObject({ header: { service: '1.2.3' } });
+        expect((await rowsOf(target)).workspaces).toEqual(complete);
+        await restore(target, await backupOf(await open(sqlite)), { replace: true });
+      }
+    }),
+    { numRuns: 60 },
+  );
+  expect((await rowsOf(target)).workspaces).toEqual(before.workspaces);
+});
+
+test.each(realDatabaseKinds)(
+  'a backup taken on $name while locks are taken has no lock with a fence above the counter',
+  async (kind) => {
+    const [source, target] = [await open(kind), await open(sqlite)];
+    await source.commit('global', (db) =>
+      addWorkspace(db, source.now, { id: 'game', remote: 'https://git.example.com/game.git' }),
+    );
+    // What compresses well would be written at once, in the end.
+    const note = () => randomBytes(500).toString('hex');
+    const held = Array.from({ length: 1_000 }, (_, n) => ({
+      workspace_id: 'game',
+      path: `held/${n}`,
+      fence: 0,
+      note: note(),
+    }));
+    await storeLocks(source, ...held);
+    let [taken, isDone] = [0, false];
+    // Its reader waits for another lock after each piece. The locks come after the fences.
+    const output = new PassThrough({ highWaterMark: 1 });
+    const chunks: Buffer[] = [];
+    const taking = (async () => {
+      while (!isDone) {
+        await fenceOfNewLock(source, `taken/${taken}`);
+        taken += 1;
+      }
+    })();
+    const reading = (async () => {
+      for await (const chunk of output) {
+        const before = taken;
+        chunks.push(chunk);
+        await expect.poll(() => taken).toBeGreaterThan(before);
+      }
+    })();
+    const { rows } = await writeBackup(source, '1.2.3', output);
+    isDone = true;
+    await Promise.all([taking, reading]);
+    expect(taken).toBeGreaterThan((rows['locks'] ?? 0) - held.length);
+
+    const { fencesRaisedBy } = await restore(target, Buffer.concat(chunks));
+    const { rows: found } = await sql<{ highest: number; counter: number }>`
+      select max(fence) as highest, (select value from fences where workspace_id = 'game') as counter from locks
+    `.execute(target.read);
+    expect(found[0]?.highest).toBe(Math.max(0, (found[0]?.counter ?? 0) - fencesRaisedBy));
+  },
+);

@@ -1,0 +1,226 @@
+import { type Selectable, sql } from 'kysely';
+import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import type { Tables } from '../../../src/service/storage/tables.ts';
+
+type Rows = { readonly [T in keyof Tables]: readonly Selectable<Tables[T]>[] };
+
+const awkward = 'a "quoted"\n\\ line\u2028 ヒーロー 🦊 é';
+const largest = Number.MAX_SAFE_INTEGER;
+
+const history = { workspace_id: 'game', at: 5, kind: 'acquired', lock_id: 'lock_1', owner: 'ada' };
+
+/**
+ * Rows of every table, with a value in each column and with null in each that may be null. There is more than a page of the
+ * history, and its key begins the same; the paths sort differently by the rules of a language.
+ */
+export const everyTable: Rows = {
+  workspaces: [
+    { id: 'game', remote: awkward, created_at: 1, desk_ttl: '8h', lfs_url: 'u', lfs_mode: 'm', lfs_limit: largest },
+    { id: 'b', remote: '', created_at: 0, desk_ttl: null, lfs_url: null, lfs_mode: null, lfs_limit: null },
+  ],
+  tokens: [
+    {
+      id: 'tok_1',
+      name: awkward,
+      owner: 'ada',
+      replaced_by: 'tok_2',
+      hash: 'h1',
+      scopes: '["sync"]',
+      workspaces: '["game"]',
+      created_at: 1,
+      expires_at: 2,
+      revoked_at: 3,
+      last_used_at: 4,
+      run_id: 'run_1',
+      run_origin: 'https://github.com/octo/game/actions/runs/1',
+      trust_rules: '["rule_1"]',
+      identity: 'i',
+      forget_at: 5,
+    },
+    {
+      id: 'tok_2',
+      name: 'n',
+      owner: null,
+      replaced_by: null,
+      hash: 'h2',
+      scopes: '[]',
+      workspaces: null,
+      created_at: 1,
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
+      run_id: null,
+      run_origin: null,
+      trust_rules: null,
+      identity: null,
+      forget_at: null,
+    },
+  ],
+  trust_rules: [
+    {
+      id: 'rule_1',
+      issuer: 'https://gitlab.com',
+      owner: 'bot',
+      claims: '{"sub":"x"}',
+      workflow: 'w',
+      repository: 'octo/game',
+      scopes: '[]',
+      workspaces: '["game"]',
+      created_at: 1,
+    },
+  ],
+  sessions: [{ hash: 's', token_id: 'tok_1', created_at: 1, expires_at: largest }],
+  sign_in_links: [
+    { hash: 'l1', created_at: 1, expires_at: 9, used_at: null },
+    { hash: 'l2', created_at: 1, expires_at: 9, used_at: 2 },
+  ],
+  fences: [
+    { workspace_id: '', value: 3 },
+    { workspace_id: 'game', value: 4_503_599_627_370_496 },
+  ],
+  quotas: [{ name: 'max-locks', value: 7 }],
+  signing_keys: [{ name: 'lfs', secret: 'c2VjcmV0' }],
+  locks: ['a', 'B', '_', 'é', 'Z/ヒ'].map((path, index) => ({
+    workspace_id: 'game',
+    path,
+    id: `lock_${index}`,
+    type: 'exclusive',
+    token_id: 'tok_1',
+    owner: 'ada',
+    origin: index === 0 ? null : awkward,
+    note: index === 0 ? null : awkward,
+    noted_lock_id: index === 0 ? null : `lock_${index}`,
+    acquired_at: 1,
+    expires_at: index === 0 ? 2 : 8_000_000_000_000,
+    fence: 100 + index,
+    folded_path: index === 0 ? null : path.toLowerCase(),
+    desk_id: index === 0 ? null : `lock_${index}`,
+  })),
+  lock_history: Array.from({ length: 450 }, (_, fence) => ({
+    ...history,
+    fence,
+    path: `p${fence}`,
+    origin: fence === 0 ? null : 'o',
+    note: fence === 0 ? null : awkward,
+    ended_by: fence === 0 ? null : 'ada',
+  })),
+  refused_lock_requests: [
+    { key: 'k', workspace_id: 'game', path: 'a', owner: 'o', origin: null, first_at: 1, last_at: 2 },
+  ],
+  synced_branches: [
+    { workspace_id: 'game', name: 'main', head: 'c0ffee', synced_at: 1, received_objects: 2, vanished_after: 1 },
+  ],
+  syncs: [
+    {
+      id: 'sync_1',
+      workspace_id: 'game',
+      branch: 'main',
+      status: 'running',
+      estimated_objects: 1,
+      received_objects: 2,
+      head: 'c0ffee',
+      error: awkward,
+      attempts: 1,
+      created_at: 1,
+      started_at: 2,
+      finished_at: null,
+      lease_owner: 'me',
+      lease_until: 3,
+      requested_by: 'ci',
+      received_bytes: largest,
+      total_bytes: null,
+      missing_objects: 1,
+      missing: '[]',
+    },
+  ],
+  lfs_usage: [{ workspace_id: 'game', objects: 1, bytes: 2, needed_bytes: null }],
+  hooks: [
+    {
+      id: 'hook_1',
+      workspace_id: 'game',
+      url: 'https://ci.example.com',
+      events: '[]',
+      branches: null,
+      format: 'standard',
+      secret: 'whsec_x',
+      headers: '{}',
+      active: 0,
+      inactive_why: 'gone',
+      resumed_at: 1,
+      failing_since: 2,
+      created_at: 1,
+      updated_at: 1,
+    },
+  ],
+  hook_backlogs: [{ hook_id: 'hook_1', waiting: 1, dropped: 2, first_dropped_at: 3, last_dropped_at: null }],
+  deliveries: [2, 40].map((sequence) => ({
+    sequence,
+    id: `delivery_${sequence}`,
+    hook_id: 'hook_1',
+    ordering_key: 'k',
+    event: awkward,
+    status: 'pending',
+    attempts: 1,
+    next_attempt_at: 1,
+    last_error: null,
+    last_attempt_at: 1,
+    last_duration_ms: 2,
+    last_answer: '500',
+    created_at: 1,
+    finished_at: null,
+    lease_owner: null,
+    lease_until: null,
+  })),
+  remembered_answers: [
+    {
+      token_id: 'tok_1',
+      workspace_id: '',
+      key: awkward,
+      fingerprint: 'f',
+      status: 201,
+      headers: '{}',
+      body: awkward,
+      created_at: 1,
+    },
+  ],
+  audit: [3, 70].map((sequence) => ({
+    sequence,
+    at: 1,
+    actor: awkward,
+    token_id: null,
+    address: '127.0.0.1',
+    action: 'token.created',
+    detail: '{}',
+  })),
+};
+
+const tables = Object.keys(everyTable) as readonly (keyof Tables)[];
+
+async function insertAll(db: Database, { dialect }: Storage): Promise<void> {
+  await db.deleteFrom('fences').execute();
+  const overriding = dialect === 'postgres' ? sql`overriding system value` : sql``;
+  for (const table of tables) {
+    for (const row of everyTable[table]) {
+      const [names, values] = [Object.keys(row).map((name) => sql.ref(name)), Object.values(row)];
+      await sql`insert into ${sql.table(table)} (${sql.join(names)}) ${overriding} values (${sql.join(values)})`.execute(
+        db,
+      );
+    }
+  }
+}
+
+/** Stores them in an empty database. */
+export const storeEveryTable = (storage: Storage): Promise<void> =>
+  storage.commit('global', (db) => insertAll(db, storage));
+
+/** All rows of a database, each table in an order of its own. One after the other, so that one connection is enough. */
+export async function rowsOf({ read }: Storage): Promise<Record<keyof Tables, readonly unknown[]>> {
+  const all: Partial<Record<keyof Tables, readonly unknown[]>> = {};
+  for (const table of tables) {
+    const rows = await read.selectFrom(table).selectAll().execute();
+    const sorted = rows.map((row) => ({ row, text: JSON.stringify(Object.entries(row).toSorted()) }));
+    all[table] = sorted.toSorted((a, b) => (a.text < b.text ? -1 : 1)).map(({ row }) => row);
+  }
+  // None is missing: these are the names that `everyTable` has to have.
+  return all as Record<keyof Tables, readonly unknown[]>;
+}

@@ -1,0 +1,161 @@
+import { execFile } from 'node:child_process';
+import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { leaveOut } from '../../support/left-out.ts';
+import { startServiceProcess } from '../../support/service-process.ts';
+import { besideService } from './in-service.ts';
+import { commandEnvironment, runMain } from './run-main.ts';
+
+const { folder, run, json, lock, ask } = besideService();
+
+const command = join(import.meta.dirname, '../../../bin/workspace-service.js');
+
+/** A command on another folder. */
+const runOn = (data: string, ...args: readonly string[]) => runMain(args, commandEnvironment(data));
+
+async function newBackup(): Promise<string> {
+  const file = join(await temporaryFolder(), 'a backup');
+  expect((await run('backup', file)).code).toBe(0);
+  return file;
+}
+
+test('a backup of a running service is for this user alone, and says how much it holds', async () => {
+  const file = join(await temporaryFolder(), 'a backup');
+  const { code, stdout, stderr } = await run('backup', file);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^Wrote the database as of \d{4}-\d\d-\d\d \d\d:\d\d UTC to ".*a backup", with schema \d+:\n/);
+  expect(stdout).toMatch(/^workspaces +1$/m);
+  if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test('a restored folder has the locks until they expire, with the same tokens and no session', async () => {
+  await lock('Content/Hero.uasset', { ttl: '2h' });
+  const file = await newBackup();
+  const data = join(await temporaryFolder(), 'restored');
+  const { code, stdout, stderr } = await runOn(data, 'restore', file);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^Restored the backup of \d{4}-\d\d-\d\d \d\d:\d\d UTC, with schema \d+:\n/);
+  expect(stdout).toMatch(/^Fences raised by \d{7,}\. Sessions of the dashboard ended: 0, sign-in links: 1\.$/m);
+  expect(stdout).toMatch(/^Locks that are back until they expire: 1\./m);
+  const before = await json('lock', 'list', 'sample');
+  const { stdout: after } = await runOn(data, 'lock', 'list', 'sample', '--json');
+  expect(before.locks).toHaveLength(1);
+  expect(JSON.parse(after).locks).toEqual(before.locks);
+  const { stdout: entries } = await runOn(data, 'audit', '--json', '--limit=1');
+  expect(JSON.parse(entries).entries).toMatchObject([{ action: 'backup.restored', token_id: null }]);
+
+  const again = await runOn(data, 'restore', file, '--replace', '--json');
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    taken_at: expect.any(String),
+    rows: { workspaces: 1, locks: 1 },
+    fences_raised_by: expect.any(Number),
+    sessions_ended: 0,
+    sign_in_links_ended: 1,
+    live_locks: 1,
+  });
+});
+
+test('a database that a service runs on is not restored', async () => {
+  const { code, stdout, stderr } = await run('restore', await newBackup(), '--replace');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toBe(
+    `workspace-service: Another service is running on the data folder "${folder}". Stop it, then restore again.\n`,
+  );
+  expect((await ask('GET', '/workspaces')).body.workspaces).toHaveLength(1);
+});
+
+test('a file that exists is not overwritten, and one that does not exist is not restored', async () => {
+  const parent = await temporaryFolder();
+  const file = join(parent, 'x');
+  await writeFile(file, 'kept');
+  const cases = [
+    [['backup', file], 'it exists already. Choose another name, or remove it.'],
+    [['backup', join(parent, 'none', 'x')], 'its folder does not exist.'],
+    [['restore', join(parent, 'none'), `--data=${join(parent, 'data')}`], 'it does not exist.'],
+    [['restore', parent, `--data=${join(parent, 'data')}`], 'it is a folder.'],
+  ] as const;
+  for (const [args, why] of cases) {
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(why) });
+  }
+  expect(await readFile(file, 'utf8')).toBe('kept');
+});
+
+test('a truncated backup and a full database are refused with a sentence', async () => {
+  const [file, data] = [await newBackup(), join(await temporaryFolder(), 'data')];
+  expect((await runOn(data, 'restore', file)).code).toBe(0);
+  const full = await runOn(data, 'restore', file);
+  expect(full).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('add --replace') });
+  await truncate(file, 500);
+  const cut = await runOn(data, 'restore', file, '--replace');
+  expect(cut.stderr).toBe(
+    'workspace-service: The backup is damaged: its end is missing. Nothing was changed. Restore another backup.\n',
+  );
+  await appendFile(file, 'x'.repeat(2_000));
+  expect((await runOn(data, 'restore', file, '--replace')).stderr).toContain('The backup is damaged: ');
+  expect(JSON.parse((await runOn(data, 'workspace', 'list', '--json')).stdout).workspaces).toHaveLength(1);
+});
+
+test('a pipe moves everything from one folder to another', async () => {
+  const data = join(await temporaryFolder(), 'moved');
+  const script = '"$0" "$1" backup - --data "$2" | "$0" "$1" restore - --data "$3" --json';
+  const args = ['--norc', '-c', `set -o pipefail; ${script}`, process.execPath, command, folder, data];
+  const { stdout, stderr } = await promisify(execFile)('bash', args, { env: { PATH: process.env['PATH'] } });
+  expect(stderr).toMatch(/^Wrote the database as of .* to stdout, with schema \d+:\n/);
+  expect(JSON.parse(stdout).rows).toMatchObject({ workspaces: 1 });
+  const { tokens } = JSON.parse((await runOn(data, 'token', 'list', '--json')).stdout);
+  expect(tokens).toEqual((await json('token', 'list')).tokens);
+});
+
+test('a pipe whose reader has ended and a full disk fail with a sentence', async () => {
+  const shell = async (script: string) =>
+    promisify(execFile)('bash', ['--norc', '-c', `set -o pipefail; ${script}`, process.execPath, command, folder], {
+      env: { PATH: process.env['PATH'] },
+    }).catch((error: { readonly stderr: string }) => error);
+  const closed = await shell('"$0" "$1" backup - --data "$2" | true');
+  expect(closed.stderr).toBe('workspace-service: The pipe cannot be used: its reader has ended.\n');
+  if (process.platform !== 'linux') return;
+  const full = await shell('"$0" "$1" backup - --data "$2" >/dev/full');
+  expect(full.stderr).toBe('workspace-service: The pipe cannot be used: the disk is full.\n');
+});
+
+test('a backup is not written to a terminal', async () => {
+  const { code, stdout, stderr } = await runMain(['backup', '-'], commandEnvironment(folder), 80);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('A backup cannot be written to a terminal. Redirect stdout to a file or a pipe.');
+});
+
+test('a folder without a database has nothing to back up', async () => {
+  const { code, stderr } = await runOn(join(await temporaryFolder(), 'none'), 'backup', 'never-written');
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining('No service has stored anything in the folder'),
+  });
+});
+
+test('everything moves from SQLite to PostgreSQL, unless an instance runs there (needs TEST_DATABASE_URL)', async (context) => {
+  if (postgresServer === undefined) return leaveOut(context, 'There is no TEST_DATABASE_URL.');
+  const { url, remove } = await createPostgresDatabase(postgresServer);
+  const data = await temporaryFolder();
+  const onPostgres = (...args: readonly string[]) => runMain(args, { ...commandEnvironment(data), DATABASE_URL: url });
+  try {
+    const file = await newBackup();
+    expect(await onPostgres('restore', file)).toMatchObject({ code: 0, stderr: '' });
+    const { tokens } = JSON.parse((await onPostgres('token', 'list', '--json')).stdout);
+    expect(tokens).toEqual((await json('token', 'list')).tokens);
+    const service = await startServiceProcess({ folder: data, environment: { DATABASE_URL: url } });
+    const refused = await onPostgres('restore', file, '--replace');
+    await service.stop();
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toBe(
+      'workspace-service: A service, or another command, is using the database that DATABASE_URL names. Stop all instances, then restore again.\n',
+    );
+    expect(await onPostgres('restore', file, '--replace')).toMatchObject({ code: 0, stderr: '' });
+  } finally {
+    await remove();
+  }
+});
