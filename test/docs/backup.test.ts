@@ -1,11 +1,10 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runMain } from '../service/cli/run-main.ts';
 import { createPostgresDatabase, postgresServer } from '../support/databases.ts';
-import { leaveOut } from '../support/left-out.ts';
 import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { runSnippet, selfHosting, snippetWith } from './pages.ts';
@@ -101,8 +100,37 @@ const places = () => ({
   '/var/lib/workspace-service': folder,
   '/var/backups/workspace-service': join(parent, 'backups'),
   ' --owner=workspace-service': '',
-  ' --group=workspace-service': '',
 });
+
+const bin = join(import.meta.dirname, '../../bin/workspace-service.js');
+
+/** With the command where the page has a function of that name, and an editor that sets `DATABASE_URL`. */
+async function runOnService(
+  snippet: string,
+  replaced: Readonly<Record<string, string>> = {},
+  editor = '',
+): Promise<string> {
+  const programs = join(parent, 'bin');
+  await mkdir(programs, { recursive: true });
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`;
+  await writeFile(join(programs, 'workspace-service'), script, { mode: 0o755 });
+  const path = [programs, process.env['PATH']].join(delimiter);
+  return runSnippet(`sudoedit() { ${editor || ':'}; }\n${snippet}`, {
+    replaced: { ...places(), ...replaced },
+    environment: { ...environment, PATH: path, WORKSPACE_SERVICE_DATA: folder },
+  });
+}
+
+/** Makes a backup as the page says, and returns its name. */
+async function makeBackup(): Promise<string> {
+  await runOnService(snippetWith(selfHosting, '%H%M%S'));
+  const [name = '', ...more] = await readdir(join(parent, 'backups'));
+  expect(more).toEqual([]);
+  return name;
+}
+
+const restoreBackup = (name: string): Promise<string> =>
+  runOnService(snippetWith(selfHosting, '2026-03-01-040000'), { '2026-03-01-040000.backup': name });
 
 function query(text: string): unknown[] {
   const database = new DatabaseSync(join(folder, 'service.db'), { timeout: 10_000 });
@@ -115,29 +143,29 @@ function query(text: string): unknown[] {
 
 const audit = (): unknown[] => query('select actor, action from audit');
 
-test('a backup of a running service on SQLite restores what it had', async (context) => {
+test('a backup of a running service on SQLite restores what it had', async () => {
   await start();
-  const hasShell = await runSnippet('sqlite3 --version', {}).catch(() => undefined);
-  if (hasShell === undefined) leaveOut(context, 'There is no sqlite3 on this machine.');
   const history = await beforeBackup();
   query(`insert into sign_in_links (hash, created_at, expires_at) values ('h', 1, 9e15)`);
   const recorded = audit();
   expect(recorded.at(-1)).toMatchObject({ action: 'lock.force-released' });
-  await runSnippet(snippetWith(selfHosting, "VACUUM INTO '/var"), { replaced: places() });
+  const backup = await makeBackup();
   const lastFence = await afterBackup(history);
   // As after a crash, with a journal that belongs to the lost database.
   await service.kill();
   expect(await readdir(folder)).toContain('service.db-wal');
 
-  const [backup = ''] = await readdir(join(parent, 'backups'));
-  const replaced = { ...places(), '2026-03-01-040000.db': backup };
-  const told = await runSnippet(snippetWith(selfHosting, '2026-03-01-040000.db'), { replaced });
-  expect(told.trim().split('\n')).toEqual(['systemctl stop workspace-service', 'systemctl start workspace-service']);
+  const told = (await restoreBackup(backup)).trim().split('\n');
+  expect([told.at(0), told.at(-1)]).toEqual(['systemctl stop workspace-service', 'systemctl start workspace-service']);
   await start();
   await expectRestored(history, lastFence);
   expect(query('select hash from sign_in_links where used_at is null')).toEqual([]);
   // Starting with --dev created another token.
-  expect(audit()).toEqual([...recorded, expect.objectContaining({ action: 'token.created' })]);
+  expect(audit()).toEqual([
+    ...recorded,
+    expect.objectContaining({ action: 'backup.restored' }),
+    expect.objectContaining({ action: 'token.created' }),
+  ]);
 });
 
 test('a removed mirror is fetched again in full', async () => {
@@ -157,28 +185,40 @@ test.skipIf(postgresServer === undefined)(
   'a backup of a running service on PostgreSQL restores what it had (needs TEST_DATABASE_URL)',
   async () => {
     const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
-    const { hostname, port, username, password, pathname } = new URL(url);
     environment = { DATABASE_URL: url };
     await start();
     try {
-      const passwords = join(parent, 'pgpass');
-      await writeFile(passwords, `*:*:*:*:${decodeURIComponent(password)}\n`, { mode: 0o600 });
-      const replaced = {
-        'PGHOST=db.example.com': `PGHOST=${hostname} PGPORT=${port}`,
-        'PGUSER=workspace ': `PGUSER=${username} `,
-        '/etc/workspace-service/pgpass': passwords,
-        '/var/backups/workspace-service': parent,
-        '--dbname=workspace': `--dbname=${pathname.slice(1)}`,
-        'workspace.dump workspace': `workspace.dump ${pathname.slice(1)}`,
-      };
-      const inShell = { replaced, environment: { PATH: [process.env['PATH'], '/usr/bin'].join(delimiter) } };
       const history = await beforeBackup();
-      await runSnippet(snippetWith(selfHosting, 'pg_dump'), inShell);
+      const backup = await makeBackup();
       const lastFence = await afterBackup(history);
       await service.stop();
-      await runSnippet(snippetWith(selfHosting, 'pg_restore'), inShell);
+      await restoreBackup(backup);
       await start();
       await expectRestored(history, lastFence);
+    } finally {
+      await service.kill();
+      await remove();
+    }
+  },
+);
+
+test.skipIf(postgresServer === undefined)(
+  'the data of a service on SQLite moves to PostgreSQL (needs TEST_DATABASE_URL)',
+  async () => {
+    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
+    await start();
+    try {
+      const { token, hook } = await beforeBackup();
+      const { body: last } = await lockOn(token, 'last');
+      await service.stop();
+      await mkdir(join(parent, 'backups'));
+      await runOnService(snippetWith(selfHosting, 'sudoedit'), {}, `export DATABASE_URL='${url}'`);
+      environment = { DATABASE_URL: url };
+      await start();
+      const { locks } = (await send('GET', '/locks', token)).body;
+      expect(locks.map(({ path }: { path: string }) => path)).toEqual(['kept', 'last', 'released-later']);
+      expect((await command('hook', 'list', 'sample')).hooks).toMatchObject([{ id: hook }]);
+      expect((await lockOn(token, 'next')).body.fence).toBeGreaterThan(last.fence);
     } finally {
       await service.kill();
       await remove();
