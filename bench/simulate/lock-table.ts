@@ -56,9 +56,15 @@ export function createLockTable(now: () => number) {
     return lock === undefined || remainingMs <= 0 ? undefined : { ...lock, live: true, remainingMs };
   }
 
+  const listed = (path: string, headers: Answer['headers'] = {}): Answer => {
+    const held = find(path);
+    return answer(200, headers, { locks: held ? [held.body] : [] });
+  };
+
   return {
     find,
     replayed,
+    listed,
 
     take({ path, key, ttlMs }: TakeRequest): Changed {
       const before = replayed(key);
@@ -88,10 +94,7 @@ export function createLockTable(now: () => number) {
     },
 
     /** To a request that has waited for the path to come free. */
-    waited(path: string, seconds: number): Answer {
-      const held = find(path);
-      return answer(200, { 'preference-applied': `wait=${seconds}` }, { locks: held ? [held.body] : [] });
-    },
+    waited: (path: string, seconds: number): Answer => listed(path, { 'preference-applied': `wait=${seconds}` }),
 
     /** Removes what has expired, as the service does in the background. */
     removeExpired(): void {

@@ -14,6 +14,8 @@ export type Asked =
   | { readonly kind: 'release'; readonly path: string; readonly match: string | undefined }
   /** For the path to come free (`Prefer: wait`). */
   | { readonly kind: 'wait'; readonly path: string; readonly seconds: number }
+  /** Who holds the path now: the client asks after a 404. */
+  | { readonly kind: 'look'; readonly path: string }
   /** A page of a list, with so many locks in it. */
   | { readonly kind: 'page'; readonly locks: number };
 
@@ -200,10 +202,13 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
             mayTake: true,
             gone: neverGone,
           });
-          if (waiting === undefined) reply(page);
+          if (waiting === undefined) reply(table.listed(path));
           else void waiting.then(() => reply(table.waited(path, seconds)));
           break;
         }
+        case 'look':
+          reply(table.listed(asked.path));
+          break;
         case 'page':
           counts.listedBytes += asked.locks * times.listedBytes;
           time.after(ms, () => reply(page));

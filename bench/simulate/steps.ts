@@ -57,7 +57,10 @@ function askedIn({ method, target, headers, body }: SentRequest): Asked {
   const query = new URLSearchParams(target.split('?')[1]);
   const path = query.get('path');
   if (path === null) return { kind: 'page', locks: Number(query.get('limit')) };
-  return { kind: 'wait', path, seconds: Number(headers['prefer']?.replace('wait=', '')) };
+  const { prefer } = headers;
+  return prefer === undefined
+    ? { kind: 'look', path }
+    : { kind: 'wait', path, seconds: Number(prefer.replace('wait=', '')) };
 }
 
 /** Makes the client of each step, and counts the connections that all of them have at once. */
