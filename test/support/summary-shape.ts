@@ -19,6 +19,6 @@ const time = `${minute}:\\d\\d\\.\\d{3}`;
 
 /** A line of the block of code with a picture, in which a path is the name of a section. */
 export const pictureLine = new RegExp(
-  `^(|gantt|\`\`\`|%%\\{init: \\{"gantt": \\{"leftPadding": \\d+\\}\\}\\}%%| {4}(title ${minute} UTC to ${minute} UTC|dateFormat YYYY-MM-DD HH:mm:ss\\.SSS|axisFormat %H:%M:%S|section …?[\\p{L}\\p{M}\\p{N} ._/()+=-]+|(held :active|waited :done|not released :crit), ${time}, ${time}))$`,
+  `^(|gantt|\`\`\`|%%\\{init: \\{"gantt": \\{"leftPadding": \\d+\\}\\}\\}%%| {4}(title ${minute} UTC(?: to ${minute} UTC)?|dateFormat YYYY-MM-DD HH:mm:ss\\.SSS|axisFormat %H:%M:%S|section …?[\\p{L}\\p{M}\\p{N} ._/()+=-]+|(held :active|waited :done|(?:not released|lost) :crit), ${time}, ${time}))$`,
   'u',
 );
