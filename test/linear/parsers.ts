@@ -39,6 +39,7 @@ import { parseTtl } from '../../src/interface/ttl.ts';
 import { readCursor } from '../../src/service/api/lock-list.ts';
 import { originOf } from '../../src/service/api/origin.ts';
 import { preferredWait } from '../../src/service/api/prefer.ts';
+import { parsePart } from '../../src/service/backup/format.ts';
 import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
 import { matching, parseListQuery, sorted } from '../../src/service/dashboard/assets/lock-list.js';
@@ -361,6 +362,11 @@ export const parsers: readonly Parser[] = [
     ['Receiving objects:', ' ', ''],
     ['remote: Enumerating objects: ', '1', ''],
   ),
+  row(
+    'service/backup/format.ts parsePart',
+    orRefusal((text) => [parsePart(JSON.stringify([text]), false), parsePart(text, false)]),
+    ...['["a",', '{"rows":{"a":1'],
+  ),
   row('service/git/git-output.ts intoLines', (text) => {
     const lines = intoLines(() => undefined);
     lines.push(text);
@@ -562,6 +568,9 @@ export const withoutRow: Readonly<Record<string, string>> = {
     'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',
   'src/service/dashboard/frame/form.ts readForm': 'It is readText up to 64 KB and parseForm.',
   'src/service/dashboard/frame/form.ts readOwnForm': 'It is readForm behind the checks of headers.',
+  'src/service/backup/fences.ts readFences': 'It reads the database.',
+  'src/service/backup/snapshot.ts readSnapshot': 'It reads the database.',
+  'src/service/backup/read.ts readBackup': 'It reads a stream line by line, up to a limit for each, with parsePart.',
   'src/service/webhooks/formats.ts parseSubscription': 'It takes values that a schema has read.',
 };
 

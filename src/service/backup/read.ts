@@ -21,15 +21,26 @@ async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Part> 
   if (isFirst) throw foreign();
 }
 
+/** Far longer than any row: what people send to the service has limits of its own. */
+const maxLineLength = 64 * 1_024 * 1_024;
+
 async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let open = '';
+  let open: string[] = [];
+  let length = 0;
   for await (const chunk of bytes) {
-    const lines = `${open}${decoder.decode(chunk, { stream: true })}`.split('\n');
-    open = lines.pop() ?? '';
-    yield* lines;
+    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n');
+    open.push(first);
+    length += first.length;
+    if (length > maxLineLength) throw damaged('a line in it is too long');
+    const last = others.pop();
+    if (last === undefined) continue;
+    yield open.join('');
+    yield* others;
+    open = [last];
+    length = last.length;
   }
-  if (open !== '') throw damaged('its last line is incomplete');
+  if (length > 0) throw damaged('its last line is incomplete');
 }
 
 /** The errors of zlib (https://www.zlib.net/manual.html) for input that ends too early, and for input that is wrong. */

@@ -167,6 +167,7 @@ describe.each(databaseKinds)('on $name', (kind) => {
       [edited(/\["lfs".*\n/, ''), 'rows of the table "signing_keys" are missing'],
       [edited('["lfs",', '["lfs",1,'), 'a row does not fit its table'],
       [edited('["lfs",', '[{},'), 'a line in it is not one of a backup'],
+      [gzipSync(`${text}["${'a'.repeat(65 * 1_024 * 1_024)}`, { level: 1 }), 'a line in it is too long'],
       [edited('"c2VjcmV0"', 'null'), 'the database does not accept rows of the table "signing_keys"'],
       [edited(/\{"rows".*\n/, '$&[1]\n'), 'there is something after its end'],
       [flipped, 'its checksum or its compression is wrong'],
