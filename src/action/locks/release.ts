@@ -52,6 +52,8 @@ function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
   if (failure.kind === 'connection') return failure.mayHaveArrived;
   // Nothing is known of the attempt that the deadline cut off; the status is that of the one before it.
   if (failure.kind === 'deadline') return attempts > 0;
+  // A gateway may answer in the service's place after passing the request on.
+  if ((failure.kind === 'refused' || failure.kind === 'redirected') && !failure.isRecognized) return true;
   return status === undefined || status >= 500 || (status >= 200 && status < 300);
 }
 
