@@ -88,13 +88,16 @@ describe('a lock of ours', () => {
     });
   });
 
-  test.each([404, 403, 401, 409])('without one counts as released after a gateway answers %i and it is gone', async (status) => {
-    const gateway = errorOf(refused(status, { isRecognized: false }));
-    expect(await releasing(own(), { lists: [ours, undefined], answers: [failing(gateway)] })).toMatchObject({
-      kind: 'released',
-      events: ['look', 'send once', 'look'],
-    });
-  });
+  test.each([404, 403, 401, 409])(
+    'without one counts as released after a gateway answers %i and it is gone',
+    async (status) => {
+      const gateway = errorOf(refused(status, { isRecognized: false }));
+      expect(await releasing(own(), { lists: [ours, undefined], answers: [failing(gateway)] })).toMatchObject({
+        kind: 'released',
+        events: ['look', 'send once', 'look'],
+      });
+    },
+  );
 
   test('that cannot be told from another is not released again after a gateway answers', async () => {
     const gateway = errorOf(refused(403, { isRecognized: false }));
