@@ -22,6 +22,8 @@ export interface SyncService {
   readonly remote: Repository;
   /** Stops it in good order and starts it again on the same folder. */
   restart(): Promise<void>;
+  /** Resolves once no restart is under way. */
+  ready(): Promise<void>;
   /** All syncs of branches that begin so, the oldest first. */
   syncs(prefix: string): Promise<readonly SyncRow[]>;
   /** The head of a branch of the mirror; undefined where there is none. */
@@ -63,6 +65,7 @@ export async function startSyncService(): Promise<SyncService> {
       });
       return restarted;
     },
+    ready: () => restarted,
     async syncs(prefix) {
       const rows = await storage.read.selectFrom('syncs').selectAll().orderBy('created_at').execute();
       return rows.filter(({ branch }) => branch.startsWith(prefix));

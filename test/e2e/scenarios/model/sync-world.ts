@@ -176,6 +176,8 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
     moveRemote,
     network: (faults) => network.fail(faults),
     async end() {
+      // A step may be killed during the restart that its request began: the next world would meet it unannounced.
+      await service.ready();
       const running = async () => (await service.syncs(prefix)).filter(({ finished_at }) => finished_at === null);
       await expect.poll(running, { timeout: 90_000, interval: 100 }).toEqual([]);
       const syncs = await service.syncs(prefix);
