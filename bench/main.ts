@@ -4,6 +4,7 @@ import { jobs } from './jobs.ts';
 import { lists } from './lists.ts';
 import { locks } from './locks.ts';
 import { objects } from './objects.ts';
+import { reconnect } from './reconnect.ts';
 import { renewal } from './renewal.ts';
 import { lfs, service } from './service.ts';
 import { size } from './size.ts';
@@ -25,6 +26,7 @@ const all = [
   lists,
   polls,
   handOver,
+  reconnect,
   storm,
   syncs,
   objects,

@@ -8,6 +8,7 @@ import { etagOf, holderOf, type KnownLock, namesLock, readListedLock, readLock, 
 import { createLists } from './lists.ts';
 import { lookUp } from './lookup.ts';
 import { entriesIn, expectEntries } from './pages.ts';
+import { isOwnProblem } from './recognize.ts';
 import { expectResource, notUnderstood, retryAfterOf } from './refusal.ts';
 import type { AnsweredCall, ClientContext, Within } from './request.ts';
 import { retryAfterOf as retryAfterOfError } from './retry.ts';
@@ -43,6 +44,8 @@ export type Acquisition =
       readonly kind: 'held';
       readonly holder: KnownLock | undefined;
       readonly retryAfterMs: number | undefined;
+      /** The service is known to answer requests that wait. */
+      readonly supportsWait: boolean;
       /** An earlier attempt had no answer: to a service that knows no keys, the holder can be this very request. */
       readonly mayBeOurs: boolean;
       readonly error: ServiceError;
@@ -78,7 +81,8 @@ export const createAcquireLock = (context: ClientContext) => {
     const error = isSuccess(answer)
       ? fail(notUnderstood(answer, texts, 'it has an earlier lock in it'))
       : refuse(answer);
-    return { kind: 'held', holder, retryAfterMs: retryAfterOf(answer, serverNow()), mayBeOurs, error };
+    const retryAfterMs = retryAfterOf(answer, serverNow());
+    return { kind: 'held', holder, retryAfterMs, supportsWait: isOwnProblem(answer), mayBeOurs, error };
   }
 
   function acquired(answered: AnsweredCall, request: LockRequest): Acquisition {

@@ -18,12 +18,15 @@ const maxPaths = 8;
 /** What is not listened to may come free in the meantime. */
 const maxSecondsForSome = 5;
 
-/** A service that has never waited may be one that does not answer such a request. */
+/** A service that is not known to wait may be one that does not answer such a request. */
 const maxFailures = 3;
 
 /** So a service that has come back is asked within 300 ms. */
 const minReconnectMs = 100;
 const maxReconnectMs = 200;
+
+/** A gateway may refuse nothing but the requests that wait: after so long, the lock itself is asked for. */
+const maxFailingMs = 30_000;
 
 /** The same with what the service says now of one of the paths. */
 function withHolder(
@@ -37,7 +40,7 @@ function withHolder(
 
 /**
  * Lets the service say when one of some paths is free, for as long as it supports that (RFC 7240, `Prefer: wait`). A service that
- * does not is not asked again; one that has before may be restarting, and is asked until it is back.
+ * does not is not asked again; one that is known to may be restarting, and is asked until it is back.
  */
 export function createListener(
   {
@@ -51,7 +54,7 @@ export function createListener(
   workspace: WorkspaceId,
 ) {
   let listens = true;
-  let hasWaited = false;
+  let supportsWait = false;
   let quickAnswers = 0;
   let failures = 0;
 
@@ -71,22 +74,25 @@ export function createListener(
     return Promise.race(paths.map(ask)).finally(() => answered.abort());
   }
 
-  /** The path that is free by the word of the service; without one, look again after a while. */
+  /** The path to ask for now; without one, ask again after a while. */
   return async (blocked: Blocked, until: number, waitEnds: number): Promise<LockPath | undefined> => {
     const paths = blocked.conflicts.slice(0, maxPaths).map(({ path }) => path);
     const listensToAll = paths.length === blocked.conflicts.length;
+    let failingFrom = Number.POSITIVE_INFINITY;
+    supportsWait ||= blocked.conflicts.some((conflict) => conflict.supportsWait);
     while (listens && !signal.aborted) {
       const began = clock();
       const longest = listensToAll ? maxSeconds : maxSecondsForSome;
       const seconds = Math.min(longest, Math.floor((until - began) / 1_000));
       if (seconds < 1) return undefined;
       const { path, result } = await firstAnswer(paths, seconds, until);
+      failingFrom = result.kind === 'failed' ? Math.min(failingFrom, clock()) : Number.POSITIVE_INFINITY;
       switch (result.kind) {
         case 'free':
-          hasWaited = true;
+          supportsWait = true;
           return isTooQuick(began) ? undefined : path;
         case 'held': {
-          hasWaited = true;
+          supportsWait = true;
           if (isTooQuick(began) || !listensToAll) return undefined;
           const left = span((waitEnds - clock()) / 1_000);
           const held = withHolder(blocked, path, result.holder);
@@ -96,12 +102,13 @@ export function createListener(
         case 'failed': {
           const tookMs = clock() - began;
           // Cut off while the service held its answer back; one that hangs is silent for longer.
-          hasWaited ||= tookMs >= quickMs && tookMs < seconds * 1_000;
-          if (!hasWaited) {
+          supportsWait ||= tookMs >= quickMs && tookMs < seconds * 1_000;
+          if (!supportsWait) {
             failures += 1;
             listens = failures < maxFailures;
             return undefined;
           }
+          if (clock() - failingFrom >= maxFailingMs) return path;
           const pauseMs = minReconnectMs + random() * (maxReconnectMs - minReconnectMs);
           await sleep(Math.min(Math.max(result.retryAfterMs ?? 0, pauseMs), until - clock()), signal);
           break;

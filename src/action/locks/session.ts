@@ -12,6 +12,7 @@ export interface Conflict {
   /** Undefined where the service does not say. */
   readonly holder: KnownLock | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly supportsWait: boolean;
   readonly error: ServiceError;
 }
 
@@ -118,8 +119,8 @@ export function openLockSession(context: SessionContext): LockSession {
         return { kind: 'acquired', grant, isNew };
       }
       case 'held': {
-        const { holder, retryAfterMs, error, mayBeOurs } = acquisition;
-        const conflict: Conflict = { path, holder, retryAfterMs, error };
+        const { holder, retryAfterMs, supportsWait, error, mayBeOurs } = acquisition;
+        const conflict: Conflict = { path, holder, retryAfterMs, supportsWait, error };
         // A service without idempotency keys takes a repetition for another request, and refuses it because of the first.
         if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unclear', intent, error, conflict };
         record({ kind: 'denied', ...entry, at: now() });

@@ -77,7 +77,9 @@ export async function releaseClaims(
         const doubt = trouble === undefined ? earlier : 'records-damaged';
         const released = await release({ grant: settlement.grant, doubt }, undefined);
         const neverGranted = released.result.kind === 'released' && settlement.isNew === true;
-        return neverGranted ? { result: { kind: 'never-granted', intent } } : released;
+        if (neverGranted) return { result: { kind: 'never-granted', intent } };
+        // No step has told the job of this lock, so nothing relied on it.
+        return released.result.kind === 'lost' ? { result: { kind: 'gone', grant: settlement.grant } } : released;
       }
       case 'held':
         return { result: { kind: 'never-granted', intent } };

@@ -17,11 +17,12 @@ const requestMs = 20;
 const origin = 'https://ci.example.com/runs/7';
 const holderOf = (path: LockPath) => knownLock(path, { origin, acquired_at: iso(-120 * second) });
 
-const held = (path: LockPath, retryAfterMs?: number): AcquireResult => ({
+const held = (path: LockPath, retryAfterMs?: number, supportsWait = false): AcquireResult => ({
   kind: 'held',
   path,
   holder: holderOf(path),
   retryAfterMs,
+  supportsWait,
   error: errorOf(refused(409)),
 });
 
@@ -219,7 +220,7 @@ describe('a request whose answer got lost', () => {
   test('is not asked about for ever, where the service answers and does not know', async () => {
     const error = errorOf(refused(409));
     const settle = (path: LockPath): AcquireResult => {
-      const conflict = { path, holder: holderOf(path), retryAfterMs: undefined, error };
+      const conflict = { path, holder: holderOf(path), retryAfterMs: undefined, supportsWait: false, error };
       return { kind: 'unclear', intent: intentOf(path), error, conflict };
     };
     const { events, result } = await waiting({ ...away, settle });
@@ -313,6 +314,24 @@ describe('a wait on a service that tells when a path is free', () => {
     });
     expect(sleeps).toHaveLength(20);
     expect(Math.max(...sleeps)).toBeLessThan(250);
+  });
+
+  test('asks a service of ours again within 300 ms even where it goes away at once', async () => {
+    const { sleeps } = await waiting({
+      answer: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
+      tell: (_, number) => ({ result: { kind: number < 20 ? 'failed' : 'free' }, afterMs: 5 }),
+    });
+    expect(sleeps).toHaveLength(20);
+    expect(Math.max(...sleeps)).toBeLessThan(250);
+  });
+
+  test('asks for the lock within a minute where a gateway refuses all requests that wait', async () => {
+    const { result, tookMs } = await waiting({
+      answer: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
+      tell: () => ({ result: { kind: 'failed' }, afterMs: 5 }),
+    });
+    expect(result.round.kind).toBe('acquired');
+    expect(tookMs).toBeLessThan(60 * second);
   });
 
   test('polls where a service never answers those who listen', async () => {

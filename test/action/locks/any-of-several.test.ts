@@ -94,6 +94,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
     path,
     holder: knownLock(path, { owner: table.holders.get(path) }),
     retryAfterMs: undefined,
+    supportsWait: false,
     error: errorOf(refused(409)),
   });
 
@@ -107,7 +108,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       const isFree = trouble === 'unclear' ? !table.holders.has(path) : take(path);
       if (trouble === 'none' || !isFree) return isFree ? granted(path) : held(path);
       if (trouble !== 'unclear') excused.add(path);
-      const conflict = { path, holder: undefined, retryAfterMs: undefined, error: busy };
+      const conflict = { path, holder: undefined, retryAfterMs: undefined, supportsWait: false, error: busy };
       const intent = intentOf(path, { key: `${path} ${requests}` });
       return { kind: 'unclear', intent, error: busy, conflict: trouble === 'granted-held' ? conflict : undefined };
     },

@@ -58,6 +58,7 @@ describe('where any of several paths would do', () => {
     path: lockPath(path),
     holder: knownLock(path, { owner: `owner of ${path}`, expires_at: iso(minutes * minute) }),
     retryAfterMs: undefined,
+    supportsWait: false,
     error: errorOf(refused(409)),
   });
   const others = ['b', 'c', 'd', 'e'].map((path, index) => conflict(path, 40 - index));

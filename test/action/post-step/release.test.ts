@@ -7,7 +7,7 @@ import { releaseClaims, retriesFor } from '../../../src/action/post-step/release
 import type { Failure } from '../../../src/client/service-error.ts';
 import { createVirtualClient } from '../../support/virtual-client.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';
-import { errorOf, grantOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
+import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
 
 const second = 1_000;
 
@@ -116,6 +116,25 @@ describe('at the end of a job', () => {
   ])('a lock is %s', async (_, first, then, kind) => {
     const { results } = await ending([claimOf('a')], (_path, number) => (number === 1 ? failing(first) : then));
     expect(results).toMatchObject([{ kind }]);
+  });
+
+  test('a lock that no step was told of is not reported as lost if another has it', async () => {
+    const { grant } = claimOf('a');
+    const results = await releaseClaims(
+      {
+        ...{ serverNow: () => start, clock: () => start, random: () => 0.5, log: { line: () => undefined } },
+        sleep: () => Promise.resolve(),
+        session: {
+          acquire: () => Promise.reject(new Error('Nothing is acquired.')),
+          settle: () => Promise.resolve({ kind: 'acquired', grant, isNew: false }),
+          release: () => Promise.resolve(taken),
+        },
+      },
+      place.service,
+      { held: [], unclear: [intentOf('a')], trouble: undefined, renewalTrouble: undefined },
+      { deadline: start + 45 * second },
+    );
+    expect(results).toEqual([{ kind: 'gone', grant }]);
   });
 
   test('locks whose release fails hold up no others', async () => {
