@@ -28,7 +28,8 @@ export const reconnect: Benchmark = {
       bench.progress(`round ${round + 1} of ${plan.rounds}`);
       const path = `awaited-${round}`;
       const restart = async (): Promise<void> => {
-        await service.stop();
+        // As a deployment ends it, and as a crash does.
+        await (round % 2 === 0 ? service.stop() : service.kill());
         await sleep(plan.downMs);
         service = await startServiceProcess({ folder, port });
       };

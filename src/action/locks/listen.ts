@@ -25,8 +25,8 @@ const maxFailures = 3;
 const minReconnectMs = 100;
 const maxReconnectMs = 200;
 
-/** A gateway may refuse nothing but the requests that wait: after so long, the lock itself is asked for. */
-const maxFailingMs = 30_000;
+/** A gateway may refuse nothing but the requests that wait: after so long in vain, the lock itself is asked for. */
+const maxVainMs = 30_000;
 
 /** The same with what the service says now of one of the paths. */
 function withHolder(
@@ -58,11 +58,6 @@ export function createListener(
   let quickAnswers = 0;
   let failures = 0;
 
-  function isTooQuick(began: number): boolean {
-    quickAnswers = clock() - began < quickMs ? quickAnswers + 1 : 0;
-    return quickAnswers > maxQuickAnswers;
-  }
-
   /** The first answer ends the wait for the others: all of them have the same time. */
   async function firstAnswer(paths: readonly LockPath[], seconds: number, deadline: number) {
     const answered = new AbortController();
@@ -78,29 +73,35 @@ export function createListener(
   return async (blocked: Blocked, until: number, waitEnds: number): Promise<LockPath | undefined> => {
     const paths = blocked.conflicts.slice(0, maxPaths).map(({ path }) => path);
     const listensToAll = paths.length === blocked.conflicts.length;
-    let failingFrom = Number.POSITIVE_INFINITY;
-    supportsWait ||= blocked.conflicts.some((conflict) => conflict.supportsWait);
+    const isOurService = blocked.conflicts.some((conflict) => conflict.supportsWait);
+    let inVainFrom = Number.POSITIVE_INFINITY;
+    supportsWait ||= isOurService;
     while (listens && !signal.aborted) {
       const began = clock();
       const longest = listensToAll ? maxSeconds : maxSecondsForSome;
       const seconds = Math.min(longest, Math.floor((until - began) / 1_000));
       if (seconds < 1) return undefined;
       const { path, result } = await firstAnswer(paths, seconds, until);
-      failingFrom = result.kind === 'failed' ? Math.min(failingFrom, clock()) : Number.POSITIVE_INFINITY;
+      const tookMs = clock() - began;
+      const isQuick = tookMs < quickMs;
+      // A service of ours that stops answers all who wait.
+      const isInVain = result.kind === 'failed' || (result.kind === 'held' && isQuick && isOurService);
+      inVainFrom = isInVain ? Math.min(inVainFrom, clock()) : Number.POSITIVE_INFINITY;
+      if (!isInVain) quickAnswers = isQuick ? quickAnswers + 1 : 0;
       switch (result.kind) {
         case 'free':
           supportsWait = true;
-          return isTooQuick(began) ? undefined : path;
+          return quickAnswers > maxQuickAnswers ? undefined : path;
         case 'held': {
           supportsWait = true;
-          if (isTooQuick(began) || !listensToAll) return undefined;
+          if (quickAnswers > maxQuickAnswers || !listensToAll) return undefined;
+          if (isInVain) break;
           const left = span((waitEnds - clock()) / 1_000);
           const held = withHolder(blocked, path, result.holder);
           log.line(`${blockedText(held, client.serverNow(), true)}. Waiting, ${left} left.`);
           break;
         }
-        case 'failed': {
-          const tookMs = clock() - began;
+        case 'failed':
           // Cut off while the service held its answer back; one that hangs is silent for longer.
           supportsWait ||= tookMs >= quickMs && tookMs < seconds * 1_000;
           if (!supportsWait) {
@@ -108,15 +109,16 @@ export function createListener(
             listens = failures < maxFailures;
             return undefined;
           }
-          if (clock() - failingFrom >= maxFailingMs) return path;
-          const pauseMs = minReconnectMs + random() * (maxReconnectMs - minReconnectMs);
-          await sleep(Math.min(Math.max(result.retryAfterMs ?? 0, pauseMs), until - clock()), signal);
           break;
-        }
         case 'unsupported':
           listens = false;
           return undefined;
       }
+      if (!isInVain) continue;
+      if (clock() - inVainFrom >= maxVainMs) return path;
+      const askedMs = result.kind === 'failed' ? (result.retryAfterMs ?? 0) : 0;
+      const pauseMs = minReconnectMs + random() * (maxReconnectMs - minReconnectMs);
+      await sleep(Math.min(Math.max(askedMs, pauseMs), until - clock()), signal);
     }
     return undefined;
   };

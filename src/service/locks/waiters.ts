@@ -247,7 +247,9 @@ export function createLockWaiters({
 
   return {
     wait(request) {
-      if (stopped || total >= maxWaiters || (ofToken.get(request.tokenId) ?? 0) >= maxWaitersOfToken) return undefined;
+      // Said as a wait that has ended: a client that is not told of one would never ask for one again.
+      if (stopped) return Promise.resolve('stopped');
+      if (total >= maxWaiters || (ofToken.get(request.tokenId) ?? 0) >= maxWaitersOfToken) return undefined;
       return new Promise((resolve) => {
         if (request.gone.aborted) resolve('gone');
         else join(request, resolve);

@@ -325,6 +325,16 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(Math.max(...sleeps)).toBeLessThan(250);
   });
 
+  test('asks a service of ours again within 300 ms while it stops and answers at once', async () => {
+    const { sleeps, events } = await waiting({
+      answer: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
+      tell: ({ path }, number) => (number < 20 ? stillHeld(path, 5) : { result: free, afterMs: 5 }),
+    });
+    expect(sleeps).toHaveLength(20);
+    expect(Math.max(...sleeps)).toBeLessThan(250);
+    expect(events.filter((event) => event === 'ask a')).toHaveLength(2);
+  });
+
   test('asks for the lock within a minute where a gateway refuses all requests that wait', async () => {
     const { result, tookMs } = await waiting({
       answer: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),

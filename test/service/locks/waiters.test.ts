@@ -246,7 +246,7 @@ describe('those who wait for a path', () => {
     expect(world.told).toEqual(['first', 'second']);
   });
 
-  test('are answered at once when the service stops, and nobody comes after them', async () => {
+  test('are answered at once when the service stops, and so is everybody after them', async () => {
     const world = await worldWith('first', 'second');
     world.hold('b');
     world.arrive('other', { path: 'b' });
@@ -254,7 +254,9 @@ describe('those who wait for a path', () => {
     world.waiters.stop();
     await pass(0);
     expect([...world.outcomes.values()]).toEqual(['stopped', 'stopped', 'stopped']);
-    expect(world.arrive('late')).toBeUndefined();
+    world.arrive('late');
+    await pass(0);
+    expect(world.outcomes.get('late')).toBe('stopped');
     expect([world.counts.at(-1), world.isListening(), vi.getTimerCount()]).toEqual([0, false, 0]);
   });
 
