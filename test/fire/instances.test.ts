@@ -21,6 +21,7 @@ import {
   triggerSyncs,
 } from '../support/instances/racers.ts';
 import { leaveOut } from '../support/left-out.ts';
+import { hasGo, notLinearizable } from '../support/linearizability/check.ts';
 import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../support/seed.ts';
@@ -138,7 +139,7 @@ test('while instances are killed and the database restarts, nobody shares a lock
     makeChaos({ fleet, cluster, instances }, durationMs, runs(1, 2) === 1 ? modes.slice(0, 1) : modes, randoms(1)),
     triggerSyncs(synced, remote, randoms(2)),
     ...Array.from({ length: clients }, (_, client) =>
-      raceForLocks(races[client % races.length] ?? synced, randoms(100 + client)),
+      raceForLocks(races[client % races.length] ?? synced, client, randoms(100 + client)),
     ),
   ]);
   const granted = new Set(races.flatMap(({ book }) => [...book.grants.keys()]));
@@ -150,6 +151,14 @@ test('while instances are killed and the database restarts, nobody shares a lock
   measured('locks that were granted', granted.size);
   const broken = 'two holders at a time, lost locks or fences that fell';
   measured(broken, violations.length, violations.slice(0, 10));
+
+  if (hasGo()) {
+    const operations = races.flatMap(({ book }) => book.operations);
+    expect(operations.length).toBeGreaterThanOrEqual(granted.size);
+    expect(notLinearizable(operations), `of ${operations.length} operations`).toEqual([]);
+  } else {
+    process.stdout.write('Linearizability is not checked: there is no Go on this machine.\n');
+  }
 
   const ended = await Promise.all([...syncs].map((id) => awaitSync(synced, id)));
   for (const sync of await syncAll(synced)) expect(sync).toMatchObject({ status: 'succeeded' });

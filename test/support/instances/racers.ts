@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lock } from '../../../src/interface/resources.ts';
 import type { Repository } from '../git-repository.ts';
+import type { LockOperation } from '../linearizability/check.ts';
 import { type Ask, ask, type Reply } from '../running-service.ts';
 import type { Random } from '../seed.ts';
 
@@ -9,6 +10,9 @@ import type { Random } from '../seed.ts';
 
 interface Settled {
   readonly reply: Reply;
+  /** It took effect between these two, in milliseconds since 1970. */
+  readonly call: number;
+  readonly return: number;
   /** How many attempts before it may have been done or not: their answers were lost. */
   readonly lost: number;
 }
@@ -37,13 +41,14 @@ export async function insist(
   request: Ask,
 ): Promise<Settled> {
   const until = performance.now() + patienceMs;
+  const call = Date.now();
   for (let lost = 0; ; lost += 1) {
     traffic.requests += 1;
     let why: string;
     try {
       const reply = await ask(base, method, path, { ...request, signal: AbortSignal.timeout(attemptMs) });
       if (reply.headers.has('idempotency-replayed')) traffic.proven += 1;
-      if (!isOpen(reply)) return { reply, lost };
+      if (!isOpen(reply)) return { reply, lost, call, return: Date.now() + 1 };
       why = `${reply.status} ${reply.text}`;
     } catch (error) {
       why = String(error);
@@ -71,9 +76,14 @@ interface Book {
   /** Of locks whose release was acknowledged. */
   readonly released: Set<string>;
   readonly violations: string[];
+  /** In any order. */
+  readonly operations: LockOperation[];
 }
 
-export const emptyBook = (): Book => ({ grants: new Map(), held: new Map(), released: new Set(), violations: [] });
+export const emptyBook = (): Book => ({
+  ...{ grants: new Map(), held: new Map(), released: new Set() },
+  ...{ violations: [], operations: [] },
+});
 
 /** The database rounds its clock to milliseconds. */
 const roundingMs = 2;
@@ -113,9 +123,11 @@ const longestHoldMs = 400;
 const longestPauseMs = 200;
 
 /** Takes locks on paths that all others want too, and gives them back or lets them expire. */
-export async function raceForLocks(race: Race, random: Random): Promise<void> {
+export async function raceForLocks(race: Race, client: number, random: Random): Promise<void> {
   const { base, token, workspace, paths, traffic, book, isOver } = race;
   const locks = `/workspaces/${workspace}/locks`;
+  const note = (kind: LockOperation['kind'], { id, path, fence }: Lock, at: Pick<LockOperation, 'call' | 'return'>) =>
+    book.operations.push({ path: `${workspace} ${path}`, client, kind, id, fence, call: at.call, return: at.return });
   while (!isOver()) {
     const path = `Content/asset-${Math.floor(random() * paths)}.bin`;
     const expires = random() < 1 / leftToExpire;
@@ -126,6 +138,9 @@ export async function raceForLocks(race: Race, random: Random): Promise<void> {
     });
     if (taken.reply.status === 201) {
       const grant = noteGrant(book, taken.reply.body);
+      note('granted', grant.lock, taken);
+      const { expiresAt } = grant;
+      if (expires) note('expired', grant.lock, { call: expiresAt - roundingMs, return: expiresAt + roundingMs });
       await sleep(random() * longestHoldMs);
       if (!expires) {
         grant.releasing = true;
@@ -140,8 +155,11 @@ export async function raceForLocks(race: Race, random: Random): Promise<void> {
         if (!allowed.includes(status))
           book.violations.push(`The release of ${id} on ${path} was answered ${status} ${text}`);
         book.released.add(id);
+        note(released.lost === 0 ? 'released' : 'released-or-gone', grant.lock, released);
       }
-    } else if (taken.reply.status !== 409) {
+    } else if (taken.reply.status === 409) {
+      note('held', taken.reply.body.lock, taken);
+    } else {
       book.violations.push(`A lock on ${path} was answered ${taken.reply.status} ${taken.reply.text}`);
     }
     await sleep(random() * longestPauseMs);

@@ -1,0 +1,55 @@
+import { beforeEach, expect, test } from 'vitest';
+import { leaveOut } from '../support/left-out.ts';
+import { hasGo, type LockOperation, notLinearizable } from '../support/linearizability/check.ts';
+
+const path = 'game Hero.uasset';
+
+const operation = (
+  kind: LockOperation['kind'],
+  id: string,
+  [call, end]: readonly [number, number],
+  fence = Number(id),
+): LockOperation => ({ path, client: 1, kind, id, call, return: end, fence });
+
+beforeEach((context) => {
+  if (!hasGo()) leaveOut(context, 'There is no Go on this machine, in which the checker is written.');
+});
+
+test('the checker accepts locks that are held one after the other', () => {
+  const history = [
+    operation('granted', '1', [0, 10]),
+    operation('held', '1', [5, 20]),
+    operation('released', '1', [20, 30]),
+    operation('granted', '2', [25, 40]),
+    operation('expired', '2', [50, 55]),
+    operation('granted', '3', [51, 60]),
+    operation('released-or-gone', '2', [45, 70]),
+  ];
+  expect(notLinearizable(history)).toEqual([]);
+});
+
+test.each<[string, readonly LockOperation[]]>([
+  ['two holders at a time', [operation('granted', '1', [0, 10]), operation('granted', '2', [20, 30])]],
+  [
+    'a fence that fell',
+    [
+      operation('granted', '1', [0, 10], 7),
+      operation('released', '1', [20, 30], 7),
+      operation('granted', '2', [40, 50], 6),
+    ],
+  ],
+  [
+    'a refusal for a lock that was not there yet',
+    [operation('held', '1', [0, 5]), operation('granted', '1', [10, 20])],
+  ],
+  [
+    'a refusal for a lock that had ended',
+    [operation('granted', '1', [0, 10]), operation('expired', '1', [50, 55]), operation('held', '1', [60, 70])],
+  ],
+  [
+    'a release that released nothing',
+    [operation('granted', '1', [0, 10]), operation('expired', '1', [20, 25]), operation('released', '1', [30, 40])],
+  ],
+])('the checker finds %s', (_, history) => {
+  expect(notLinearizable(history)).toEqual([`${path}: Illegal`]);
+});
