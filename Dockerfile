@@ -9,7 +9,8 @@ COPY stubs stubs
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY compile.ts tsconfig.json tsconfig.build.json ./
 COPY src src
-RUN node compile.ts && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+ARG REVISION=unknown
+RUN node compile.ts --revision "$REVISION" && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24-slim
 # A pinned version of a Debian package is gone with its next security fix.

@@ -5,6 +5,7 @@ import { delimiter, dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { gitAt } from './support/git-repository.ts';
 import { leaveOut } from './support/left-out.ts';
 import { ask } from './support/running-service.ts';
 
@@ -27,6 +28,7 @@ const npm = (args: readonly string[], cwd: string) =>
 let folder: string;
 let tarball: string;
 let files: string[];
+let commit: string;
 
 /** Packs a copy, so that packing, which builds anew, does not take the build away from other tests. */
 beforeAll(async () => {
@@ -39,6 +41,10 @@ beforeAll(async () => {
     await cp(join(root, part), join(copy, part), { recursive: true });
   }
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
+  gitAt(copy, 'init', '--quiet');
+  gitAt(copy, 'add', 'compile.ts');
+  gitAt(copy, 'commit', '--quiet', '--message', 'A commit');
+  commit = gitAt(copy, 'rev-parse', '--short=12', 'HEAD').trim();
   const { stdout } = await npm(['pack', '--json', '--pack-destination', folder], copy);
   const [packed]: { filename: string; files: { path: string }[] }[] = JSON.parse(stdout);
   tarball = join(folder, packed?.filename ?? '');
@@ -54,7 +60,7 @@ test('the package holds the command, what it runs, the documentation, and nothin
       .map(({ parentPath, name }) => relative(join(root, 'src'), join(parentPath, name)))
       .map((path) => `build/${path.replaceAll('\\', '/').replace(/\.ts$/, '.js')}`);
   });
-  const named = ['LICENSE', 'README.md', 'bin/workspace-service.js', 'package.json'];
+  const named = ['LICENSE', 'README.md', 'bin/workspace-service.js', 'build/service/revision', 'package.json'];
   const documentation = (path: string): boolean => /^(CHANGELOG|CONTRIBUTING|SECURITY)\.md$|^docs\/.+/.test(path);
   expect(files.filter((path) => !documentation(path))).toEqual(
     [...named, ...(await Promise.all(built)).flat()].toSorted(),
@@ -166,7 +172,7 @@ test('the installed package starts a service', async (context) => {
     const taken = await promisify(execFile)('npx', take, { cwd: place, env, shell: onWindows });
     expect(taken.stdout).toMatch(/^Locked Content\/Hero\.uasset until /);
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-    expect(written).toContain(`workspace-service ${version} listens on `);
+    expect(written).toContain(`workspace-service ${version} (revision ${commit}) listens on `);
     service.terminate();
     expect(await service.ended).toBe(0);
   } finally {

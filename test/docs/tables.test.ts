@@ -8,6 +8,7 @@ import { withTables } from '../../docs/write-tables.ts';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { problems } from '../../src/interface/problem.ts';
 import { scopes } from '../../src/interface/scopes.ts';
+import { schemaVersion } from '../../src/service/storage/migrations.ts';
 import { openScene } from '../e2e/scene.ts';
 import { expectedPages } from '../service/dashboard/expected-pages.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
@@ -169,6 +170,12 @@ test('the map has a sentence for each folder of src/, and no other folders', asy
   const entries = await readdir(join(root, 'src'), { recursive: true, withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
   expect(rows.toSorted()).toEqual(folders.map((folder) => folder.slice(root.length)).toSorted());
+});
+
+test('the changelog names the database schema of this version', async () => {
+  const { text } = await readPage('CHANGELOG.md');
+  const [, newest = ''] = text.split(/^## /m);
+  expect(newest).toContain(`### Upgrading\n\nThe database schema is ${schemaVersion}.`);
 });
 
 test('the changelog has only the sections that a release looks for', async () => {

@@ -49,7 +49,7 @@ test('mirrors on a disk that becomes read-only fail their syncs with a sentence,
   await disk.run('mount', '-o', 'remount,rw', join(disk.folder, 'data'));
   expect(await sync()).toMatchObject({ status: 'succeeded', error: null });
   expect(readdirSync(disk.path('data', 'scratch'))).toEqual([]);
-  expect(service.command.stderr()).not.toContain('"level":50');
+  expect(service.command.stderr()).not.toContain('"level":"error"');
 });
 
 test('a disk that the system makes read-only because of its errors: writes are 503, reads go on, and after a restart nothing is lost', async (context) => {

@@ -1,23 +1,23 @@
 import type { Parsed } from '../../src/interface/parsed.ts';
-import { serve } from '../../src/service/cli/commands/serve.ts';
+import { serveFlags } from '../../src/service/cli/serve/settings.ts';
 import { parseByteCount, parseRateLimit, wholeNumber } from '../../src/service/cli/values.ts';
 import type { RateLimit } from '../../src/service/http/rate-limit.ts';
 
 /** Of a command only the help tells the defaults: it is what an operator reads. */
-function defaultOf<T>(flag: string, parse: (text: string) => Parsed<T>): T {
-  const [, text = ''] = /^default (\S+)$/.exec(serve.flags[flag]?.otherwise ?? '') ?? [];
+function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Parsed<T>): T {
+  const [, text = ''] = /^default (\S+)$/.exec(serveFlags[flag].otherwise) ?? [];
   const parsed = parse(text);
-  if (!parsed.ok) throw new Error(`The help names no default of --${flag}. ${parsed.why}`);
+  if (!parsed.ok) throw new Error(`The help names no default of ${flag}. ${parsed.why}`);
   return parsed.value;
 }
 
 /** That of `serve` where nobody names one. Tests, benchmarks and the simulation have it unless they say otherwise. */
-export const shippedRateLimit: RateLimit = defaultOf('rate-limit', parseRateLimit);
+export const shippedRateLimit: RateLimit = defaultOf('rateLimit', parseRateLimit);
 
 const count = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
 export const shippedQuotas = {
-  maxLocks: defaultOf('max-locks', count),
-  maxLocksPerOwner: defaultOf('max-locks-per-owner', count),
-  maxRememberedBytes: defaultOf('max-remembered-bytes', parseByteCount),
+  maxLocks: defaultOf('maxLocks', count),
+  maxLocksPerOwner: defaultOf('maxLocksPerOwner', count),
+  maxRememberedBytes: defaultOf('maxRememberedBytes', parseByteCount),
 };

@@ -5,7 +5,7 @@ import { completionOf } from './commands/completion.ts';
 import { hookList, hookRemove } from './commands/hook.ts';
 import { lockList, lockRelease } from './commands/lock.ts';
 import { restore } from './commands/restore.ts';
-import { serve } from './commands/serve.ts';
+import { serveNextTo } from './commands/serve.ts';
 import { signIn } from './commands/sign-in.ts';
 import { tokenCreate, tokenList, tokenRevoke } from './commands/token.ts';
 import { trustAdd, trustList, trustRemove } from './commands/trust.ts';
@@ -13,8 +13,7 @@ import { workspaceAdd, workspaceList, workspaceRemove } from './commands/workspa
 import { workspaceLfs, workspaceUpdate } from './commands/workspace-desk.ts';
 import { lockCheck, lockTake } from './remote/lock.ts';
 
-const withoutCompletion: readonly Command[] = [
-  serve,
+const others: readonly Command[] = [
   signIn,
   tokenCreate,
   tokenList,
@@ -37,6 +36,8 @@ const withoutCompletion: readonly Command[] = [
   backup,
   restore,
 ];
+
+const withoutCompletion: readonly Command[] = [serveNextTo(others), ...others];
 
 /** All there are, in the order of the help. */
 export const commands: readonly Command[] = [...withoutCompletion, completionOf(withoutCompletion)];

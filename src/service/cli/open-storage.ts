@@ -1,11 +1,13 @@
 import { accessSync, constants } from 'node:fs';
 import { sqliteErrorText, systemErrorText } from '../platform/system-errors.ts';
 import { makeFolder } from '../storage/make-folder.ts';
-import { NewerSchemaError } from '../storage/migrations.ts';
+import { type Migration, NewerSchemaError } from '../storage/migrations.ts';
 import { openSqlite } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
 import { Failure } from './command.ts';
 import { quoted } from './output/print.ts';
+import { printLines } from './output/table.ts';
+import type { ProcessIo } from './process-io.ts';
 
 const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
 
@@ -63,21 +65,38 @@ function whyNoDatabase(error: unknown): string {
   return 'its driver does not accept the address, or the server does not accept the connection';
 }
 
+export interface StorageEvents {
+  readonly onMigrated: (migration: Migration) => void;
+  readonly onCommit?: (changes: number) => void;
+  readonly onIdleError?: (error: Error) => void;
+}
+
 /** The database of the service, brought to the schema of this version. */
 export async function openStorage(
   data: string,
   environment: NodeJS.ProcessEnv,
-  onCommit: (changes: number) => void = () => undefined,
-  onIdleError: (error: Error) => void = () => undefined,
+  { onMigrated, onCommit = () => undefined, onIdleError = () => undefined }: StorageEvents,
 ): Promise<Storage> {
   const url = databaseUrl(environment);
   try {
-    if (url === null) return await openSqlite({ folder: data, onCommit });
+    if (url === null) return await openSqlite({ folder: data, onCommit, onMigrated });
     // Only who uses PostgreSQL has to wait for its driver to be read.
     const { openPostgres } = await import('../storage/postgres.ts');
-    return await openPostgres({ url, onIdleError, onCommit });
+    return await openPostgres({ url, onIdleError, onCommit, onMigrated });
   } catch (error) {
     if (url === null || error instanceof NewerSchemaError) throw folderFailure(data, error);
     throw new Failure(`The database that DATABASE_URL names cannot be used: ${whyNoDatabase(error)}.`);
   }
 }
+
+/** How to return to the earlier version. */
+export const downgradeAdvice =
+  'restore a backup from before the migration: see docs/self-hosting.md#upgrade-and-downgrade';
+
+/** For commands that work on the database next to the service, or without it. */
+export const printMigration =
+  ({ stderr }: ProcessIo) =>
+  ({ from, to, durationMs }: Migration): void =>
+    printLines(stderr, [
+      `Migrated the database from schema ${from} to ${to} in ${durationMs} ms. To go back, ${downgradeAdvice}.`,
+    ]);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { logOutput, type Output } from './output/log-output.ts';
 
@@ -42,3 +42,11 @@ export function version(): string {
   // The package's own file, which the tests of the package read too.
   return (JSON.parse(text) as { readonly version: string }).version;
 }
+
+/** The commit that the service was built from, in a file that compile.ts writes; undefined if it was unknown then. */
+export function revision(): string | undefined {
+  const file = new URL('../revision', import.meta.url);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+export const versionText = (): string => `${version()} (revision ${revision() ?? 'unknown'})`;

@@ -5,7 +5,7 @@ import { nearest } from './did-you-mean.ts';
 import { type Flags, variableOf } from './flags.ts';
 import { quoted, withoutTypedSecrets } from './output/print.ts';
 import { printLines } from './output/table.ts';
-import { type ProcessIo, version } from './process-io.ts';
+import { type ProcessIo, versionText } from './process-io.ts';
 
 export const programName = 'workspace-service';
 
@@ -125,7 +125,7 @@ function createProgram(context: ProgramContext): Commander {
   const program = new Commander(programName)
     .description('Locks, syncs and build webhooks for workspaces of large binary assets.')
     .usage('<command> [flags]')
-    .version(version(), '--version', 'show the version')
+    .version(versionText(), '--version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help', 'show the help of a command')
     .addHelpText('after', example(''))

@@ -8,7 +8,7 @@ import { findWorkspace, listWorkspaces } from '../workspaces/workspaces.ts';
 import { type Call, type Command, type Definition, defineCommand, Failure, type None } from './command.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type Flags, type FlagValues, required, toggle, withDefault } from './flags.ts';
-import { databaseUrl, openStorage } from './open-storage.ts';
+import { databaseUrl, openStorage, printMigration } from './open-storage.ts';
 import { printJson, quoted } from './output/print.ts';
 import { type Line, printLines } from './output/table.ts';
 import { parseFolder } from './values.ts';
@@ -51,7 +51,7 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
       // They are among the flags, whatever the others are: no type can follow that.
       const { data, json } = call.flags as FlagValues<typeof commonFlags>;
       if (!mayBeNew) requireStored(data, call.environment);
-      const storage = await openStorage(data, call.environment);
+      const storage = await openStorage(data, call.environment, { onMigrated: printMigration(io) });
       const { document, lines } = await definition.run(call, storage).finally(storage.close);
       if (json) printJson(io.stdout, document);
       else printLines(io.stdout, lines);

@@ -246,11 +246,23 @@ export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
 }
 
+/** A change of an existing database, which earlier versions refuse since. */
+export interface Migration {
+  readonly from: number;
+  readonly to: number;
+  readonly durationMs: number;
+}
+
 /**
  * Brings the tables to this version, or to an earlier one, for tests of what older databases become. Has to run in a
  * transaction that excludes all other writers.
  */
-export async function migrate(db: Kysely<Tables>, dialect: Dialect, to = migrations.length): Promise<void> {
+export async function migrate(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  to = migrations.length,
+): Promise<Migration | undefined> {
+  const startedAt = performance.now();
   await sql`create table if not exists schema_version (version integer not null)`.execute(db);
   const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
   const version = rows[0]?.version ?? 0;
@@ -259,10 +271,12 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect, to = migrati
       `The database was made by a newer version of the service (its schema is ${version}, this version knows ${migrations.length}). Start that version, or restore a backup.`,
     );
   }
-  if (version === to) return;
+  if (version === to) return undefined;
   for (const migration of migrations.slice(version, to)) {
     for (const statement of migration(spelling[dialect])) await sql.raw(statement).execute(db);
   }
   await sql`delete from schema_version`.execute(db);
   await sql`insert into schema_version (version) values (${sql.lit(to)})`.execute(db);
+  if (version === 0) return undefined;
+  return { from: version, to, durationMs: Math.round(performance.now() - startedAt) };
 }

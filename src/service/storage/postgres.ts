@@ -3,7 +3,7 @@ import { Kysely, type Dialect as KyselyDialect, PostgresDialect, type RawBuilder
 import pg from 'pg';
 import { checkNewestRows } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
-import { migrate } from './migrations.ts';
+import { type Migration, migrate } from './migrations.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
 import type { Broadcast, CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
@@ -32,11 +32,12 @@ const int8 = 20;
 export interface PostgresOptions {
   readonly url: string;
   readonly onCommit?: (changes: number) => void;
+  readonly onMigrated?: (migration: Migration) => void;
   /** A connection was lost while nobody used it; the next query opens another. */
   readonly onIdleError: (error: Error) => void;
 }
 
-export function openPostgres({ url, onCommit, onIdleError }: PostgresOptions): Promise<Storage> {
+export function openPostgres({ url, onCommit, onMigrated, onIdleError }: PostgresOptions): Promise<Storage> {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'workspace-service',
@@ -57,7 +58,7 @@ export function openPostgres({ url, onCommit, onIdleError }: PostgresOptions): P
   // The pool listens only to connections that nobody uses. One that is lost in use fails its query as well, and that
   // is what counts; unheard, its event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return openPostgresDialect(new PostgresDialect({ pool }), createPostgresBroadcast(url), onCommit);
+  return openPostgresDialect(new PostgresDialect({ pool }), createPostgresBroadcast(url), onCommit, onMigrated);
 }
 
 /**
@@ -79,6 +80,7 @@ export async function openPostgresDialect(
   dialect: KyselyDialect,
   broadcast: Broadcast & { close(): Promise<void> },
   onCommit: (changes: number) => void = () => undefined,
+  onMigrated?: (migration: Migration) => void,
 ): Promise<Storage> {
   const db = new Kysely<Tables>({ dialect });
   // What was answered has to survive a power cut, whatever the server's default is. It is said here and not once for each
@@ -87,10 +89,11 @@ export async function openPostgresDialect(
     await sql`select ${locksFor(scope)}, set_config('synchronous_commit', 'on', true)`.execute(transaction);
   };
   try {
-    await db.transaction().execute(async (transaction) => {
+    const migration = await db.transaction().execute(async (transaction) => {
       await excludeOthers(transaction, 'global');
-      await migrate(transaction, 'postgres');
+      return migrate(transaction, 'postgres');
     });
+    if (migration !== undefined) onMigrated?.(migration);
   } catch (error) {
     await db.destroy();
     throw error;

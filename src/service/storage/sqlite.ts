@@ -5,7 +5,7 @@ import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql }
 import { checkNewestRows, watchForDamage } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
 import { makeFolder } from './make-folder.ts';
-import { migrate } from './migrations.ts';
+import { type Migration, migrate } from './migrations.ts';
 import type { Broadcast, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 import { busyTimeoutMs, waitWhenBusy } from './when-busy.ts';
@@ -108,9 +108,10 @@ export const databaseFile = (folder: string): string => join(folder, 'service.db
 export interface SqliteOptions {
   readonly folder: string;
   readonly onCommit?: (changes: number) => void;
+  readonly onMigrated?: (migration: Migration) => void;
 }
 
-export async function openSqlite({ folder, onCommit = () => undefined }: SqliteOptions): Promise<Storage> {
+export async function openSqlite({ folder, onCommit = () => undefined, onMigrated }: SqliteOptions): Promise<Storage> {
   makeFolder(folder);
   const file = databaseFile(folder);
   // Until the tables are ready nobody is served, and statements may block.
@@ -122,7 +123,8 @@ export async function openSqlite({ folder, onCommit = () => undefined }: SqliteO
     damage = error;
   };
   const writer = openKysely(writing, onDamage);
-  await writer.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
+  const migration = await writer.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
+  if (migration !== undefined) onMigrated?.(migration);
   writing.exec('pragma busy_timeout = 0');
 
   // A connection of its own: one that shares the writer's would see changes that are not on disk yet.

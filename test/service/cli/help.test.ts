@@ -76,9 +76,11 @@ test.each([
   expect(stderr).toContain(hint);
 });
 
-test('the installed command is the one that is tested here, and has the version of the package', async () => {
+test('the installed command is the one that is tested here, and has the version of the package and its commit', async () => {
   const args = ['token', 'create', '--nonsense'];
   expect(await runCommand(args)).toEqual(await runMain(args));
   const { version } = (await import('../../../package.json', { with: { type: 'json' } })).default;
-  expect(await runCommand(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  const { stdout, ...rest } = await runCommand(['--version']);
+  expect(rest).toEqual({ code: 0, stderr: '' });
+  expect(stdout.replace(version, 'VERSION')).toMatch(/^VERSION \(revision ([0-9a-f]{12}(-dirty)?|unknown)\)\n$/);
 });

@@ -25,6 +25,19 @@ test('a line for people has when, how bad and what, with the stack of an error b
   );
 });
 
+test('a line for programs has its level by name', () => {
+  const text = lines('json', (log) => {
+    log.warn('one');
+    log.error('other');
+  });
+  expect(
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).level),
+  ).toEqual(['warn', 'error']);
+});
+
 test('what a stranger sends neither ends a line nor moves the cursor, whoever reads the log', () => {
   const text = lines('text', (log) => log.info({ path: 'a\nFAKE\u001b[2J\u202e' }, 'request'));
   expect(text.trimEnd().split('\n')).toHaveLength(1);

@@ -56,7 +56,8 @@ describe('serve', () => {
     const command = start([]);
     const [line = ''] = (await command.printed('listens on ')).split('\n');
     const [, origin = ''] =
-      /^workspace-service \d+\.\d+\.\d+\S* listens on (http:\/\/127\.0\.0\.1:\d+)\/v1$/.exec(line) ?? [];
+      /^workspace-service \d+\.\d+\.\d+\S* \(revision \w+\) listens on (http:\/\/127\.0\.0\.1:\d+)\/v1$/.exec(line) ??
+      [];
     expect((await ask(origin, 'GET', '/readyz')).status).toBe(200);
     expect(await command.stop()).toBe(0);
     const { stdout, stderr } = command.written();

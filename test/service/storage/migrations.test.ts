@@ -1,5 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
-import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
@@ -9,9 +8,9 @@ import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { readLockHistory } from '../../../src/service/locks/read-history.ts';
 import { type ReleaseRequest, releaseLock } from '../../../src/service/locks/release.ts';
 import { renewLock } from '../../../src/service/locks/renew.ts';
-import { migrate } from '../../../src/service/storage/migrations.ts';
+import { type Migration, migrate, schemaVersion } from '../../../src/service/storage/migrations.ts';
 import { openPostgres, openPostgresDialect } from '../../../src/service/storage/postgres.ts';
-import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
+import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../src/service/storage/tables.ts';
 import { newTokenSecret, secretHash } from '../../../src/service/tokens/secret.ts';
@@ -25,35 +24,21 @@ import {
   postgresServer,
   temporaryDataFolder,
 } from '../../support/databases.ts';
+import { createOldSqlite } from '../../support/old-sqlite.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
 interface OldDatabase {
   /** As the earlier version left it. */
   readonly before: Kysely<Tables>;
   /** As this version opens it. */
-  open(): Promise<Storage>;
+  open(onMigrated?: (migration: Migration) => void): Promise<Storage>;
   remove(): Promise<void>;
 }
 
 async function oldSqlite(schema: number): Promise<OldDatabase> {
   const { folder, remove } = await temporaryDataFolder();
-  const file = new DatabaseSync(databaseFile(folder));
-  // What Kysely asks of a driver, without more.
-  const database = {
-    prepare(text: string) {
-      const statement = file.prepare(text);
-      return {
-        reader: statement.columns().length > 0,
-        all: () => statement.all(),
-        run: () => statement.run(),
-        iterate: () => statement.iterate(),
-      };
-    },
-    close: () => file.close(),
-  };
-  const before = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
-  await migrate(before, 'sqlite', schema);
-  return { before, open: () => openSqlite({ folder }), remove };
+  const before = await createOldSqlite(folder, schema);
+  return { before, open: (onMigrated = () => undefined) => openSqlite({ folder, onMigrated }), remove };
 }
 
 async function oldPostgres(schema: number): Promise<OldDatabase> {
@@ -61,13 +46,17 @@ async function oldPostgres(schema: number): Promise<OldDatabase> {
     const { server, giveBack: remove } = await borrowPGlite();
     const before = new Kysely<Tables>({ dialect: lentPGlite(server) });
     await migrate(before, 'postgres', schema);
-    return { before, open: () => openPostgresDialect(lentPGlite(server), pgliteBroadcast(server)), remove };
+    const open: OldDatabase['open'] = (onMigrated) =>
+      openPostgresDialect(lentPGlite(server), pgliteBroadcast(server), undefined, onMigrated);
+    return { before, open, remove };
   }
   const { url, remove } = await createPostgresDatabase(postgresServer);
   const dialect = new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) });
   const before = new Kysely<Tables>({ dialect });
   await migrate(before, 'postgres', schema);
-  return { before, open: () => openPostgres({ url, onIdleError: () => undefined }), remove };
+  const open: OldDatabase['open'] = (onMigrated = () => undefined) =>
+    openPostgres({ url, onMigrated, onIdleError: () => undefined });
+  return { before, open, remove };
 }
 
 async function runAll(db: Kysely<Tables>, statements: readonly string[]): Promise<void> {
@@ -353,3 +342,18 @@ test.each([
     expect(await storage.read.selectFrom('lock_history').selectAll().execute()).toEqual([]);
   },
 );
+
+test.each([
+  ['SQLite', oldSqlite],
+  [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
+])('on %s, a migration is reported with both schemas, and only when it happens', async (_, makeOld) => {
+  const { before, open, remove } = await makeOld(5);
+  onTestFinished(remove);
+  await before.destroy();
+  const reported: Migration[] = [];
+  for (let start = 0; start < 2; start += 1) {
+    const storage = await open((migration) => reported.push(migration));
+    await storage.close();
+  }
+  expect(reported).toEqual([{ from: 5, to: schemaVersion, durationMs: expect.any(Number) }]);
+});

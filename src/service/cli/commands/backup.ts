@@ -5,7 +5,7 @@ import { asTimestamp } from '../../storage/timestamp.ts';
 import { backupFailure, createBackupFile } from '../backup-file.ts';
 import { defineCommand, Failure } from '../command.ts';
 import { required } from '../flags.ts';
-import { openStorage } from '../open-storage.ts';
+import { openStorage, printMigration } from '../open-storage.ts';
 import { rowCounts } from '../output/backup.ts';
 import { printJson, quoted, shownTime } from '../output/print.ts';
 import { printLines } from '../output/table.ts';
@@ -30,7 +30,7 @@ export const backup = defineCommand({
     const isPiped = file === '-';
     if (isPiped && io.stdout.columns !== undefined)
       throw new Failure('A backup cannot be written to a terminal. Redirect stdout to a file or a pipe.', 2);
-    const storage = await openStorage(data, environment);
+    const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
     const write = isPiped ? writeToStdout(storage, io) : writeToFile(storage, file);
     const { header, rows } = await write.finally(storage.close);
     const taken_at = asTimestamp(header.taken_at);

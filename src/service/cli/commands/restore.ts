@@ -4,7 +4,7 @@ import { asTimestamp } from '../../storage/timestamp.ts';
 import { backupFailure, openBackupFile } from '../backup-file.ts';
 import { defineCommand } from '../command.ts';
 import { required, toggle } from '../flags.ts';
-import { databaseUrl, openStorage, prepareDataFolder } from '../open-storage.ts';
+import { databaseUrl, openStorage, prepareDataFolder, printMigration } from '../open-storage.ts';
 import { rowCounts } from '../output/backup.ts';
 import { printJson, shownTime } from '../output/print.ts';
 import { type Line, printLines } from '../output/table.ts';
@@ -30,7 +30,7 @@ export const restore = defineCommand({
   example: 'workspaces.backup',
   async run({ flags: { data, json, replace }, arguments: { file }, environment, io }) {
     const input = await openInput(file, io);
-    const restored = await withOwnDatabase(data, environment, (storage) =>
+    const restored = await withOwnDatabase({ data, environment, io }, (storage) =>
       restoreBackup(storage, input, { replace, actor: operatorActor() }),
     )
       .catch((error: unknown) => {
@@ -47,15 +47,14 @@ const openInput = async (file: string, io: ProcessIo): Promise<Readable> =>
 
 /** No service runs on the folder meanwhile. On PostgreSQL, restoreBackup() looks for instances itself. */
 async function withOwnDatabase<T>(
-  data: string,
-  environment: NodeJS.ProcessEnv,
+  { data, environment, io }: { readonly data: string; readonly environment: NodeJS.ProcessEnv; readonly io: ProcessIo },
   work: (storage: Awaited<ReturnType<typeof openStorage>>) => Promise<T>,
 ): Promise<T> {
   const isElsewhere = databaseUrl(environment) !== null;
   if (!isElsewhere) prepareDataFolder(data);
   const release = isElsewhere ? () => {} : takeInstanceLock(data, 'Stop it, then restore again.');
   try {
-    const storage = await openStorage(data, environment);
+    const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
     return await work(storage).finally(storage.close);
   } finally {
     release();

@@ -19,8 +19,6 @@ export function logFormatFor(format: LogFormat, { columns }: Output): WrittenFor
   return columns === undefined ? 'json' : 'text';
 }
 
-const levelNames: Readonly<Record<string, string>> = pino.levels.labels;
-
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** A line that pino has made, for a person: when, how bad, what, and then the rest. The stack of an error follows it. */
@@ -30,7 +28,7 @@ export function logText(json: string): string {
   const details = Object.entries(rest).map(([name, value]) => `${name}=${textOf(value)}`);
   // As shownError() has made it.
   const { message, stack } = (err ?? {}) as { readonly message?: string; readonly stack?: string };
-  const head = `${textOf(time).slice(11, 19)} ${(levelNames[String(level)] ?? '').padEnd(5)} ${textOf(msg)}`;
+  const head = `${textOf(time).slice(11, 19)} ${textOf(level).padEnd(5)} ${textOf(msg)}`;
   const first = [head, ...details, ...(message === undefined ? [] : [`error=${message}`])].join('  ');
   const stackLines = stack === undefined ? [] : stack.split('\n').slice(1);
   return `${[first, ...stackLines].map(safeText).join('\n')}\n`;
@@ -40,7 +38,12 @@ export function logText(json: string): string {
 export function createLog(level: LogLevel, format: WrittenFormat, output: Output): Logger {
   const written = format === 'json' ? safeJson : logText;
   return pino(
-    { level, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: shownError } },
+    {
+      level,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (name) => ({ level: name }) },
+      serializers: { err: shownError },
+    },
     { write: (line: string) => output.write(written(line)) },
   );
 }

@@ -7,16 +7,18 @@ import { endAllLeases } from '../../runtime/lease.ts';
 import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
 import { type Service, startService } from '../../service.ts';
 import { offerSignInLink } from '../../sessions/sign-in-link.ts';
+import { schemaVersion } from '../../storage/migrations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { listTrustRules } from '../../trust/rules.ts';
 import { createTargetCheck } from '../../webhooks/target-address.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { Failure } from '../command.ts';
-import { databaseUrl, openStorage, prepareDataFolder } from '../open-storage.ts';
+import { databaseUrl, downgradeAdvice, openStorage, prepareDataFolder } from '../open-storage.ts';
 import { printJson } from '../output/print.ts';
 import { signInCommand, signInLines, signInUrl } from '../output/sign-in.ts';
 import { printLines } from '../output/table.ts';
-import { type ProcessIo, version } from '../process-io.ts';
+import { type ProcessIo, revision, version, versionText } from '../process-io.ts';
+import type { UnknownVariable } from '../unknown-variables.ts';
 import { listenFailure, loopbackNetworks, originAt, publicUrlOf } from './addresses.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';
 import { takeInstanceLock } from './instance-lock.ts';
@@ -105,12 +107,13 @@ function announce(
       public_url,
       dashboard_url,
       version: version(),
+      revision: revision(),
       sign_in_link,
       ...dev,
     });
   } else {
     printLines(io.stdout, [
-      `workspace-service ${version()} listens on ${base_url}`,
+      `workspace-service ${versionText()} listens on ${base_url}`,
       ...(settings.publicUrl === undefined ? [] : [`Others reach it at ${settings.publicUrl}/v1`]),
       `Its dashboard is at ${dashboard_url}`,
       ...(sign_in_link === undefined
@@ -119,7 +122,8 @@ function announce(
       ...(dev === null ? [] : welcome(`${dashboard_url}v1`, dev)),
     ]);
   }
-  log.info({ base_url, public_url, version: version() }, 'listening');
+  const build = { version: version(), revision: revision(), schema: schemaVersion };
+  log.info({ base_url, public_url, ...build }, 'listening');
   if (!isLoopback(host)) {
     log.warn(
       { host },
@@ -159,9 +163,15 @@ const otherWays =
   'Stop it first, give this one a folder of its own with --data, or use PostgreSQL (DATABASE_URL) to run several.';
 
 /** Runs the service until it is told to stop. */
-export async function serve(settings: ServeSettings, environment: NodeJS.ProcessEnv, io: ProcessIo): Promise<void> {
+export async function serve(
+  settings: ServeSettings,
+  environment: NodeJS.ProcessEnv,
+  io: ProcessIo,
+  unknown: readonly UnknownVariable[],
+): Promise<void> {
   const { data, dev, allowFileRemotes, logLevel } = settings;
   const log = createLog(logLevel, logFormatFor(settings.log, io.stderr), io.stderr);
+  for (const each of unknown) log.warn(each, 'unknown variable: it has no effect');
   const metrics = createMetrics();
   const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
   const databaseIsElsewhere = databaseUrl(environment) !== null;
@@ -169,12 +179,12 @@ export async function serve(settings: ServeSettings, environment: NodeJS.Process
   prepareDataFolder(data);
   const releaseInstance = databaseIsElsewhere ? () => {} : takeInstanceLock(data, otherWays);
   try {
-    const storage = await openStorage(
-      data,
-      environment,
-      (changes) => metrics.commits.observe(changes),
-      (error) => log.warn({ err: error }, 'a connection to the database was lost'),
-    );
+    const storage = await openStorage(data, environment, {
+      onCommit: (changes) => metrics.commits.observe(changes),
+      onIdleError: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
+      onMigrated: ({ from, to, durationMs: duration_ms }) =>
+        log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
+    });
     try {
       await serveOn({ settings, storage, git, metrics, log, environment, io });
     } finally {

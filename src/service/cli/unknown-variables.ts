@@ -1,0 +1,22 @@
+import { nearest } from './did-you-mean.ts';
+import { variableOf } from './flags.ts';
+
+/** Without the value, which may be a secret. */
+export interface UnknownVariable {
+  readonly variable: string;
+  readonly did_you_mean: string | undefined;
+}
+
+/** Variables with the prefix of the service that no flag has. `flags` are as they are typed, without the dashes. */
+export function unknownVariables(environment: NodeJS.ProcessEnv, flags: readonly string[]): readonly UnknownVariable[] {
+  const prefix = variableOf('');
+  const known = new Set(flags.map((flag) => variableOf(flag).slice(prefix.length)));
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(prefix) && !known.has(name.slice(prefix.length)))
+    .toSorted()
+    .map((variable) => {
+      // Without the prefix, in which all of them agree.
+      const meant = nearest(variable.slice(prefix.length), known);
+      return { variable, did_you_mean: meant && `${prefix}${meant}` };
+    });
+}

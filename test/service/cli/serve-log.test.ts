@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { schemaVersion } from '../../../src/service/storage/migrations.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createOldSqlite } from '../../support/old-sqlite.ts';
+import { commandEnvironment, runMain, startMain } from './run-main.ts';
+
+/** What a service logs from its start to its end. */
+async function startAndStop(folder: string, environment: NodeJS.ProcessEnv = {}): Promise<string> {
+  const settings = { ...commandEnvironment(folder), WORKSPACE_SERVICE_PORT: '0', ...environment };
+  const command = startMain(['serve'], settings);
+  await command.printed('listens on ');
+  await command.stop();
+  return command.written().stderr;
+}
+
+const lines = (log: string, msg: string) =>
+  log
+    .split('\n')
+    .filter((line) => line.includes(`"msg":"${msg}"`))
+    .map((line) => JSON.parse(line));
+
+test('serve warns of each variable that it does not know, with the nearest that it does, and never with a value', async () => {
+  const log = await startAndStop(await temporaryFolder(), {
+    WORKSPACE_SERVICE_PARALLEL_SYNC: 's3cret-1',
+    WORKSPACE_SERVICE_COLOR_OF_THE_DASHBOARD: 's3cret-2',
+    WORKSPACE_SERVICE_SCOPES: 'sync',
+  });
+  const warnings = lines(log, 'unknown variable: it has no effect');
+  expect(warnings).toMatchObject([
+    { level: 'warn', variable: 'WORKSPACE_SERVICE_COLOR_OF_THE_DASHBOARD' },
+    { variable: 'WORKSPACE_SERVICE_PARALLEL_SYNC', did_you_mean: 'WORKSPACE_SERVICE_PARALLEL_SYNCS' },
+  ]);
+  expect(warnings[0]).not.toHaveProperty('did_you_mean');
+  expect(log).not.toContain('s3cret');
+});
+
+test('serve logs its migration of an older database once, with where to read about the way back', async () => {
+  const folder = await temporaryFolder();
+  await (await createOldSqlite(folder, 5)).destroy();
+  const migration = { level: 'info', from: 5, to: schemaVersion, duration_ms: expect.any(Number) };
+  const to_go_back = expect.stringContaining('docs/self-hosting.md#upgrade-and-downgrade');
+  expect(lines(await startAndStop(folder), 'migrated the database')).toMatchObject([{ ...migration, to_go_back }]);
+  const next = await startAndStop(folder);
+  expect(lines(next, 'migrated the database')).toEqual([]);
+  expect(lines(next, 'listening')).toMatchObject([{ schema: schemaVersion }]);
+});
+
+test('a command that migrates the database says so, and is silent about a new one', async () => {
+  const folder = await temporaryFolder();
+  await (await createOldSqlite(folder, 5)).destroy();
+  const { code, stderr } = await runMain(['token', 'list'], commandEnvironment(folder));
+  expect(code).toBe(0);
+  expect(stderr).toMatch(new RegExp(`^Migrated the database from schema 5 to ${schemaVersion} in \\d+ ms\\. .+\\n$`));
+  const create = ['token', 'create', '--name=a', '--scopes=sync'];
+  const created = await runMain(create, commandEnvironment(join(folder, 'new')));
+  expect(created).toMatchObject({ code: 0, stderr: '' });
+});
