@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { createDatabaseGauges } from './database-gauges.ts';
 import { forgetOldAnswers } from './idempotency/remembered-answers.ts';
 import type { ObjectUpkeep } from './lfs/upkeep.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
@@ -20,6 +21,7 @@ const rememberedEveryMs = 1_000;
 const refusedEveryMs = 5_000;
 const backlogsEveryMs = 5_000;
 const lastUseEveryMs = 10_000;
+const gaugesEveryMs = 15_000;
 const tidyEveryMs = 10 * 60_000;
 /** So much of what may be remembered is taken before it is counted again. */
 const uncounted = 1 / 16;
@@ -45,6 +47,8 @@ export function startBackgroundWork(options: {
   const { storage, metrics, log, maxRememberedBytes, lastUse, refusedRequests, objectUpkeep, onError } = options;
   // What an earlier process has left is not known.
   let rememberedBytes = Number.POSITIVE_INFINITY;
+
+  const gauges = createDatabaseGauges(storage, metrics);
 
   const every = (ms: number, work: () => Promise<void>) => repeat(ms, work, onError);
   const stopRepeating = [
@@ -73,6 +77,8 @@ export function startBackgroundWork(options: {
       await forgetExchangedTokens(storage);
     }),
     every(tidyEveryMs, objectUpkeep.lookAtAll),
+    repeat(gaugesEveryMs, gauges.measureWorkspaces, onError, { atOnce: true }),
+    repeat(tidyEveryMs, gauges.measureTokens, onError, { atOnce: true }),
   ];
 
   return {

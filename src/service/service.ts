@@ -130,7 +130,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       const timer = setTimeout(work, ms);
       return () => clearTimeout(timer);
     },
-    onCount: (waiters) => metrics.lockWaiters.set(waiters),
+    onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
     onError,
   });
   const refusedRequests = createRefusedRequests({

@@ -1,8 +1,7 @@
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Command } from '../../src/service/cli/command.ts';
 import { commands } from '../../src/service/cli/commands.ts';
 import { variableOf } from '../../src/service/cli/flags.ts';
@@ -16,7 +15,7 @@ import { createRepository, manyCommits } from '../support/git-repository.ts';
 import { enoughTime, operatorEnvironment, remoteAt } from '../support/git-service.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
-import { codeIn, runSnippet, section, selfHosting, shipped, snippetWith, tableRows } from './pages.ts';
+import { runSnippet, section, selfHosting, shipped, snippetWith, tableRows } from './pages.ts';
 
 const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
 
@@ -96,72 +95,6 @@ beforeAll(async () => {
   service = await startTestService(kind);
 });
 afterAll(() => service.stop());
-
-describe('the metrics', () => {
-  let text: string;
-
-  beforeAll(async () => {
-    const { secret } = await service.token({ scopes: ['locks:read'] });
-    // The second answer counts the first request.
-    await service.ask('GET', '/metrics', { token: secret });
-    ({ text } = await service.ask('GET', '/metrics', { token: secret }));
-  });
-
-  const there = () => [...text.matchAll(/^# TYPE (\S+) \S+$/gm)].map(([, name = '']) => name);
-  const rows = tableRows(section(selfHosting, 'Metrics'), 'Metric');
-
-  test('are all in the table, and no others', (context) => {
-    const documented = rows.flatMap(([names = '']) => codeIn(names));
-    expect(documented).toEqual(unique(documented));
-    // Some process metrics exist on Linux only.
-    if (process.platform !== 'linux') leaveOut(context, 'Not every metric is there on this system.');
-    expect(documented.toSorted()).toEqual(there().toSorted());
-  });
-
-  test('have the labels that the table says', () => {
-    for (const [names = '', labels = ''] of rows) {
-      for (const name of codeIn(names)) {
-        const lines = text.split('\n').filter((line) => new RegExp(`^${name}(_count|_sum|_bucket)?[{ ]`).test(line));
-        const found = lines.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, label = '']) => label));
-        const own = unique(found).filter((label) => label !== 'le');
-        if (lines.length > 0) expect(own.toSorted(), name).toEqual(codeIn(labels).toSorted());
-      }
-    }
-  });
-
-  test('start at zero for each result of a sync and an attempt, so that the first failure is an increase', () => {
-    const told = (name: string) => codeIn(rows.find(([names = '']) => codeIn(names).includes(name))?.[2] ?? '');
-    for (const status of told('workspace_syncs_total')) {
-      expect(text).toContain(`workspace_syncs_total{status="${status}"} 0\n`);
-    }
-    for (const outcome of told('workspace_webhook_attempts_total')) {
-      expect(text).toContain(`workspace_webhook_attempts_total{outcome="${outcome}"} 0\n`);
-    }
-    expect(text).toContain('workspace_locks_expired_total 0\n');
-  });
-
-  test('have everything that the alerts use', () => {
-    const { groups } = parse(snippetWith(selfHosting, 'alert: '));
-    const expressions: string[] = groups.flatMap(({ rules }: { rules: { expr: string }[] }) =>
-      rules.map(({ expr }) => expr),
-    );
-    expect(expressions).not.toEqual([]);
-    for (const expression of expressions) {
-      const [, name = '', labels = ''] =
-        /\b((?:workspace|nodejs|process)_\w+|up)\b(?:\{([^}]*)\})?/.exec(expression) ?? [];
-      if (name === 'up') continue;
-      const lines = text.split('\n').filter((line) => line.startsWith(name));
-      expect(lines, expression).not.toEqual([]);
-      for (const [, label = '', operator, value = ''] of labels.matchAll(/(\w+)(=~?)"([^"]*)"/g)) {
-        expect(lines.join('\n'), expression).toContain(`${label}="`);
-        if (label === 'status' && name.startsWith('workspace_http')) continue;
-        for (const one of operator === '=~' ? value.split('|') : [value]) {
-          expect(lines.join('\n'), expression).toContain(`${label}="${one}"`);
-        }
-      }
-    }
-  });
-});
 
 test('the command that checks a proxy prints what the page says', async () => {
   const workspace = await service.workspace();

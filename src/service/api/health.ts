@@ -2,7 +2,9 @@ import { z } from '@hono/zod-openapi';
 import { type Answer, jsonAnswer } from '../contract/answer.ts';
 import { unavailable } from '../contract/problem.ts';
 import type { AccessControl } from '../http/access.ts';
+import { bearerOf } from '../http/context.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { type Bearer, maySee } from '../tokens/tokens.ts';
 import { type Api, addOperation, always, jsonResponse } from './operation.ts';
 
 const statusSchema = z.object({ status: z.literal('ok') }).openapi('Health');
@@ -55,10 +57,10 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     path: '/metrics',
     access: 'any-token',
     responses: { 200: { description: 'The metrics.', content: { 'text/plain': { schema: z.string() } } } },
-    handle: async (): Promise<Answer> => ({
+    handle: async ({ c }): Promise<Answer> => ({
       status: 200,
       headers: { 'content-type': metrics.registry.contentType },
-      body: await metrics.registry.metrics(),
+      body: visibleMetrics(await metrics.registry.metrics(), bearerOf(c)),
     }),
   });
 
@@ -75,3 +77,13 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     },
   });
 }
+
+/** Without the series of workspaces that the token may not see. Ids of workspaces need no escapes in a label. */
+const visibleMetrics = (text: string, bearer: Bearer): string =>
+  text
+    .split('\n')
+    .filter((line) => {
+      const [, workspace] = /^\w+\{workspace="([^"]*)"/.exec(line) ?? [];
+      return workspace === undefined || maySee(bearer, workspace);
+    })
+    .join('\n');

@@ -42,7 +42,7 @@ export interface LockWaitersOptions {
   readonly watchOthers: (onChange: (lock: ReleasedLock | undefined) => void) => () => void;
   /** Does something later; gives what takes it back. */
   readonly after: (ms: number, work: () => void) => () => void;
-  readonly onCount: (waiters: number) => void;
+  readonly onCount: (workspace: string, change: 1 | -1) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -108,14 +108,14 @@ export function createLockWaiters({
 
   const keyOf = ({ workspace, path }: LockPlace): string => JSON.stringify([workspace, keyOfPath(path)]);
 
-  function count(tokenId: string, change: 1 | -1): void {
+  function count({ tokenId, workspace }: WaitRequest, change: 1 | -1): void {
     const own = (ofToken.get(tokenId) ?? 0) + change;
     if (own === 0) ofToken.delete(tokenId);
     else ofToken.set(tokenId, own);
     if (total === 0) stopWatching = watchOthers(onOthers);
     total += change;
     if (total === 0) stopWatching();
-    onCount(total);
+    onCount(workspace, change);
   }
 
   function setTimer(queue: Queue, ms: number, work: () => void): void {
@@ -220,8 +220,8 @@ export function createLockWaiters({
   }
 
   function join(request: WaitRequest, resolve: (outcome: WaitOutcome) => void): void {
-    const { tokenId, seconds, gone } = request;
-    count(tokenId, 1);
+    const { seconds, gone } = request;
+    count(request, 1);
     const queue = queueFor(request);
     const leave = (): void => waiter.end('gone');
     const cancelTimeout = after(seconds * 1_000, () => waiter.end('time is over'));
@@ -235,7 +235,7 @@ export function createLockWaiters({
           queue.cancelTimer();
           queues.delete(keyOf(queue.place));
         }
-        count(tokenId, -1);
+        count(request, -1);
         resolve(outcome);
       },
     };

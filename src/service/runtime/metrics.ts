@@ -10,88 +10,91 @@ export type GitOutcomeLabel = (typeof gitOutcomes)[number];
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+/** Gauges of Node with names that belong to counters. Each is the sum of another one over its label. */
+const misnamedTotals = ['resources', 'handles', 'requests'].map((what) => `nodejs_active_${what}_total`);
+
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of misnamedTotals) registry.removeSingleMetric(name);
   const registers = [registry];
   const counter = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name, help, labelNames, registers });
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const gauge = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers });
   const metrics = {
     registry,
+    buildInfo: gauge('workspace_build_info', 'The running version; always 1.', 'version', 'revision', 'node'),
     requests: new Histogram({
       name: 'workspace_http_request_duration_seconds',
-      help: 'Time from the first byte of a request to its answer, without what it asked to wait.',
+      help: 'Time from the first byte of a request to its response, excluding time spent in Prefer: wait.',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
     unreadable: counter(
       'workspace_http_unreadable_total',
-      'What arrived and was refused before it was a request, by the status of the refusal.',
+      'Input rejected before it could be parsed as a request, by status.',
       'status',
     ),
     droppedConnections: counter(
       'workspace_http_connections_dropped_total',
-      'Connections that were closed at once, because there were too many.',
+      'Connections closed at once because the connection limit was reached.',
     ),
     commits: new Histogram({
       name: 'workspace_commit_changes',
-      help: 'How many changes shared a flush to disk.',
+      help: 'Changes per flush to disk.',
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
       registers,
     }),
-    syncs: counter('workspace_syncs_total', 'Syncs that ended, by how.', 'status'),
-    syncsRunning: gauge('workspace_syncs_running', 'Syncs that this instance runs now.'),
+    syncs: counter('workspace_syncs_total', 'Finished syncs, by status.', 'status'),
+    syncsRunning: gauge('workspace_syncs_running', 'Syncs running on this instance.'),
+    lastSync: gauge(
+      'workspace_last_successful_sync_timestamp_seconds',
+      'End of the last successful sync of each workspace.',
+      'workspace',
+    ),
     gitRequests: counter(
       'workspace_git_requests_total',
-      'Requests of git for mirrors, by what was asked for and how it ended.',
+      'Requests of git clients for mirrors, by kind and outcome.',
       'request',
       'outcome',
     ),
-    gitServing: gauge('workspace_git_serving', 'Requests of git that this instance answers now.'),
-    gitSentBytes: counter('workspace_git_sent_bytes_total', 'What was sent to clients of git.'),
-    deliveries: counter(
-      'workspace_webhook_attempts_total',
-      'Attempts to deliver a webhook, by how they ended.',
-      'outcome',
+    gitServing: gauge('workspace_git_serving', 'Requests of git clients that this instance is serving.'),
+    gitSentBytes: counter('workspace_git_sent_bytes_total', 'Bytes sent to git clients.'),
+    deliveries: counter('workspace_webhook_attempts_total', 'Webhook delivery attempts, by outcome.', 'outcome'),
+    locks: gauge('workspace_locks', 'Active locks of each workspace.', 'workspace'),
+    lockWaiters: gauge(
+      'workspace_lock_waiters',
+      'Requests waiting for a path on this instance, by workspace.',
+      'workspace',
     ),
-    lockWaiters: gauge('workspace_lock_waiters', 'Requests that this instance keeps until a path is free.'),
-    diskSize: gauge('workspace_disk_size_bytes', 'The size of the disk of the data folder.'),
-    freeDisk: gauge('workspace_disk_free_bytes', 'What the disk of the data folder has left.'),
-    lfsObjects: gauge('workspace_lfs_objects', 'LFS objects that the mirrors have.'),
-    lfsBytes: gauge('workspace_lfs_bytes', 'The size of the LFS objects that the mirrors have.'),
+    diskSize: gauge('workspace_disk_size_bytes', 'Size of the data disk.'),
+    freeDisk: gauge('workspace_disk_free_bytes', 'Free space on the data disk.'),
+    lfsObjects: gauge('workspace_lfs_objects', 'LFS objects in the mirrors.'),
+    lfsBytes: gauge('workspace_lfs_bytes', 'Size of the LFS objects in the mirrors.'),
     lfsOverLimit: gauge(
       'workspace_lfs_over_limit',
-      'Workspaces whose synced branches need more LFS objects than their limit has room for.',
+      'Workspaces whose synced branches need more LFS storage than their limit.',
     ),
-    lfsEvicted: counter('workspace_lfs_evicted_total', 'LFS objects that were removed to make room for others.'),
-    mostHooks: gauge('workspace_webhooks_max', 'Webhooks of the workspace that has the most of them.'),
-    mostWaiting: gauge(
-      'workspace_webhook_deliveries_waiting_max',
-      'Deliveries that wait for the webhook for which the most wait.',
-    ),
+    lfsEvicted: counter('workspace_lfs_evicted_total', 'LFS objects removed because of a limit.'),
+    mostHooks: gauge('workspace_webhooks_max', 'Webhooks of the workspace with the most webhooks.'),
+    mostWaiting: gauge('workspace_webhook_deliveries_waiting_max', 'Length of the longest delivery queue.'),
     droppedEvents: gauge(
       'workspace_webhook_events_dropped',
-      'Events that were not put down for a webhook, because as many deliveries to it waited as may.',
+      'Events dropped because the delivery queue of the webhook was full.',
     ),
-    refusedLocks: counter(
-      'workspace_locks_refused_total',
-      'Locks that were refused, because their workspace or their owner has as many as it may.',
-    ),
+    refusedLocks: counter('workspace_locks_refused_total', 'Locks refused because a quota was reached.'),
     droppedAnswers: counter(
       'workspace_remembered_answers_dropped_total',
-      'Answers to requests with an Idempotency-Key that were forgotten before their time, to make room.',
+      'Responses to requests with an Idempotency-Key removed early because their storage was full.',
     ),
-    tokenExchanges: counter(
-      'workspace_token_exchanges_total',
-      'Identities of jobs that were shown for a token, by how that ended.',
-      'outcome',
-    ),
-    issuerTroubles: counter('workspace_issuer_troubles_total', 'Issuers that were asked for their keys in vain.'),
-    expiredLocks: counter('workspace_locks_expired_total', 'Locks that reached the end of their ttl.'),
+    tokenExchanges: counter('workspace_token_exchanges_total', 'Token exchanges, by outcome.', 'outcome'),
+    expiringTokens: gauge('workspace_tokens_expiring', 'API tokens that expire within 14 days.'),
+    issuerTroubles: counter('workspace_issuer_troubles_total', 'Failed requests for the keys of an issuer.'),
+    expiredLocks: counter('workspace_locks_expired_total', 'Locks whose ttl expired.'),
   };
-  // Prometheus sees an increase only from a value to another: without a zero the first failure would not be one.
+  // Prometheus sees an increase only from one value to another: without a zero, it would miss the first failure.
   for (const status of ['succeeded', 'failed']) metrics.syncs.inc({ status }, 0);
   for (const outcome of exchangeOutcomes) metrics.tokenExchanges.inc({ outcome }, 0);
   for (const status of [400, 408, 413, 431]) metrics.unreadable.inc({ status }, 0);

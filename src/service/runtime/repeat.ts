@@ -3,16 +3,19 @@ export function repeat(
   everyMs: number,
   work: () => Promise<void>,
   onError: (error: unknown) => void,
+  { atOnce = false } = {},
 ): () => Promise<void> {
   let running: Promise<void> | undefined;
-  const timer = setInterval(() => {
+  function run(): void {
     if (running !== undefined) return;
     running = work()
       .catch(onError)
       .finally(() => {
         running = undefined;
       });
-  }, everyMs);
+  }
+  const timer = setInterval(run, everyMs);
+  if (atOnce) run();
   return async () => {
     clearInterval(timer);
     await running;

@@ -50,7 +50,8 @@ describe('lock release', () => {
   test('is told at once to whoever waits for the path', async () => {
     await lock('waited/for');
     const waiting = ask('GET', '/workspaces/sample/locks?path=waited/for', { headers: { prefer: 'wait=30' } });
-    const waiters = async () => /^workspace_lock_waiters (\d+)$/m.exec((await ask('GET', '/../metrics')).text)?.[1];
+    const waiters = async () =>
+      /^workspace_lock_waiters\{[^}]*\} (\d+)$/m.exec((await ask('GET', '/../metrics')).text)?.[1];
     await expect.poll(waiters).toBe('1');
     const began = performance.now();
     expect((await run('lock', 'release', 'sample', 'waited/for', '--force')).code).toBe(0);

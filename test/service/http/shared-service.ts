@@ -64,7 +64,10 @@ export const pathsIn = ({ body }: Reply): string[] => body.locks.map(({ path }: 
 
 /** Asks without end how many wait for a path, until it is so many. */
 export async function untilWaiting({ ask }: Pick<RunningService, 'ask'>, token: string, count: number): Promise<void> {
-  const metrics = async () => (await ask('GET', '/metrics', { token })).text;
-  const waiters = new RegExp(`^workspace_lock_waiters ${count}$`, 'm');
-  await expect.poll(metrics, { timeout: 20_000, interval: 10 }).toMatch(waiters);
+  async function waiters(): Promise<number> {
+    const { text } = await ask('GET', '/metrics', { token });
+    const ofWorkspaces = [...text.matchAll(/^workspace_lock_waiters\{[^}]*\} (\d+)$/gm)];
+    return ofWorkspaces.reduce((sum, [, some]) => sum + Number(some), 0);
+  }
+  await expect.poll(waiters, { timeout: 20_000, interval: 10 }).toBe(count);
 }

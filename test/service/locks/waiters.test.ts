@@ -41,7 +41,7 @@ function createWorld() {
       const timer = setTimeout(work, ms);
       return () => clearTimeout(timer);
     },
-    onCount: (waiting) => counts.push(waiting),
+    onCount: (_, change) => counts.push((counts.at(-1) ?? 0) + change),
     onError: (error) => errors.push(error),
   });
 

@@ -17,6 +17,15 @@ test('it does the work at each interval, after errors too', async () => {
   await stop();
 });
 
+test('it does the work at once where that is asked for, and then at each interval', async () => {
+  const work = vi.fn().mockResolvedValue(undefined);
+  const stop = repeat(1_000, work, vi.fn(), { atOnce: true });
+  expect(work).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(work).toHaveBeenCalledTimes(2);
+  await stop();
+});
+
 test('work that takes longer than the interval is not begun a second time', async () => {
   const first = Promise.withResolvers<void>();
   const work = vi.fn().mockReturnValueOnce(first.promise).mockResolvedValue(undefined);

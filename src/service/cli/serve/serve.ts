@@ -173,6 +173,8 @@ export async function serve(
   const log = createLog(logLevel, logFormatFor(settings.log, io.stderr), io.stderr);
   for (const each of unknown) log.warn(each, 'unknown variable: it has no effect');
   const metrics = createMetrics();
+  const build = { version: version(), revision: revision() ?? 'unknown', node: process.versions.node };
+  metrics.buildInfo.set(build, 1);
   const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
   const databaseIsElsewhere = databaseUrl(environment) !== null;
   await checkGit(git);

@@ -1,0 +1,65 @@
+import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { milliseconds } from '../interface/duration.ts';
+import type { Metrics } from './runtime/metrics.ts';
+import type { Storage } from './storage/storage.ts';
+
+/** Gauges of the database. Every instance measures them for itself and gets the same numbers. */
+export interface DatabaseGauges {
+  measureWorkspaces(): Promise<void>;
+  measureTokens(): Promise<void>;
+}
+
+/** As documented for `workspace_tokens_expiring`. */
+const expiringSoonMs = milliseconds({ seconds: 14 * 86_400 });
+
+type Gauges = Pick<Metrics, 'locks' | 'lastSync' | 'lockWaiters' | 'expiringTokens'>;
+
+export function createDatabaseGauges({ read, now }: Pick<Storage, 'read' | 'now'>, metrics: Gauges): DatabaseGauges {
+  /** Counts entries of the primary key. A condition on `expires_at` would read every lock; expired ones are removed soon. */
+  const measure = (workspace: string) =>
+    read
+      .selectNoFrom(({ selectFrom }) => [
+        selectFrom('locks')
+          .select(({ fn }) => fn.countAll<number>().as('locks'))
+          .where('workspace_id', '=', workspace)
+          .as('locks'),
+        selectFrom('synced_branches')
+          .select(({ fn }) => fn.max('synced_at').as('last'))
+          .where('workspace_id', '=', workspace)
+          .as('syncedAt'),
+      ])
+      .executeTakeFirstOrThrow();
+
+  return {
+    async measureWorkspaces() {
+      const measured = [];
+      for (const { id } of await read.selectFrom('workspaces').select('id').orderBy('id').execute()) {
+        // On SQLite, a query blocks all requests.
+        await untilOthersHadTheirTurn();
+        measured.push({ workspace: id, ...(await measure(id)) });
+      }
+      // Removed workspaces lose their series.
+      metrics.locks.reset();
+      metrics.lastSync.reset();
+      for (const { workspace, locks, syncedAt } of measured) {
+        metrics.locks.set({ workspace }, Number(locks));
+        if (syncedAt !== null) metrics.lastSync.set({ workspace }, syncedAt / 1_000);
+        metrics.lockWaiters.inc({ workspace }, 0);
+      }
+    },
+    async measureTokens() {
+      const { tokens } = await read
+        .selectFrom('tokens')
+        .select(({ fn }) => fn.countAll<number>().as('tokens'))
+        .where(sql<boolean>`expires_at > ${now}`)
+        .where(sql<boolean>`expires_at <= ${now} + ${sql.lit(expiringSoonMs)}`)
+        .where('revoked_at', 'is', null)
+        // A rotated token has a successor, and an exchanged one is not meant to last.
+        .where('replaced_by', 'is', null)
+        .where('run_id', 'is', null)
+        .executeTakeFirstOrThrow();
+      metrics.expiringTokens.set(Number(tokens));
+    },
+  };
+}

@@ -1,0 +1,244 @@
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, type TestContext, test, vi } from 'vitest';
+import { parse } from 'yaml';
+import { openSqlite } from '../../src/service/storage/sqlite.ts';
+import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { commandEnvironment, runMain, startMain } from '../service/cli/run-main.ts';
+import { folderOfTests } from '../support/git-folders.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { ask } from '../support/running-service.ts';
+import { codeIn, docs, section, selfHosting, shipped, tableRows } from './pages.ts';
+
+const root = fileURLToPath(new URL('../', docs));
+const folder = folderOfTests();
+const alertsFile = fileURLToPath(new URL('self-hosting/alerts.yaml', docs));
+const { groups }: { groups: { rules: { alert: string; expr: string }[] }[] } = parse(
+  await shipped('self-hosting/alerts.yaml'),
+);
+const alerts = groups.flatMap(({ rules }) => rules);
+
+interface DashboardPanel {
+  readonly title: string;
+  readonly type: string;
+  readonly options: object;
+  readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+const dashboardText = await shipped('self-hosting/grafana-dashboard.json');
+const { panels }: { panels: readonly DashboardPanel[] } = JSON.parse(dashboardText);
+/** With values in the place of Grafana's variables. */
+const queries = panels.flatMap(({ targets }) =>
+  targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', '.*')),
+);
+
+/** What a service with one synced workspace shows. */
+let text: string;
+let service: ReturnType<typeof startMain>;
+beforeAll(async () => {
+  const data = join(folder, 'data');
+  const storage = await openSqlite({ folder: data });
+  const branch = { workspace_id: 'game', name: 'main', head: 'a'.repeat(40), received_objects: 1 };
+  await storage.commit('global', async (db) => {
+    await addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/game.git' });
+    await db
+      .insertInto('synced_branches')
+      .values({ ...branch, synced_at: storage.now })
+      .execute();
+  });
+  await storage.close();
+  const environment = commandEnvironment(data);
+  const create = ['token', 'create', '--name=prometheus', '--scopes=locks:read', '--json'];
+  const { secret: token } = JSON.parse((await runMain(create, environment)).stdout);
+  service = startMain(['serve', '--json', '--port=0'], environment);
+  const { base_url } = JSON.parse(await service.printed('listening'));
+  const metrics = async () => (text = (await ask(new URL(base_url).origin, 'GET', '/metrics', { token })).text);
+  // The first response has its own request in the second.
+  await metrics();
+  await vi.waitUntil(async () => (await metrics()).includes('workspace_locks{'), { timeout: 30_000 });
+});
+afterAll(() => service.stop());
+
+const types = () => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => ({ name, type }));
+const linesOf = (name: string) => text.split('\n').filter((line) => new RegExp(`^${name}[{ ]`).test(line));
+const rows = tableRows(section(selfHosting, 'Metrics'), 'Metric');
+const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
+
+test('the table of metrics has all of them, and no others', (context) => {
+  const documented = rows.flatMap(([names = '']) => codeIn(names));
+  expect(documented).toEqual(unique(documented));
+  // Some process metrics exist on Linux only.
+  if (process.platform !== 'linux') leaveOut(context, 'Not every metric exists on this system.');
+  expect(documented.toSorted()).toEqual(
+    types()
+      .map(({ name }) => name)
+      .toSorted(),
+  );
+});
+
+test('the table of metrics says their labels, and what they are of', () => {
+  for (const [names = '', labels = '', of = ''] of rows) {
+    expect(['instance', 'database'], names).toContain(of);
+    for (const name of codeIn(names)) {
+      const lines = linesOf(`${name}(_count|_sum|_bucket)?`);
+      const found = lines.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, label = '']) => label));
+      const own = unique(found).filter((label) => label !== 'le');
+      if (lines.length > 0) expect(own.toSorted(), name).toEqual(codeIn(labels).toSorted());
+    }
+  }
+});
+
+test('metrics start at zero for each result of a sync and an attempt, so that the first failure is an increase', () => {
+  const results = (name: string) => codeIn(rows.find(([names = '']) => codeIn(names).includes(name))?.[3] ?? '');
+  for (const status of results('workspace_syncs_total')) {
+    expect(text).toContain(`workspace_syncs_total{status="${status}"} 0\n`);
+  }
+  for (const outcome of results('workspace_webhook_attempts_total')) {
+    expect(text).toContain(`workspace_webhook_attempts_total{outcome="${outcome}"} 0\n`);
+  }
+  expect(text).toContain('workspace_locks_expired_total 0\n');
+});
+
+test('a metric names the version, the revision and the Node that run', async () => {
+  const { version } = (await import('../../package.json', { with: { type: 'json' } })).default;
+  // These are the sources, which nothing has been built from.
+  const labels = `version="${version}",revision="unknown",node="${process.versions.node}"`;
+  expect(text).toContain(`workspace_build_info{${labels}} 1\n`);
+});
+
+/** Fails with what promtool prints, unless it is content. */
+function promtool(context: TestContext, args: readonly string[], input?: string): void {
+  const { error, status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+  if (error !== undefined) leaveOut(context, 'There is no promtool on this machine: it is in the package prometheus.');
+  expect({ status, complaints: status === 0 ? stderr.trim() : `${stdout}${stderr}` }).toEqual({
+    status: 0,
+    complaints: '',
+  });
+}
+
+test('promtool accepts the metrics without a complaint', (context) => {
+  promtool(context, ['check', 'metrics'], text);
+});
+
+test('promtool accepts the alerts', (context) => {
+  promtool(context, ['check', 'rules', '--lint-fatal', alertsFile]);
+});
+
+test('promtool accepts the queries of the dashboard', async (context) => {
+  const recorded = { rules: queries.map((expr, index) => ({ record: `panel:${index}`, expr })), name: 'dashboard' };
+  const file = join(folder, 'dashboard.json');
+  await writeFile(file, JSON.stringify({ groups: [recorded] }));
+  promtool(context, ['check', 'rules', '--lint-fatal', file]);
+});
+
+const count = 'workspace_http_request_duration_seconds_count';
+/** For each alert, series that fire it within two hours, and series that do not, one sample a minute. */
+const cases: Readonly<Record<string, readonly (readonly [series: string, bad: string, good: string])[]>> = {
+  WorkspaceServiceDown: [['up{job="workspace-service"}', '0x130', '1x130']],
+  WorkspaceServiceErrors: [[`${count}{status="503"}`, '0+1x130', '9x130']],
+  WorkspaceServiceBusy: [['nodejs_eventloop_lag_p99_seconds{job="workspace-service"}', '0.6x130', '0.4x130']],
+  WorkspaceServiceThrottles: [[`${count}{status="429"}`, '0+1x130', '9x130']],
+  WorkspaceDiskNearlyFull: [
+    ['workspace_disk_free_bytes', '9x130', '11x130'],
+    ['workspace_disk_size_bytes', '100x130', '100x130'],
+  ],
+  WorkspaceSyncsFail: [['workspace_syncs_total{status="failed"}', '0x110 1x20', '1x130']],
+  WorkspaceSyncsOld: [
+    ['workspace_last_successful_sync_timestamp_seconds{workspace="game"}', '-604800x130', '-590000x130'],
+  ],
+  WorkspaceWebhooksLost: [['workspace_webhook_attempts_total{outcome="gone"}', '0x110 1x20', '1x130']],
+  WorkspaceWebhooksDrop: [['workspace_webhook_events_dropped', '0x110 1x20', '1x130']],
+  WorkspaceLocksExpire: [['workspace_locks_expired_total', '0x110 1x20', '1x130']],
+  WorkspaceLockWaiters: [['workspace_lock_waiters{workspace="game"}', '1x130', '1x100 0x30']],
+  WorkspaceTokensExpire: [['workspace_tokens_expiring', '1x130', '0x130']],
+};
+
+test('each alert fires when something is wrong, and not otherwise', async (context) => {
+  expect(Object.keys(cases).toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
+  const firing = 'count by (alertname) (ALERTS{alertstate="firing"})';
+  const tests = Object.entries(cases).flatMap(([alert, input]) =>
+    (['bad', 'good'] as const).map((kind) => ({
+      interval: '1m',
+      name: `${alert}, ${kind}`,
+      input_series: input.map(([series, bad, good]) => ({ series, values: kind === 'bad' ? bad : good })),
+      promql_expr_test: [
+        {
+          expr: firing,
+          eval_time: '2h',
+          exp_samples: kind === 'bad' ? [{ labels: `{alertname="${alert}"}`, value: 1 }] : [],
+        },
+      ],
+    })),
+  );
+  const file = join(folder, 'tests.json');
+  await writeFile(file, JSON.stringify({ rule_files: [alertsFile], evaluation_interval: '1m', tests }));
+  promtool(context, ['test', 'rules', file]);
+});
+
+/** Metrics in a query, each with its selector. */
+const metricsIn = (query: string) =>
+  [...query.matchAll(/\b((?:workspace|nodejs|process)_\w+)\b(?:\{([^}]*)\})?/g)].map(([, name = '', labels = '']) => ({
+    name,
+    labels,
+  }));
+
+test('every metric that an alert or the dashboard uses exists, with its labels and their values', () => {
+  const known = types().flatMap(({ name, type }) =>
+    type === 'histogram' ? ['_count', '_sum', '_bucket'].map((end) => `${name}${end}`) : name,
+  );
+  const all = [...alerts.map(({ expr }) => expr), ...queries];
+  expect(all.flatMap(metricsIn).length).toBeGreaterThan(all.length);
+  for (const query of all) {
+    const grouped = [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, labels = '']) => labels.split(/, ?/));
+    for (const { name, labels } of metricsIn(query)) {
+      expect(known, query).toContain(name);
+      const lines = linesOf(name).join('\n');
+      for (const label of grouped) expect(lines, query).toContain(`${label}="`);
+      for (const [, label = '', operator, value = ''] of labels.matchAll(/(\w+)(=~?)"([^"]*)"/g)) {
+        // Prometheus adds it.
+        if (label === 'job') continue;
+        expect(lines, query).toContain(`${label}="`);
+        if (label === 'status' && name.startsWith('workspace_http')) continue;
+        for (const one of operator === '=~' ? value.split('|') : [value]) {
+          expect(lines, query).toContain(`${label}="${one}"`);
+        }
+      }
+    }
+  }
+});
+
+test('the legends of the dashboard use labels that their queries keep', () => {
+  for (const { targets } of panels) {
+    for (const { expr, legendFormat } of targets) {
+      const [, kept] = /\bby \(([^)]*)\)/.exec(expr) ?? [];
+      const ofMetric = linesOf(metricsIn(expr)[0]?.name ?? '').join('\n');
+      for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) {
+        if (kept !== undefined) expect(kept.split(/, ?/), expr).toContain(label);
+        // Prometheus adds it.
+        else if (label !== 'instance') expect(ofMetric, expr).toContain(`${label}="`);
+      }
+    }
+  }
+});
+
+test('the dashboard has the form that Grafana gives its dashboards and panels', async () => {
+  const types = join(root, 'node_modules/@grafana/schema/dist/types');
+  const optionsOf = (type: string) =>
+    `Plain<import('${types}/raw/composable/${type}/panelcfg/x/types.gen.js').Options>`;
+  // JSON has the values of enums, and the compiler wants their names.
+  const source = [
+    `import type { Dashboard } from '${types}/index.js';`,
+    `type Plain<T> = T extends string ? \`\${T}\` : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;`,
+    `export const dashboard: Plain<Dashboard> = ${dashboardText};`,
+    ...panels.map(
+      ({ type, options }, index) => `export const options${index}: ${optionsOf(type)} = ${JSON.stringify(options)};`,
+    ),
+  ].join('\n');
+  const file = join(folder, 'dashboard.ts');
+  await writeFile(file, source);
+  const settings = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext'];
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const { stdout } = spawnSync(process.execPath, [compiler, ...settings, file], { encoding: 'utf8' });
+  expect(stdout).toBe('');
+});

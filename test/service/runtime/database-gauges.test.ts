@@ -1,0 +1,105 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createDatabaseGauges } from '../../../src/service/database-gauges.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { addWorkspace, removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { type DatabaseKind, databaseKinds, sqlite } from '../../support/databases.ts';
+import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
+import { startTestService } from '../../support/running-service.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { changeRows, storeLocks } from '../../support/stored-rows.ts';
+
+const day = 86_400;
+
+const withWorkspaces = (...ids: readonly string[]): DatabaseKind => ({
+  ...sqlite,
+  async open(onCommit) {
+    const database = await sqlite.open(onCommit);
+    const { commit, now } = database.storage;
+    for (const id of ids)
+      await commit('global', (db) => addWorkspace(db, now, { id, remote: `https://${id}.example` }));
+    return database;
+  },
+});
+
+describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
+  const storage = sharedStorage(kind, { workspaces: ['film', 'game', 'idle'] });
+  const metrics = createMetrics();
+  const shown = async (name: string): Promise<string[]> =>
+    (await metrics.registry.getSingleMetricAsString(name)).split('\n').filter((line) => !line.startsWith('#'));
+
+  test('count the locks of each workspace, and drop those of a removed one', async () => {
+    await storeLocks(storage, ...['a', 'b'].map((path) => ({ workspace_id: 'game', path })));
+    const { measureWorkspaces } = createDatabaseGauges(storage, metrics);
+    await measureWorkspaces();
+    expect(await shown('workspace_locks')).toEqual([
+      'workspace_locks{workspace="film"} 0',
+      'workspace_locks{workspace="game"} 2',
+      'workspace_locks{workspace="idle"} 0',
+    ]);
+    await storage.commit('global', (db) => removeWorkspace(db, storage.now, 'idle'));
+    await measureWorkspaces();
+    expect(await shown('workspace_locks')).not.toContain('workspace_locks{workspace="idle"} 0');
+  });
+
+  test('show the end of the last sync of any branch, and nothing for a workspace without one', async () => {
+    const branch = { workspace_id: 'game', head: 'a'.repeat(40), received_objects: 1 };
+    const branches = [
+      { ...branch, name: 'main', synced_at: 1_700_000_000_500 },
+      { ...branch, name: 'old', synced_at: 1_600_000_000_000 },
+    ];
+    await storage.commit('global', (db) => db.insertInto('synced_branches').values(branches).execute());
+    await createDatabaseGauges(storage, metrics).measureWorkspaces();
+    const name = 'workspace_last_successful_sync_timestamp_seconds';
+    expect(await shown(name)).toEqual([`${name}{workspace="game"} 1700000000.5`]);
+  });
+
+  test('count the tokens that someone must renew within 14 days', async () => {
+    const now = Date.now();
+    const token = { scopes: '[]', created_at: 1 };
+    const rows = Object.entries({ soon: 13, today: 0.5, later: 15, over: -1, revoked: 2, rotated: 2, exchanged: 0.01 });
+    await storage.commit('global', (db) =>
+      db
+        .insertInto('tokens')
+        .values([
+          { ...token, id: 'forever', name: 'forever', hash: 'forever' },
+          ...rows.map(([id, days]) => ({
+            ...token,
+            id,
+            name: id,
+            hash: id,
+            expires_at: Math.round(now + days * day * 1_000),
+          })),
+        ])
+        .execute(),
+    );
+    await storage.commit('global', (db) => revokeToken(db, storage.now, 'revoked'));
+    await changeRows(storage, 'tokens', { replaced_by: 'forever' }, { id: 'rotated' });
+    await changeRows(storage, 'tokens', { run_id: 'run' }, { id: 'exchanged' });
+    await createDatabaseGauges(storage, metrics).measureTokens();
+    expect(await shown('workspace_tokens_expiring')).toEqual(['workspace_tokens_expiring 2']);
+  });
+});
+
+test('on SQLite, an index alone is enough to count the locks of a workspace', async () => {
+  const { storage, remove } = await withWorkspaces('game').open();
+  onTestFinished(remove);
+  const queries: RecordedQuery[] = [];
+  const recorded = { ...storage, read: recording(storage.read, queries) };
+  await createDatabaseGauges(recorded, createMetrics()).measureWorkspaces();
+  const [count = { text: '', parameters: [] }] = queries.filter(({ text }) => text.includes('"locks"'));
+  expect(await planOf(storage, count, {})).toContain('SEARCH locks USING COVERING INDEX');
+});
+
+test('the metrics show a token only the workspaces that it may see', async () => {
+  const [seen, hidden] = ['seen', 'hidden'] as const;
+  const service = await startTestService(withWorkspaces(seen, hidden));
+  onTestFinished(service.stop);
+  const { secret: all } = await service.token();
+  const { secret: limited } = await service.token({ workspaces: [seen] });
+  const text = async (token: string) => (await service.ask('GET', '/metrics', { token })).text;
+  await expect.poll(() => text(all)).toContain(`workspace_locks{workspace="${hidden}"} 0`);
+  expect(await text(limited)).toContain(`workspace_locks{workspace="${seen}"} 0`);
+  expect(await text(limited)).toContain('workspace_locks_expired_total 0');
+  expect(await text(limited)).not.toContain(hidden);
+});
