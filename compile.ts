@@ -14,7 +14,7 @@ export interface CompileOptions {
   readonly revision?: string | undefined;
 }
 
-export function compile({ anew, revision = checkedOut() }: CompileOptions): void {
+export function compile({ anew, revision = checkedOut(root) }: CompileOptions): void {
   const commit = shortened(revision);
   if (anew) rmSync(join(root, 'build'), { recursive: true, force: true });
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
@@ -26,13 +26,13 @@ export function compile({ anew, revision = checkedOut() }: CompileOptions): void
   else writeFileSync(file, commit);
 }
 
-/** The commit of this checkout. Not that of a repository further up, in which an archive may have been unpacked. */
-function checkedOut(): string {
-  if (!existsSync(join(root, '.git'))) return 'unknown';
+/** The commit of a checkout. Not that of a repository further up, in which an archive may have been unpacked. */
+export function checkedOut(folder: string): string {
+  if (!existsSync(join(folder, '.git'))) return 'unknown';
   const describe = ['describe', '--always', '--exclude=*', '--abbrev=40', '--dirty'];
   try {
     const place = ['--git-dir=.git', '--work-tree=.'];
-    return execFileSync('git', [...place, ...describe], { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
+    return execFileSync('git', [...place, ...describe], { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim();
   } catch {
     return 'unknown';
   }

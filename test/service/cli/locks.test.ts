@@ -51,7 +51,7 @@ describe('lock release', () => {
     await lock('waited/for');
     const waiting = ask('GET', '/workspaces/sample/locks?path=waited/for', { headers: { prefer: 'wait=30' } });
     const waiters = async () =>
-      /^workspace_lock_waiters\{[^}]*\} (\d+)$/m.exec((await ask('GET', '/../metrics')).text)?.[1];
+      /^workspace_lock_waiters\{workspace="sample"\} (\d+)$/m.exec((await ask('GET', '/../metrics')).text)?.[1];
     await expect.poll(waiters).toBe('1');
     const began = performance.now();
     expect((await run('lock', 'release', 'sample', 'waited/for', '--force')).code).toBe(0);
