@@ -79,8 +79,9 @@ async function releaseUnproven(
     if (ownership === 'lost') {
       return sent ? { kind: 'released' } : { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined };
     }
+    // A request now could only release the lock of somebody who comes in between.
+    if (ownership === 'absent') return { kind: sent ? 'released' : 'absent' };
     const unsure = doubtful || sent || isOver(lock, client.serverNow());
-    if (ownership === 'absent' && unsure) return { kind: sent ? 'released' : 'absent' };
     if (ownership === 'unknown' && unsure) return { kind: 'left-alone' };
 
     const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);

@@ -111,6 +111,7 @@ describe('a lock of ours', () => {
     ['that somebody else has is left alone, and is lost', false, later, 'lost', ['ended lost']],
     ['that may be released and cannot be told from another is left alone', true, timeless, 'left-alone', []],
     ['that may be released and is not there is absent', true, undefined, 'absent', ['ended absent']],
+    ['that is not there is absent, and no request is sent for it', false, undefined, 'absent', ['ended absent']],
   ])('%s', async (_, doubtful, listed, kind, recorded) => {
     const result = await releasing(own({}, doubtful), { lists: [listed] });
     expect(result).toEqual({ kind, events: ['look'], recorded: ['releasing', ...recorded] });
