@@ -55,6 +55,8 @@ export async function withPicturedService(
     allowFileRemotes: false,
     windowsPaths: false,
     syncTimeout: { seconds: 60 },
+    drainDelay: { seconds: 0 },
+    drainTimeout: { seconds: 10 },
     parallelSyncs: 1,
     parallelClones: 1,
     rateLimit: shippedRateLimit,

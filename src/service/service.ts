@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Duration, milliseconds } from '../interface/duration.ts';
 import { foldCase } from '../interface/windows-path.ts';
@@ -69,6 +70,10 @@ export interface ServiceOptions extends HookQuotas, LockQuotas {
   readonly allowFileRemotes: boolean;
   /** Locks are on files of Windows. */
   readonly windowsPaths: boolean;
+  /** How long to accept connections after /readyz has begun to refuse, so that proxies stop opening them. */
+  readonly drainDelay: Duration;
+  /** How long requests may then take to end. */
+  readonly drainTimeout: Duration;
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;
   /** How many clients may be sent objects of mirrors at the same time. */
@@ -94,7 +99,6 @@ const pollMs = 500;
 const watchEveryMs = 300;
 /** For all files of a branch. */
 const upkeepPatience = { timeoutMs: 10 * 60_000 };
-const drainMs = 10_000;
 
 /** On a full disk all of it goes wrong, several times a second, and the log is perhaps on that disk, too. */
 const failedWork = { max: 5, everyMs: 30_000 };
@@ -111,6 +115,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 
   const stopping = new AbortController();
+  let isDraining = false;
   await setHookQuotas(storage, options);
   const addressSigner = createAddressSigner(await addressKey(storage), Date.now);
   if (windowsPaths) await foldHeldPaths(storage);
@@ -241,7 +246,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     lockWatch,
     lockWaiters,
     refusedRequests,
-    isStopping: () => stopping.signal.aborted,
+    isStopping: () => isDraining,
     stopping: stopping.signal,
   };
   const app = createApp(
@@ -272,9 +277,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return {
       port,
       async stop() {
+        isDraining = true;
+        const delayMs = milliseconds(options.drainDelay);
+        await sleep(delayMs);
         stopping.abort();
         lockWaiters.stop();
-        await server.close(drainMs);
+        await server.close({ idleMs: delayMs, requestsMs: milliseconds(options.drainTimeout) });
         await stopWork();
       },
     };

@@ -70,6 +70,7 @@ export interface RunningServiceOptions {
   readonly trustedProxies?: readonly string[];
   readonly allowFileRemotes?: boolean;
   readonly windowsPaths?: boolean;
+  readonly drainDelay?: Duration;
   readonly syncTimeout?: Duration;
   readonly parallelSyncs?: number;
   readonly parallelClones?: number;
@@ -141,6 +142,8 @@ export async function startTestService(
     port: 0,
     allowFileRemotes,
     windowsPaths: options.windowsPaths ?? false,
+    drainDelay: options.drainDelay ?? { seconds: 0 },
+    drainTimeout: { seconds: 10 },
     syncTimeout: options.syncTimeout ?? { seconds: 60 },
     parallelSyncs: options.parallelSyncs ?? 2,
     parallelClones: options.parallelClones ?? 16,

@@ -99,7 +99,13 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
   const data = folder === undefined ? {} : { WORKSPACE_SERVICE_DATA: folder };
   const [program = process.execPath, ...words] = [...through, process.execPath, entry, ...args];
   const child = spawn(program, words, {
-    env: { PATH: process.env['PATH'], HOME: tmpdir(), ...data, ...environment },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: tmpdir(),
+      WORKSPACE_SERVICE_DRAIN_DELAY: '0s',
+      ...data,
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd !== undefined && { cwd }),
   });

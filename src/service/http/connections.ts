@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { type Socket, Server as TcpServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 
 export type OnRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
@@ -67,31 +68,62 @@ export function closeWithoutStacks(server: Server): void {
   });
 }
 
-/** Closes a server: requests that have arrived are answered, nothing else is waited for. */
-export function createDrain(server: Server): (withinMs: number) => Promise<void> {
+/** How often to look for connections that the system has accepted and Node has not. Node takes one each time. */
+const maxLooks = 100;
+
+export interface CloseTimes {
+  /** How long connections without a request stay open: a proxy may be sending one on them. */
+  readonly idleMs: number;
+  /** How long requests may take to end. */
+  readonly requestsMs: number;
+}
+
+export type CloseServer = (times: CloseTimes) => Promise<void>;
+
+/** Closes a server: it accepts no connection, answers the requests that arrive on open ones, and cuts the rest. */
+export function createDrain(server: Server): CloseServer {
   const connections = new Set<Socket>();
   const beingAnswered = new Set<ServerResponse>();
+  let accepted = 0;
+  let isClosing = false;
   const track = (_incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (isClosing) outgoing.shouldKeepAlive = false;
     beingAnswered.add(outgoing);
     outgoing.once('close', () => beingAnswered.delete(outgoing));
   };
   server.on('request', track);
   server.on('checkExpectation', track);
   server.on('connection', (socket) => {
+    accepted += 1;
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });
 
-  return async (withinMs) => {
-    // That closes idle connections as well.
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  /** The system resets the connections that it has accepted by the time that the server closes, and Node has not. */
+  async function acceptAll(): Promise<void> {
+    for (let looks = 0, before = -1; before !== accepted && looks < maxLooks; looks += 1) {
+      before = accepted;
+      await setImmediate();
+    }
+  }
+
+  return async ({ idleMs, requestsMs }) => {
+    await acceptAll();
+    // The method of the HTTP server would close idle connections at once.
+    const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
+    isClosing = true;
     // Otherwise their connections would stay open for another request.
     for (const outgoing of beingAnswered) outgoing.shouldKeepAlive = false;
-    // Node counts a connection that has not sent anything yet as busy.
-    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-    const cut = setTimeout(() => server.closeAllConnections(), withinMs);
+    const cuts = [
+      setTimeout(() => {
+        server.closeIdleConnections();
+        // Node counts a connection that has not sent anything yet as busy.
+        for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+      }, idleMs),
+      setTimeout(() => server.closeAllConnections(), requestsMs),
+    ];
     await closed;
-    clearTimeout(cut);
+    for (const cut of cuts) clearTimeout(cut);
   };
 }
 

@@ -2,7 +2,14 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { maxWaitSeconds } from '../locks/waiters.ts';
-import { closeWithoutStacks, createDrain, maxConnections, oneAfterTheOther, openFilesLimit } from './connections.ts';
+import {
+  type CloseServer,
+  closeWithoutStacks,
+  createDrain,
+  maxConnections,
+  oneAfterTheOther,
+  openFilesLimit,
+} from './connections.ts';
 import type { App } from './context.ts';
 import { originForm } from './request-target.ts';
 import type { RequestTurns } from './request-turns.ts';
@@ -53,8 +60,7 @@ export interface ServerOptions {
 
 export interface ListeningServer {
   readonly port: number;
-  /** Answers what has arrived, accepts nothing new, and cuts off what is not done in time. */
-  close(withinMs: number): Promise<void>;
+  readonly close: CloseServer;
 }
 
 async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {

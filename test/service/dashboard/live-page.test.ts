@@ -47,7 +47,7 @@ test('a page that does not read is sent what fits on the way, and no more', asyn
   });
   const parts = { log: pino({ level: 'silent' }), metrics: createMetrics(), trustedProxies: [] };
   const server = await startServer(createApp(parts, [app]), '127.0.0.1', 0);
-  onTestFinished(() => server.close(0));
+  onTestFinished(() => server.close({ idleMs: 0, requestsMs: 0 }));
 
   const answer = await open(`http://127.0.0.1:${server.port}/events`, visitor.cookie());
   expect(answer.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });

@@ -40,7 +40,7 @@ describe('a server among clients that do what they like', () => {
       openFiles: 40,
     });
   });
-  afterEach(() => server.close(0));
+  afterEach(() => server.close({ idleMs: 0, requestsMs: 0 }));
 
   const lines = () => written.map((line) => JSON.parse(line));
   const unreadable = () => lines().filter(({ msg }) => msg === 'unreadable request');
@@ -227,10 +227,37 @@ test('stopping lets a running request finish, ends all other connections and tak
   await stopped;
 });
 
+test('stopping refuses readiness first, and then new connections, but answers requests on those that are open', async () => {
+  const service = await startTestService(sqlite, { drainDelay: { seconds: 1 } });
+  const { secret } = await service.token();
+  const target = `/v1/workspaces/${await service.workspace()}/locks`;
+  const kept = await idle(service.port);
+  const running = await beginLock(service.port, secret, target);
+
+  const stopped = service.stop();
+  expect((await service.ask('GET', '/readyz')).status).toBe(503);
+  expect((await service.ask('GET', target, { token: secret })).status).toBe(200);
+  // A proxy may connect just before, and send its request afterwards.
+  const late = await connectRaw(service.port);
+  const refusal = async () => connectRaw(service.port).then(({ close }) => close(), String);
+  await expect.poll(refusal, { timeout: 10_000, interval: 20 }).toContain('ECONNREFUSED');
+
+  const listed = [];
+  for (const connection of [kept, late]) {
+    await connection.send(writeRequest({ target, token: secret }));
+    listed.push(await connection.answer());
+  }
+  await running.connection.send(running.body);
+  expect((await running.connection.answer()).status).toBe(201);
+  // The client sends its next request elsewhere.
+  for (const { status, headers } of listed) expect([status, headers.get('connection')]).toEqual([200, 'close']);
+  await stopped;
+});
+
 test('stopping does not wait for ever: what has not ended by then is cut', async () => {
   const server = await serveApp();
   const { connection } = await beginLock(server.port, await server.token('locks:write'), '/v1/workspaces/w/locks');
-  await server.close(20);
+  await server.close({ idleMs: 0, requestsMs: 20 });
   await connection.closed;
   await server.stop();
 });

@@ -100,7 +100,7 @@ export async function serveApp(given: Partial<Parts> = {}, options: ServerOption
       return (await storage.commit('global', (db) => createToken(db, storage.now, made))).secret;
     },
     async stop(): Promise<void> {
-      await close(0);
+      await close({ idleMs: 0, requestsMs: 0 });
       await remove();
     },
   };

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   agent.destroy();
-  await server.close(0);
+  await server.close({ idleMs: 0, requestsMs: 0 });
 });
 
 async function ask(): Promise<IncomingMessage> {

@@ -29,7 +29,7 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => server.close(0));
+afterAll(() => server.close({ idleMs: 0, requestsMs: 0 }));
 beforeEach(() => {
   waiting.length = 0;
   connected.mockClear();

@@ -64,11 +64,14 @@ async function tidyUp({ settings, storage, git, log }: Parts): Promise<void> {
 async function listen({ settings, ...parts }: Parts): Promise<Service> {
   const { metrics, log } = parts;
   const { dev, host, port, data, minFreeDisk, allowHookNetwork, trustedProxy } = settings;
+  // On SQLite, no other instance can take the requests meanwhile.
+  const { drainDelay = { seconds: parts.storage.dialect === 'postgres' ? 5 : 0 } } = settings;
   const allowedNetworks = [...allowHookNetwork, ...(dev ? loopbackNetworks : [])];
   try {
     return await startService({
       ...settings,
       ...parts,
+      drainDelay,
       dataFolder: data,
       freeDisk: await watchFreeDisk({
         folder: data,

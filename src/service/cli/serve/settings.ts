@@ -1,4 +1,5 @@
-import { durationUpTo } from '../../../interface/duration.ts';
+import { type Duration, durationUpTo, parseDuration } from '../../../interface/duration.ts';
+import { type Parsed, refused } from '../../../interface/parsed.ts';
 import { parseCidr } from '../../platform/ip-address.ts';
 import { type FlagValues, list, optional, toggle, withDefault } from '../flags.ts';
 import { commonFlags } from '../storage-command.ts';
@@ -13,6 +14,14 @@ import {
   parseTrustedProxy,
   wholeNumber,
 } from '../values.ts';
+
+/** Unlike other durations, these may be 0. */
+const atMost =
+  (max: Duration, named: string) =>
+  (text: string): Parsed<Duration> => {
+    const duration = parseDuration(text);
+    return duration.ok && duration.value.seconds > max.seconds ? refused(`It must be at most ${named}.`) : duration;
+  };
 
 const upToTenMillion = wholeNumber(1, 10_000_000);
 
@@ -46,6 +55,18 @@ export const serveFlags = {
     'how long a sync may fetch commits, and how long it may then receive nothing of its LFS objects',
     '30m',
     durationUpTo({ seconds: 7 * 86_400 }, '7d'),
+  ),
+  drainDelay: optional(
+    'DURATION',
+    'how long to accept requests after SIGTERM, while /readyz already answers 503',
+    'default 5s on PostgreSQL, 0s on SQLite',
+    atMost({ seconds: 3_600 }, '1h'),
+  ),
+  drainTimeout: withDefault(
+    'DURATION',
+    'how long open requests, such as clones, may then take to end',
+    '10s',
+    atMost({ seconds: 86_400 }, '1d'),
   ),
   parallelSyncs: withDefault('N', 'how many syncs run at the same time', '2', wholeNumber(1, 64)),
   parallelClones: withDefault('N', 'how many clones of mirrors are served at the same time', '16', wholeNumber(1, 256)),
