@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listenHere } from './listen.ts';
@@ -36,13 +36,16 @@ export interface Product {
   readonly environment?: (place: Place) => NodeJS.ProcessEnv;
 }
 
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+
 export const nginx: Product = {
   name: 'nginx',
   file: 'nginx.conf',
   programs: ['nginx'],
   replaced: ({ port, servicePort, certificate, key, log }) => ({
-    'server 127.0.0.1:8080;': `server 127.0.0.1:${servicePort};`,
-    'listen 443 ssl;': `listen 127.0.0.1:${port} ssl;`,
+    'server 127.0.0.1:8080 ': `server 127.0.0.1:${servicePort} `,
+    'listen 443 ': `listen 127.0.0.1:${port} `,
+    '    listen [::]:443 ssl http2;\n': hasIpv6 ? `    listen [::1]:${port} ssl http2;\n` : '',
     'server_name workspaces.example.com;': 'server_name localhost;',
     '/etc/ssl/workspaces.example.com.crt': certificate,
     '/etc/ssl/private/workspaces.example.com.key': key,
@@ -63,6 +66,12 @@ export const nginx: Product = {
   }),
   args: ({ folder }) => ['-p', folder, '-e', join(folder, 'error.log'), '-c', join(folder, 'main.conf')],
 };
+
+/** The line for a second instance, which the file has as a comment. */
+export const nginxWithSecond = (port: number): Product => ({
+  ...nginx,
+  replaced: (place) => ({ ...nginx.replaced(place), '# server 10.20.0.2:8080 ': `server 127.0.0.1:${port} ` }),
+});
 
 const apacheModules = ['/usr/lib/apache2/modules', '/usr/lib64/httpd/modules', '/usr/libexec/apache2'];
 
@@ -144,7 +153,7 @@ export function programOf({ programs }: Product): string | undefined {
 }
 
 /** Nobody but the kernel knows a free port, and these programs do not tell which one they got. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listenHere(server);
   await new Promise((resolve) => server.close(resolve));
@@ -163,6 +172,8 @@ export interface ReverseProxy {
   readonly port: number;
   /** What it has written to its access log. */
   log(): Promise<string>;
+  /** The log of its errors, where it has one. */
+  errors(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -242,12 +253,14 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
+  const errors = () => readFile(join(folder, 'error.log'), 'utf8').catch(() => '');
+
   // None of them says when it listens.
   for (const until = performance.now() + patienceMs; !(await accepts(place.port)); ) {
     if (hasEnded || performance.now() > until) {
-      const errors = await readFile(join(folder, 'error.log'), 'utf8').catch(() => '');
+      const logged = await errors();
       await stop();
-      throw new Error(`${product.name} does not start: ${written}${errors}`);
+      throw new Error(`${product.name} does not start: ${written}${logged}`);
     }
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 20))]);
   }
@@ -255,6 +268,7 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
     origin: `https://localhost:${place.port}`,
     port: place.port,
     log: () => readFile(place.log, 'utf8'),
+    errors,
     stop,
   };
 }
