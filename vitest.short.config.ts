@@ -18,7 +18,7 @@ const elsewhere = [
   'test/service/mirror/{access,clone,limits,published}.test.ts',
   'test/service/lfs/{download,errors,git-lfs,mirror,upkeep}.test.ts',
   'test/service/lfs/fetch/{fetch-objects,store}.test.ts',
-  'test/service/resilience/killed-sync.test.ts',
+  'test/service/resilience/{killed,restarted}-sync.test.ts',
   // npm run test:e2e
   'test/runner/**',
   'test/e2e/gateways/**',

@@ -35,7 +35,7 @@ async function startPostgres(folder: string): Promise<Partial<PostgresCluster> &
   if (url !== undefined) return { url };
   const programs = findPostgresPrograms();
   if (programs === undefined) return { reason: 'There is no PostgreSQL server that this user can start.' };
-  return startPostgresCluster(programs, folder).catch((error: Error) => ({ reason: error.message }));
+  return startPostgresCluster(programs, { parent: folder }).catch((error: Error) => ({ reason: error.message }));
 }
 
 const withoutLimit = (figure: Figure): Figure =>

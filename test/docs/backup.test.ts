@@ -168,6 +168,21 @@ test('a backup of a running service on SQLite restores what it had', async () =>
   ]);
 });
 
+test('a backup restores onto a new machine, which has nothing else, and the mirrors come back with the next sync', async () => {
+  await start();
+  const history = await beforeBackup();
+  const backup = await makeBackup();
+  const lastFence = await afterBackup(history);
+  await service.kill();
+
+  folder = join(parent, 'new machine');
+  await runOnService(snippetWith(selfHosting, 'copied.backup'), { 'copied.backup': backup });
+  expect(await readdir(folder)).not.toContain('mirrors');
+  await start();
+  await expectRestored(history, lastFence);
+  expect((await syncSample()).received_objects).toBeGreaterThan(0);
+});
+
 test('a removed mirror is fetched again in full', async () => {
   await start();
   await syncSample();
@@ -203,22 +218,34 @@ test.skipIf(postgresServer === undefined)(
 );
 
 test.skipIf(postgresServer === undefined)(
-  'the data of a service on SQLite moves to PostgreSQL (needs TEST_DATABASE_URL)',
+  'the data of a service on SQLite moves to PostgreSQL and back (needs TEST_DATABASE_URL)',
   async () => {
     const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
     await start();
     try {
       const { token, hook } = await beforeBackup();
-      const { body: last } = await lockOn(token, 'last');
-      await service.stop();
       await mkdir(join(parent, 'backups'));
-      await runOnService(snippetWith(selfHosting, 'sudoedit'), {}, `export DATABASE_URL='${url}'`);
-      environment = { DATABASE_URL: url };
-      await start();
-      const { locks } = (await send('GET', '/locks', token)).body;
-      expect(locks.map(({ path }: { path: string }) => path)).toEqual(['kept', 'last', 'released-later']);
-      expect((await command('hook', 'list', 'sample')).hooks).toMatchObject([{ id: hook }]);
-      expect((await lockOn(token, 'next')).body.fence).toBeGreaterThan(last.fence);
+      const paths = ['kept', 'released-later'];
+      for (const [move, editor] of [
+        ['to', `export DATABASE_URL='${url}'`],
+        ['back', 'unset DATABASE_URL'],
+      ] as const) {
+        const { body: last } = await lockOn(token, `before moving ${move}`);
+        paths.push(`before moving ${move}`);
+        await service.stop();
+        const replaced = { 'move.backup': `${move}.backup` };
+        await runOnService(snippetWith(selfHosting, 'sudoedit'), replaced, editor);
+        environment = move === 'to' ? { DATABASE_URL: url } : {};
+        // As the page says of the way back.
+        if (move === 'to') await rm(join(folder, 'service.db'));
+        await start();
+        const { locks } = (await send('GET', '/locks', token)).body;
+        expect(locks.map(({ path }: { path: string }) => path)).toEqual(paths.toSorted());
+        expect((await command('hook', 'list', 'sample')).hooks).toMatchObject([{ id: hook }]);
+        const { body: next } = await lockOn(token, `after moving ${move}`);
+        paths.push(`after moving ${move}`);
+        expect(next.fence).toBeGreaterThan(last.fence);
+      }
     } finally {
       await service.kill();
       await remove();

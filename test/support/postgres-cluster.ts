@@ -14,7 +14,12 @@ export type RestartMode = 'fast' | 'immediate';
 /** A PostgreSQL server that is there for one test, which may do with it what it wants. */
 export interface PostgresCluster {
   readonly url: string;
+  readonly port: number;
   restart(mode: RestartMode): Promise<void>;
+  /** As a crash does. */
+  crash(): Promise<void>;
+  /** Of a standby: makes it a primary. */
+  promote(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -36,10 +41,19 @@ function postgresUser(): number | undefined {
 /** PostgreSQL cannot pick a free port by itself. These are below those that systems hand out for outgoing connections. */
 const somePort = (): number => 20_000 + Math.floor(Math.random() * 12_000);
 
-export async function startPostgresCluster(programs: string, parent = tmpdir()): Promise<PostgresCluster> {
+export interface PostgresClusterOptions {
+  readonly parent?: string;
+  /** Makes it a standby of this one. */
+  readonly primary?: PostgresCluster;
+}
+
+export async function startPostgresCluster(
+  programs: string,
+  { parent = tmpdir(), primary }: PostgresClusterOptions = {},
+): Promise<PostgresCluster> {
   const folder = mkdtempSync(join(parent, 'workspace-postgres-'));
   const data = join(folder, 'data');
-  const password = randomBytes(18).toString('hex');
+  const password = primary === undefined ? randomBytes(18).toString('hex') : new URL(primary.url).password;
   const owner = process.getuid?.() === 0 ? postgresUser() : undefined;
   const asOwner = (program: string, ...args: string[]) =>
     owner === undefined
@@ -68,7 +82,12 @@ export async function startPostgresCluster(programs: string, parent = tmpdir()):
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (owner !== undefined) for (const path of [folder, passwordFile]) chownSync(path, owner, statSync(path).gid);
   const access = ['--username', 'workspace', '--pwfile', passwordFile, '--auth', 'scram-sha-256'];
-  await asOwner('initdb', '--pgdata', data, ...access, '--encoding', 'UTF8', '--locale=C', '--no-sync');
+  if (primary === undefined)
+    await asOwner('initdb', '--pgdata', data, ...access, '--encoding', 'UTF8', '--locale=C', '--no-sync');
+  else {
+    const copy = ['--dbname', primary.url, '--write-recovery-conf', '--checkpoint', 'fast', '--no-sync'];
+    await asOwner('pg_basebackup', '--pgdata', data, ...copy);
+  }
   rmSync(passwordFile);
   const settings = [
     "listen_addresses = '127.0.0.1'",
@@ -88,11 +107,19 @@ export async function startPostgresCluster(programs: string, parent = tmpdir()):
       await control('start');
       return {
         url: `postgres://workspace:${password}@127.0.0.1:${port}/postgres`,
+        port,
         async restart(mode) {
           await control('--mode', mode, 'restart');
         },
-        async remove() {
+        async crash() {
           await control('--mode', 'immediate', 'stop');
+        },
+        async promote() {
+          await control('promote');
+        },
+        async remove() {
+          // One that has crashed is not running any more.
+          await control('--mode', 'immediate', 'stop').catch(() => undefined);
           process.off('exit', endAtOnce);
           process.off('SIGTERM', onTermination);
           rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

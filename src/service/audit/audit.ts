@@ -22,6 +22,7 @@ export const auditActions = [
   'trust.added',
   'trust.removed',
   'backup.restored',
+  'fences.raised',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

@@ -4,6 +4,7 @@ import { backup } from './commands/backup.ts';
 import { completionOf } from './commands/completion.ts';
 import { hookList, hookRemove } from './commands/hook.ts';
 import { lockList, lockRelease } from './commands/lock.ts';
+import { raiseFencesCommand } from './commands/raise-fences.ts';
 import { restore } from './commands/restore.ts';
 import { serveNextTo } from './commands/serve.ts';
 import { signIn } from './commands/sign-in.ts';
@@ -35,6 +36,7 @@ const others: readonly Command[] = [
   audit,
   backup,
   restore,
+  raiseFencesCommand,
 ];
 
 const withoutCompletion: readonly Command[] = [serveNextTo(others), ...others];

@@ -1,7 +1,10 @@
 import { sqliteErrorText } from '../platform/system-errors.ts';
 
-/** SQLSTATE classes (PostgreSQL manual, appendix A): connection, resources, operator intervention, system error. */
-const postgresTrouble = /^(08|53|57|58)|^40|^55P03$|^25P03$/;
+/**
+ * SQLSTATE classes (PostgreSQL manual, appendix A): connection, resources, operator intervention, system error. A standby that
+ * is not promoted yet answers 25006 to a change.
+ */
+const postgresTrouble = /^(08|53|57|58)|^40|^55P03$|^25P03$|^25006$/;
 
 const networkCalls = new Set(['connect', 'getaddrinfo', 'read', 'write']);
 

@@ -68,6 +68,7 @@ describe('a sentence', () => {
       { taken_at: '2026-03-01T14:05:09.000Z', fences_raised_by: 1_000_000 },
       'restored the backup of 2026-03-01 14:05:09 UTC',
     ],
+    ['fences.raised', { fences_raised_by: 1_000_000 }, 'raised the fences of all workspaces'],
     ['token.exchanged', { owner: 'bot' }, 'proved who it is, and acts for bot'],
     [
       'trust.added',

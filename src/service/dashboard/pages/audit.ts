@@ -174,6 +174,7 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'trust.added': (detail) => html`added a trust rule for ${trusted(detail)}`,
   'trust.removed': (detail) => html`removed the trust rule for ${trusted(detail)}`,
   'backup.restored': (detail) => html`restored the backup of ${pointInTime(textIn(detail, 'taken_at') ?? '')}`,
+  'fences.raised': () => html`raised the fences of all workspaces`,
 };
 
 /** Actions of other versions are shown as they are. */

@@ -1,0 +1,25 @@
+import { recordAudit } from '../../audit/audit.ts';
+import { raiseFences } from '../../backup/fences.ts';
+import { defineStorageCommand, operatorActor } from '../storage-command.ts';
+
+/** No standby is this far behind its primary and then promoted. */
+const longestLagMs = 7 * 86_400_000;
+
+export const raiseFencesCommand = defineStorageCommand({
+  name: 'raise-fences',
+  summary: 'raise the fences of all workspaces, after a standby without the last changes was promoted',
+  details: [
+    'An asynchronous standby can lack the last locks of its primary, and would give their fences to other locks. Promote it,',
+    'run this command, and only then start the service on it. Running it twice does no harm.',
+  ],
+  example: '--json',
+  async run(_call, { commit, now }) {
+    const fences_raised_by = await commit('global', async (db) => {
+      const raisedBy = await raiseFences(db, [], longestLagMs);
+      const detail = { fences_raised_by: raisedBy };
+      await recordAudit(db, now, { actor: operatorActor(), action: 'fences.raised', detail });
+      return raisedBy;
+    });
+    return { document: { fences_raised_by }, lines: [`Fences raised by ${fences_raised_by}.`] };
+  },
+});

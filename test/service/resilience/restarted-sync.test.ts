@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { ask } from '../../support/running-service.ts';
+import { runCommand, startServiceProcess } from '../../support/service-process.ts';
+
+/** Twice as many as a sync survives of crashes. */
+const restarts = 10;
+const objectsOfRun = 6;
+const count = (restarts + 1) * objectsOfRun;
+
+test('a first sync that outlasts ten restarts of the service succeeds, and fetches no object twice', async () => {
+  const folder = await temporaryFolder();
+  const data = join(folder, 'data');
+  const repository = createRepository(folder);
+  const store = await startLfsStore({ public: true });
+  onTestFinished(store.stop);
+  const files = Array.from(
+    { length: count },
+    (_, index) => [`Content/${index}.uasset`, pointerTo(store.put(randomBytes(10_000)))] as const,
+  );
+  repository.commit({ branch: 'main', files: Object.fromEntries(files) });
+
+  // In place of an hour: between two restarts the store sends a few objects, and nothing more.
+  const sent: string[] = [];
+  let left = objectsOfRun;
+  store.behaviour.download = (_request, _response, [object]) => {
+    if (left === 0) return true;
+    left -= 1;
+    sent.push(object?.oid ?? '');
+    return false;
+  };
+
+  let service = await startServiceProcess({ folder: data });
+  onTestFinished(async () => void (await service.kill()));
+  const { token } = service;
+  const args = ['--remote', repository.path, '--allow-file-remotes', '--lfs-url', store.url];
+  expect(await runCommand(['workspace', 'add', 'game', ...args], { folder: data })).toMatchObject({ code: 0 });
+  const triggered = await ask(service.baseUrl, 'POST', '/workspaces/game/sync', { token, json: { branch: 'main' } });
+  expect(triggered.status).toBe(202);
+  const sync = async () =>
+    (await ask(service.baseUrl, 'GET', `/workspaces/game/syncs/${triggered.body.sync_id}`, { token })).body;
+  const stored = async () => {
+    const names = await readdir(join(data, 'lfs', 'game', 'objects'), { recursive: true }).catch(() => []);
+    return names.filter((name) => basename(name).length === 64).length;
+  };
+
+  for (let run = 1; run <= restarts; run += 1) {
+    await expect.poll(stored, { timeout: 30_000 }).toBe(run * objectsOfRun);
+    expect(await sync()).toMatchObject({ status: 'running' });
+    expect(await service.stop()).toBe(0);
+    left = objectsOfRun;
+    service = await startServiceProcess({ folder: data });
+  }
+  await expect.poll(sync, { timeout: 30_000 }).toMatchObject({ status: 'succeeded', missing_objects: 0 });
+  expect([sent.length, new Set(sent).size]).toEqual([count, count]);
+}, 120_000);
