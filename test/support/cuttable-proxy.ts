@@ -33,6 +33,10 @@ export async function startCuttableProxy(host: string, port: number) {
       isCut = true;
       cutAll();
     },
+    /** No byte passes through the open connections any more, and nobody is told. New ones are not affected. */
+    silence() {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     restore() {
       isCut = false;
     },

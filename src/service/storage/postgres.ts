@@ -5,6 +5,7 @@ import { checkNewestRows } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
 import { type Migration, migrate } from './migrations.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
+import { replaceSilentConnections } from './replace-silent.ts';
 import type { Broadcast, CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
@@ -31,20 +32,28 @@ const int8 = 20;
 
 export interface PostgresOptions {
   readonly url: string;
+  /** Longer than the server itself allows for a statement. */
+  readonly queryTimeoutMs?: number;
   readonly onCommit?: (changes: number) => void;
   readonly onMigrated?: (migration: Migration) => void;
   /** A connection was lost while nobody used it; the next query opens another. */
   readonly onIdleError: (error: Error) => void;
 }
 
-export function openPostgres({ url, onCommit, onMigrated, onIdleError }: PostgresOptions): Promise<Storage> {
+export function openPostgres({
+  url,
+  queryTimeoutMs = 35_000,
+  onCommit,
+  onMigrated,
+  onIdleError,
+}: PostgresOptions): Promise<Storage> {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'workspace-service',
     max: maxConnections,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
-    query_timeout: 35_000,
+    query_timeout: queryTimeoutMs,
     // An instance that stops in the middle of a change must not hold up the others.
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
@@ -58,7 +67,12 @@ export function openPostgres({ url, onCommit, onMigrated, onIdleError }: Postgre
   // The pool listens only to connections that nobody uses. One that is lost in use fails its query as well, and that
   // is what counts; unheard, its event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return openPostgresDialect(new PostgresDialect({ pool }), createPostgresBroadcast(url), onCommit, onMigrated);
+  return openPostgresDialect(
+    new PostgresDialect({ pool: replaceSilentConnections(pool) }),
+    createPostgresBroadcast(url),
+    onCommit,
+    onMigrated,
+  );
 }
 
 /**

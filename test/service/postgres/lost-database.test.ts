@@ -1,9 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { startCuttableProxy } from '../../support/cuttable-proxy.ts';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { locksOf } from '../http/shared-service.ts';
+
+test.skipIf(postgresServer === undefined)(
+  'a connection whose server has gone silent is replaced after one timeout (needs TEST_DATABASE_URL)',
+  async () => {
+    const database = await createPostgresDatabase(postgresServer ?? '');
+    const target = new URL(database.url);
+    const proxy = await startCuttableProxy(target.hostname, Number(target.port));
+    target.port = String(proxy.port);
+    const storage = await openPostgres({ url: target.href, queryTimeoutMs: 1_000, onIdleError: () => undefined });
+    onTestFinished(async () => {
+      await storage.close();
+      await proxy.close();
+      await database.remove();
+    });
+    const ask = {
+      read: () => storage.read.selectFrom('tokens').select('id').execute(),
+      commit: () => storage.commit('global', (db) => db.selectFrom('tokens').select('id').execute()),
+    };
+    for (const work of [ask.read, ask.commit, ask.read]) {
+      expect(await work()).toEqual([]);
+      proxy.silence();
+      await expect(work()).rejects.toThrow('Query read timeout');
+      expect(await work()).toEqual([]);
+    }
+  },
+);
 
 describe.skipIf(postgresServer === undefined)('a PostgreSQL that goes away (needs TEST_DATABASE_URL)', () => {
   async function startBehindProxy() {
