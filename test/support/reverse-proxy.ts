@@ -135,6 +135,16 @@ export const caddy: Product = {
   }),
 };
 
+/** With the variables that compose.yaml has for two instances. */
+export const caddyWithSecond = (port: number): Product => ({
+  ...caddy,
+  environment: (place) => ({
+    ...caddy.environment?.(place),
+    WORKSPACE_INSTANCES: `127.0.0.1:${place.servicePort} 127.0.0.1:${port}`,
+    WORKSPACE_HEALTH: 'health_uri /readyz\nhealth_interval 2s',
+  }),
+});
+
 export const products: readonly Product[] = [nginx, apache, caddy];
 
 /** The program of a product, where there is one: servers are often outside of a user's PATH. */

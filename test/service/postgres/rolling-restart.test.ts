@@ -12,7 +12,14 @@ import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, manyCommits } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
-import { freePort, nginxWithSecond, programOf, startReverseProxy } from '../../support/reverse-proxy.ts';
+import {
+  caddyWithSecond,
+  freePort,
+  nginxWithSecond,
+  type Product,
+  programOf,
+  startReverseProxy,
+} from '../../support/reverse-proxy.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { gitClient } from '../mirror/mirror-of.ts';
@@ -28,13 +35,13 @@ interface Answer {
   readonly body: string;
 }
 
-/** Two instances on one database and one data folder, behind the shipped nginx.conf. */
-async function startInstances() {
+/** Two instances on one database and one data folder, behind a proxy as it is shipped. */
+async function startInstances(productWithSecond: (port: number) => Product) {
   const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
   onTestFinished(remove);
   const folder = join(await temporaryFolder(), 'data');
   const ports = [await freePort(), await freePort()] as const;
-  const proxy = await startReverseProxy(nginxWithSecond(ports[1]), { servicePort: ports[0], cert, key });
+  const proxy = await startReverseProxy(productWithSecond(ports[1]), { servicePort: ports[0], cert, key });
   onTestFinished(proxy.stop);
   const start = (port: number): Promise<ServiceProcess> =>
     startServiceProcess({
@@ -97,11 +104,15 @@ async function startCloning(origin: string, token: string) {
   };
 }
 
-test.skipIf(postgresServer === undefined)(
-  'no request, clone or download fails while two instances behind nginx restart in turn (needs TEST_DATABASE_URL)',
-  async (context) => {
-    if (programOf(nginxWithSecond(0)) === undefined) leaveOut(context, 'There is no nginx on this machine.');
-    const { proxy, url, ports, instances, start } = await startInstances();
+test.skipIf(postgresServer === undefined).for([
+  ['nginx', nginxWithSecond],
+  ['Caddy', caddyWithSecond],
+] as const)(
+  'no request, clone or download fails while two instances behind %s restart in turn (needs TEST_DATABASE_URL)',
+  { timeout: 240_000 },
+  async ([name, productWithSecond], context) => {
+    if (programOf(productWithSecond(0)) === undefined) leaveOut(context, `There is no ${name} on this machine.`);
+    const { proxy, url, ports, instances, start } = await startInstances(productWithSecond);
     const [first] = instances;
     if (first === undefined) throw new Error('No instance was started.');
     const { token } = first;
@@ -206,5 +217,4 @@ test.skipIf(postgresServer === undefined)(
       expect(lfs.trim().split('\n')).toEqual(Array.from({ length: 21 }, () => expect.stringContaining(' * ')));
     }
   },
-  240_000,
 );
