@@ -1,7 +1,7 @@
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Command } from '../../src/service/cli/command.ts';
 import { commands } from '../../src/service/cli/commands.ts';
 import { variableOf } from '../../src/service/cli/flags.ts';
@@ -107,6 +107,18 @@ test('the command that checks a proxy prints what the page says', async () => {
   const told = await runSnippet(snippetWith(selfHosting, 'none%20here'), { replaced, environment });
   const detail = expect.stringContaining('Content/none here.uasset');
   expect(JSON.parse(told)).toMatchObject({ status: 404, detail });
+});
+
+test('the commands that restart an instance wait until it is ready', async () => {
+  const late = await startTestService(kind);
+  onTestFinished(late.stop);
+  const replaced = { 'http://127.0.0.1:8080': late.baseUrl };
+  const refusals = join(await temporaryFolder(), 'refusals');
+  // At first, nothing listens yet.
+  const curl = `curl() { echo >>'${refusals}'; (($(wc -l <'${refusals}') > 2)) && command curl "$@"; }; sleep() { :; }\n`;
+  const told = await runSnippet(curl + snippetWith(selfHosting, 'until curl'), { replaced });
+  expect(told).toBe('systemctl restart workspace-service\n');
+  expect((await readFile(refusals, 'utf8')).length).toBe(3);
 });
 
 test('commands run as the user of the service, with its settings', async () => {

@@ -52,11 +52,12 @@ async function startPair() {
     primary,
     standby,
     url: url.href,
-    /** The primary is lost with its machine, and the address leads to the promoted standby. */
-    async failOver() {
+    /** The primary is lost with its machine, and the address leads to the standby, which is promoted. */
+    async failOver(beforePromotion = async (): Promise<void> => undefined) {
       await primary.crash();
-      await standby.promote();
       current = standby;
+      await beforePromotion();
+      await standby.promote();
     },
   };
 }
@@ -114,7 +115,11 @@ test('after a synchronous standby was promoted, instances go on: no granted lock
 
   const work = Promise.all(Array.from({ length: 8 }, takeLocks));
   await expect.poll(() => granted.length, { timeout: 60_000 }).toBeGreaterThan(100);
-  await failOver();
+  await failOver(async () => {
+    // It can be read, and refuses changes.
+    for (let count = 0; count < 10; count += 1)
+      expect((await send('POST', locks, lockOn(`refused-${count}`))).status).toBe(503);
+  });
   const before = granted.length;
   const highest = Math.max(...granted.map(({ fence }) => fence));
   await expect.poll(() => granted.length, { timeout: 60_000 }).toBeGreaterThan(before + 100);
