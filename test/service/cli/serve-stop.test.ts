@@ -48,7 +48,12 @@ describe('a service that is told to stop', () => {
       const { status, end } = await beginRequest(service);
       for (const signal of signals) service.command.signal(signal);
       await stopping(service);
-      await expect(fetch(service.baseUrl)).rejects.toThrow();
+      const connect = () =>
+        fetch(service.baseUrl).then(
+          () => 'answered',
+          () => 'refused',
+        );
+      await expect.poll(connect, { timeout: 10_000 }).toBe('refused');
       end();
       expect(await status).toBe(201);
       expect(await service.command.ended()).toBe(0);
