@@ -47,7 +47,7 @@ async function startInstances(productWithSecond: (port: number) => Product) {
     startServiceProcess({
       folder,
       port,
-      // That of `serve` where nobody names one.
+      // Empty: the default of `serve`.
       environment: { DATABASE_URL: url, WORKSPACE_SERVICE_DRAIN_DELAY: '' },
       args: ['--public-url', proxy.origin, '--trusted-proxy', '127.0.0.1', '--log-level', 'error'],
     });

@@ -26,7 +26,7 @@ async function query({ url }: PostgresCluster, ...statements: readonly string[])
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    // ALTER SYSTEM does not run beside another statement.
+    // ALTER SYSTEM must be the only statement of its transaction.
     for (const statement of statements.slice(0, -1)) await client.query(statement);
     return (await client.query(statements.at(-1) ?? '')).rows;
   } finally {
