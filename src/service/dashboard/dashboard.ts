@@ -11,6 +11,7 @@ import { addBranchPages } from './pages/branches.ts';
 import { addDeliveryPages } from './pages/delivery.ts';
 import { addEditHookPages } from './pages/edit-hook.ts';
 import { addExtensionPages } from './pages/extend-lock.ts';
+import { addGitLfsPage } from './pages/git-lfs.ts';
 import { addHookPages } from './pages/hook.ts';
 import { addHookListPage } from './pages/hooks.ts';
 import { addLockHistoryPages } from './pages/lock-history.ts';
@@ -55,6 +56,7 @@ export function createDashboard(parts: DashboardParts): App {
   addReleasePages(app, parts);
   addSelectedReleasePage(app, parts);
   addLockHistoryPages(app, parts);
+  addGitLfsPage(app, parts);
   addLockPathPage(app, live);
   addExtensionPages(app, parts);
   addOwnLocksPage(app, parts);

@@ -158,19 +158,21 @@ describe('workspace update', () => {
 });
 
 describe('workspace lfs', () => {
-  test('prints the .lfsconfig to commit, for either way, with the address as it is reached', async () => {
+  test('prints the .lfsconfig to commit and the commands for one clone, with the address as it is reached', async () => {
     for (const url of ['https://assets.example.com', 'https://assets.example.com/', 'https://assets.example.com/v1/']) {
       const printed = await json('workspace', 'lfs', 'sample', '--url', url);
       const address = 'https://assets.example.com/v1/workspaces/sample/lfs';
       expect(printed).toEqual({
         url: address,
         lfsconfig: `[lfs]\n  url = ${address}\n  locksverify = true\n`,
+        per_clone: [`git config lfs.url ${address}`, 'git config lfs.locksverify true'],
         lfsconfig_for_remote: `[lfs]\n  locksverify = true\n[remote "locks"]\n  lfsurl = ${address}\n`,
       });
     }
     const { code, stdout } = await run('workspace', 'lfs', 'sample', '--url', 'https://a.example/assets');
     expect(code).toBe(0);
     expect(stdout).toContain('  url = https://a.example/assets/v1/workspaces/sample/lfs\n');
+    expect(stdout).toContain('git config lfs.url https://a.example/assets/v1/workspaces/sample/lfs\n');
     expect(stdout).toContain('git lfs lock --remote locks');
     const environment = {
       ...commandEnvironment(folder),

@@ -55,6 +55,7 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'GET', path: '/workspaces/:id/locks/history', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/locks/history.csv', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/locks/history/events', need: 'locks:read' },
+  { method: 'GET', path: '/workspaces/:id/git-lfs', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/paths/:path', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/hooks', need: 'hooks:write' },
   { method: 'POST', path: '/workspaces/:id/hooks', need: 'hooks:write' },

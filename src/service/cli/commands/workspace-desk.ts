@@ -2,6 +2,7 @@ import { formatDuration } from '../../../interface/duration.ts';
 import { accepted } from '../../../interface/parsed.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
+import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
 import { type LfsMode, lfsMode, parseLfsMode, usualLfsMode } from '../../workspaces/lfs-mode.ts';
@@ -104,17 +105,9 @@ export const workspaceUpdate = defineStorageCommand({
   },
 });
 
-const remoteName = 'locks';
-
-const asConfig = (sections: Readonly<Record<string, Readonly<Record<string, string>>>>): readonly string[] =>
-  Object.entries(sections).flatMap(([section, settings]) => [
-    `[${section}]`,
-    ...Object.entries(settings).map(([name, value]) => `  ${name} = ${value}`),
-  ]);
-
 export const workspaceLfs = defineStorageCommand({
   name: 'workspace lfs',
-  summary: 'print the .lfsconfig that people who lock with Git LFS commit to the repository',
+  summary: 'print the settings for Git LFS: a .lfsconfig to commit, or commands for one clone',
   details: ['It holds no secret: everybody signs in with a token of their own, as the password.'],
   arguments: { workspace: workspaceArgument },
   flags: {
@@ -130,20 +123,20 @@ export const workspaceLfs = defineStorageCommand({
       : [],
   async run({ flags, arguments: { workspace: id } }, storage) {
     await requireWorkspace(storage, id);
-    const url = `${flags.url ?? flags.publicUrl}/v1/workspaces/${id}/lfs`;
-    const locksverify = 'true';
-    const everything = asConfig({ lfs: { url, locksverify } });
-    const locksAlone = asConfig({ lfs: { locksverify }, [`remote "${remoteName}"`]: { lfsurl: url } });
-    const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+    const settings = lfsClientSettings(`${flags.url ?? flags.publicUrl}`, id);
+    const { url, committed, perClone, forRemote } = settings;
+    const linesOf = (text: string) => text.trimEnd().split('\n');
     return {
-      document: { url, lfsconfig: text(everything), lfsconfig_for_remote: text(locksAlone) },
+      document: { url, lfsconfig: committed, per_clone: perClone, lfsconfig_for_remote: forRemote },
       lines: [
-        '# Commit this as .lfsconfig. Each push is checked against the locks, and editors lock without further settings:',
-        ...everything,
+        `# Commit this as .lfsconfig. ${lfsWays.committed}`,
+        ...linesOf(committed),
         '',
-        `# Or this, where objects must not come near the service. Lock with "git lfs lock --remote ${remoteName} PATH"; a push is`,
-        '# not checked against these locks:',
-        ...locksAlone,
+        `# Or run this in a clone. ${lfsWays.perClone}`,
+        ...perClone,
+        '',
+        `# Or commit this as .lfsconfig. ${lfsWays.forRemote}`,
+        ...linesOf(forRemote),
       ],
     };
   },

@@ -28,6 +28,7 @@ import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
 import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { gitLfsAddress } from './git-lfs.ts';
 import { historyAddress } from './lock-history.ts';
 import { columnNames, lockPageSize, lockTable, type RowContext, selectionForm, shownLock } from './lock-table.ts';
 import { lockNotice } from './one-lock.ts';
@@ -125,6 +126,7 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
 }
 
 const actions = (workspace: string, mayLock: boolean): Markup => html`
+  <a class="button" href="${gitLfsAddress(workspace)}">Git LFS setup</a>
   <a class="button" href="${historyAddress(workspace)}">History</a>
   ${mayLock ? html`<a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a>` : ''}`;
 

@@ -1,0 +1,35 @@
+import { html } from 'hono/html';
+import type { App } from '../../http/context.ts';
+import { requestOrigin } from '../../http/request-target.ts';
+import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
+import { copyable, type Markup } from '../elements/text.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
+import { addPage, workspaceOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+
+export const gitLfsAddress = (workspace: string): string => `/workspaces/${workspace}/git-lfs`;
+
+const way = (id: string, title: string, meaning: string, text: string): Markup => html`<h2>${title}</h2>
+  <p>${meaning}</p>
+  ${copyable(id, 'the settings', html`<pre id="${id}">${text}</pre>`)}`;
+
+const placeholder = 'https://ADDRESS-OF-THE-SERVICE';
+
+const unknownAddress = html`<p class="warning">The service does not know its public address: start it with <code>--public-url</code>, or
+  write the address in place of <code>${placeholder}</code>.</p>`;
+
+/** The settings that `workspace lfs` prints, for people who work in the browser. */
+export function addGitLfsPage(app: App, parts: DashboardParts): void {
+  addPage(app, parts, { path: '/workspaces/:id/git-lfs', access: 'locks:read' }, async (call) => {
+    const { id } = await workspaceOf(call, parts.storage);
+    const origin = parts.publicUrl() ?? requestOrigin(call.c.env.incoming);
+    const { committed, perClone, forRemote } = lfsClientSettings(origin ?? placeholder, id);
+    const main = html`${origin === undefined ? unknownAddress : ''}
+      <p>Choose how clones find the service. Then everyone locks with <code>git lfs lock PATH</code>. When git asks for a user name
+        and a password, any user name will do, and the password is the token.</p>
+      ${way('per-clone', 'For one clone', `Run this in the clone. ${lfsWays.perClone}`, perClone.join('\n'))}
+      ${way('committed', 'For every clone', `Commit this as .lfsconfig. ${lfsWays.committed}`, committed)}
+      ${way('for-remote', 'For locks alone', `Commit this as .lfsconfig. ${lfsWays.forRemote}`, forRemote)}`;
+    return showPage(call, { title: 'Git LFS setup', location: inWorkspace(id, 'locks'), main });
+  });
+}

@@ -1,0 +1,37 @@
+/** Ways to point Git LFS clients to a workspace, for the command line and for the dashboard. */
+
+const section = (name: string, settings: Readonly<Record<string, string>>): string =>
+  [`[${name}]`, ...Object.entries(settings).map(([key, value]) => `  ${key} = ${value}`), ''].join('\n');
+
+/** The remote in the third way. */
+const remoteName = 'locks';
+
+export interface LfsClientSettings {
+  readonly url: string;
+  /** A `.lfsconfig` to commit: it applies to every clone. */
+  readonly committed: string;
+  /** Commands for one clone. */
+  readonly perClone: readonly string[];
+  /** Another `.lfsconfig`: for locks alone, in a remote that people name. */
+  readonly forRemote: string;
+}
+
+export function lfsClientSettings(origin: string, workspace: string): LfsClientSettings {
+  const url = `${origin}/v1/workspaces/${workspace}/lfs`;
+  const locksverify = 'true';
+  return {
+    url,
+    committed: section('lfs', { url, locksverify }),
+    perClone: [`git config lfs.url ${url}`, 'git config lfs.locksverify true'],
+    forRemote: section('lfs', { locksverify }) + section(`remote "${remoteName}"`, { lfsurl: url }),
+  };
+}
+
+/** The meaning of each way, in a sentence or two. */
+export const lfsWays = {
+  committed:
+    'Every clone uses the service: it checks each push against the locks. Without a token, or while the service is down, nobody can clone LFS files or push.',
+  perClone:
+    'Only this clone uses the service, and other clones need no token. Their pushes are not checked against the locks.',
+  forRemote: `Objects never come near the service. Lock with "git lfs lock --remote ${remoteName} PATH"; pushes are not checked against these locks.`,
+} as const;
