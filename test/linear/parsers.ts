@@ -48,7 +48,7 @@ import { parseForm } from '../../src/service/dashboard/frame/form.ts';
 import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
 import { untouched as emptyHook, readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
 import { readNewLock } from '../../src/service/dashboard/pages/new-lock-form.ts';
-import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/pages/new-token-form.ts';
+import { readNewToken, typedFor as typedToken } from '../../src/service/dashboard/pages/new-token-form.ts';
 import { untouched as emptyTrust, readNewTrust } from '../../src/service/dashboard/pages/new-trust-form.ts';
 import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
 import { untouched as emptyWorkspace, readWorkspace } from '../../src/service/dashboard/pages/workspace-form.ts';
@@ -321,7 +321,7 @@ export const parsers: readonly Parser[] = [
   ),
   row('service/dashboard/pages/new-token-form.ts readNewToken', (text) => {
     const given = { name: text, scopes: [text], lifetime: text, workspaces: [text] };
-    return readNewToken({ ...emptyToken, ...given, expires: 'other', reach: 'some' });
+    return readNewToken({ ...typedToken(''), ...given, expires: 'other', reach: 'some' });
   }),
   row(
     'service/dashboard/pages/new-trust-form.ts readNewTrust, service/dashboard/pages/permissions.ts readScopes readWorkspaces',

@@ -127,6 +127,35 @@ describe('making a token', () => {
   });
 });
 
+describe('a preset', () => {
+  test.each([
+    ['artist', ['locks:write', 'contents:read'], 'git lfs lock Content/Hero.uasset'],
+    ['ci', ['sync', 'locks:write'], 'secrets.WORKSPACE_TOKEN'],
+    ['read-only', ['locks:read', 'contents:read'], '/workspaces/$WORKSPACE_ID/locks'],
+    ['metrics', ['locks:read'], 'credentials_file: /etc/prometheus/workspace-service.token'],
+  ])('%s checks its scopes in the form, and its next steps follow the secret', async (preset, scope, step) => {
+    const visitor = await administrator();
+    const address = (await visitor.get(`/tokens/new?preset=${preset}`)).headers.get('location') ?? '';
+    const page = (await visitor.get(address)).text;
+    const checked = [...page.matchAll(/name="scope" value="([^"]*)" checked/g)].map(([, value]) => value);
+    expect(checked.toSorted()).toEqual(scope.toSorted());
+    const sent = { ...right, form_token: formTokenIn(page), token_id: sealedIn(page), scope, preset };
+    const { text } = await visitor.post('/tokens', { ...sent, name: `for ${preset}` });
+    expect(secretIn(text)).not.toBe('');
+    expect(text.replaceAll('&quot;', '"')).toContain(step);
+    expect(text.includes('In a workflow')).toBe(preset === 'ci');
+  });
+
+  test.each(['artist', '__proto__', hostileTexts[1]])(
+    '%s has no next steps for a token without its scopes',
+    async (preset) => {
+      const { text } = await send(await administrator(), { preset, scope: ['hooks:write'] });
+      expect(text).toContain('operation: register-hook');
+      expect(text).not.toContain('git lfs lock');
+    },
+  );
+});
+
 describe('a form that is sent twice', () => {
   test('makes one token, and shows its secret once', async () => {
     const visitor = await administrator();

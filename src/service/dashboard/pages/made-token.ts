@@ -1,8 +1,6 @@
 import { html } from 'hono/html';
-import { isLoopback } from '../../../interface/loopback.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { unsealed } from '../../sessions/secret.ts';
-import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import type { Token } from '../../tokens/tokens.ts';
 import { plural } from '../assets/text.js';
@@ -10,6 +8,7 @@ import { copyable, type Markup, userText } from '../elements/text.ts';
 import type { View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 import { shownScopes, shownWorkspaces } from './permissions.ts';
+import { nextSteps } from './token-next-steps.ts';
 import { shownEnd } from './tokens.ts';
 
 /** A form carries the id of its future token, so that sending it twice creates one token. */
@@ -40,26 +39,12 @@ export interface MadeToken {
   readonly origin: URL;
   /** One that the token sees, if any. */
   readonly workspace: string | undefined;
+  /** See NextSteps. */
+  readonly preset?: string;
   readonly now: number;
 }
 
 const maxShownTokens = 5;
-
-const plainHttp = html`<p class="hint">This page came over plain http, which the action accepts only from its own machine. Put
-  TLS in front of the service, or add <code>allow-http: true</code> in a closed network.</p>`;
-
-const baseUrlAt = ({ origin }: URL): string => `${origin}/v1`;
-
-const forPeople = html`<p>It signs a person in here and lets them do everything. Treat it like a password, and create
-  a different one for workflows.</p>`;
-
-function inWorkflow({ scopes }: Token, origin: URL, workspace: string): Markup {
-  const step = workflowStep({ baseUrl: baseUrlAt(origin), workspace, scopes }).join('\n');
-  return html`<h2>In a workflow</h2>
-    <p>Store it in the repository as the secret <code>WORKSPACE_TOKEN</code>, and add a step:</p>
-    ${copyable('step', 'the step', html`<pre id="step">${step}</pre>`)}
-    ${origin.protocol === 'http:' && !isLoopback(origin.hostname) ? plainHttp : ''}`;
-}
 
 /** Whoever gives two tokens one owner should mean it. */
 function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | string {
@@ -74,13 +59,7 @@ function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | strin
 
 /** The only page that ever shows the secret of the token. */
 export function madeTokenView(made: MadeToken): View {
-  const { done, token, secret, othersOfOwner = [], origin, workspace = 'your-workspace', now } = made;
-  const baseUrl = baseUrlAt(origin);
-  const commands = [
-    `export WORKSPACE_BASE_URL=${baseUrl} WORKSPACE_ID=${workspace}`,
-    // In one line: read would take a second pasted line for the secret.
-    `read -rs WORKSPACE_TOKEN && ${curlLine}`,
-  ].join('\n');
+  const { done, token, secret, othersOfOwner = [], origin, workspace, preset = '', now } = made;
   const main = html`
     <p class="notice" role="status">${done} <strong>Copy its secret now: it is never shown again.</strong></p>
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
@@ -91,10 +70,7 @@ export function madeTokenView(made: MadeToken): View {
       <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
       <dt>Expires</dt><dd>${shownEnd(token, now)}</dd>
     </dl>
-    ${token.scopes.includes('admin') ? forPeople : inWorkflow(token, origin, workspace)}
-    <h2>In a shell</h2>
-    <p>The second line reads the secret without leaving it in the history, then lists branches:</p>
-    ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}
+    ${nextSteps({ token, origin, workspace, preset })}
     <p><a href="/tokens">All tokens</a></p>`;
   return { title: 'Copy this token', location: { section: 'tokens' }, main };
 }

@@ -3,6 +3,7 @@ import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { sealed } from '../../sessions/secret.ts';
 import { parseLifetime, parseTokenName, parseTokenOwner, whyNotLimited } from '../../tokens/new-token.ts';
+import { isTokenPreset, tokenPresets } from '../../tokens/presets.ts';
 import type { NewToken } from '../../tokens/tokens.ts';
 import { choices, field, group, marked, problemSummary } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
@@ -29,7 +30,7 @@ const titles = {
 
 type Field = keyof typeof titles;
 
-const presets: ReadonlyMap<string, string> = new Map([
+const lifetimes: ReadonlyMap<string, string> = new Map([
   ['30d', 'in 30 days'],
   ['90d', 'in 90 days'],
   ['365d', 'in a year'],
@@ -42,7 +43,7 @@ const forEver = 'Anyone who finds it years from now can still use it. Revoke it 
 
 function endChoices({ expires, lifetime }: Typed, wrong: boolean): Markup {
   const end = { type: 'radio', name: 'expires', chosen: [expires] } as const;
-  return html`${choices({ ...end, options: [...presets, ['other', 'after']] })}
+  return html`${choices({ ...end, options: [...lifetimes, ['other', 'after']] })}
     <div class="under">
       <label for="lifetime">Lifetime</label>
       <input id="lifetime" name="lifetime" value="${lifetime}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${marked(wrong)}>
@@ -52,6 +53,13 @@ function endChoices({ expires, lifetime }: Typed, wrong: boolean): Markup {
 }
 
 const onlyThese = 'The token sees no others. Not possible with the scope admin.';
+
+const presetLinks = (current: string): Markup => html`<div class="actions">Preset:
+    ${Object.entries(tokenPresets).map(
+      ([name, { title }]) =>
+        html`<a class="button" href="/tokens/new?preset=${name}"${name === current ? html` aria-current="true"` : ''}>${title}</a>`,
+    )}
+  </div>`;
 
 export interface NewTokenForm {
   /** The form carries the id of its future token, so that sending it twice creates one token. */
@@ -65,8 +73,10 @@ export interface NewTokenForm {
 export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }: NewTokenForm): View {
   const { secret } = call.c.get('session');
   const main = html`${problemSummary('No token was created.', titles, problems)}
+    ${presetLinks(typed.preset)}
     <form method="post" action="/tokens" class="narrow">
       ${formField(call)}
+      ${isTokenPreset(typed.preset) ? html`<input type="hidden" name="preset" value="${typed.preset}">` : ''}
       <input type="hidden" name="token_id" value="${sealed(id, secret)}">
       ${field({
         id: 'name',
@@ -97,19 +107,24 @@ export interface Typed extends Permissions {
   readonly name: string;
   /** Empty: the name. */
   readonly owner: string;
-  /** One of the presets, `other` or `never`. */
+  /** One of the lifetimes, `other` or `never`. */
   readonly expires: string;
   /** Counts where `expires` is `other`. */
   readonly lifetime: string;
+  /** The name of the preset, or any text. */
+  readonly preset: string;
 }
 
-export const untouched: Typed = {
+/** The empty form, with the scopes of a preset if there is one of this name. */
+export const typedFor = (preset: string): Typed => ({
   ...noPermissions,
+  scopes: isTokenPreset(preset) ? tokenPresets[preset].scopes : [],
   name: '',
   owner: '',
   expires: '90d',
   lifetime: '',
-};
+  preset,
+});
 
 export const typedIn = (form: Form): Typed => ({
   ...permissionsIn(form),
@@ -117,6 +132,7 @@ export const typedIn = (form: Form): Typed => ({
   owner: form.text('owner'),
   expires: form.text('expires'),
   lifetime: form.text('lifetime'),
+  preset: form.text('preset'),
 });
 
 /** A sentence for each wrong field. */
@@ -129,7 +145,7 @@ export type Reading =
 function readLifetime({ expires, lifetime }: Typed): Parsed<Duration | null> {
   if (expires === 'never') return accepted(null);
   if (expires === 'other') return parseLifetime(lifetime.trim());
-  return presets.has(expires) ? parseLifetime(expires) : refused('Choose when the token expires.');
+  return lifetimes.has(expires) ? parseLifetime(expires) : refused('Choose when the token expires.');
 }
 
 const problemOf = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.why);

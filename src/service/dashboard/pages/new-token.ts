@@ -6,13 +6,14 @@ import { createTokenOnce } from '../../tokens/audited.ts';
 import { newTokenId } from '../../tokens/secret.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
+import { addressWith } from '../elements/list.ts';
 import { userText } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { type MadeToken, madeTokenView, originOf, sealedTokenId, unknownForm } from './made-token.ts';
-import { newTokenForm, type Problems, readNewToken, type Typed, typedIn, untouched } from './new-token-form.ts';
+import { newTokenForm, type Problems, readNewToken, type Typed, typedFor, typedIn } from './new-token-form.ts';
 
 const madeBefore = ({ id, name, state }: Token): View => ({
   title: 'This token was already created',
@@ -40,10 +41,13 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
 
   // The address has the id, so that going back in the browser finds the same form.
   addPage(app, parts, { path: '/tokens/new', access: 'admin' }, async (call) => {
-    const id = sealedTokenId(call, queryOf(call, 'form').form);
-    if (id === undefined) return seeOther(`/tokens/new?form=${sealed(newTokenId(), call.c.get('session').secret)}`);
+    const { form, preset } = queryOf(call, 'form', 'preset');
+    const id = sealedTokenId(call, form);
+    if (id === undefined) {
+      return seeOther(addressWith('/tokens/new', { form: sealed(newTokenId(), call.c.get('session').secret), preset }));
+    }
     const made = await findToken(storage.read, storage.now, id);
-    return made === undefined ? showForm(call, id, untouched, {}) : showPage(call, madeBefore(made));
+    return made === undefined ? showForm(call, id, typedFor(preset), {}) : showPage(call, madeBefore(made));
   });
 
   addAction(app, parts, { path: '/tokens', access: 'admin' }, async (call) => {
@@ -58,7 +62,7 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
     );
     switch (outcome.kind) {
       case 'created':
-        return showMade(call, { ...outcome, origin });
+        return showMade(call, { ...outcome, origin, preset: typed.preset });
       case 'made-before':
         return showPage(call, madeBefore(outcome.token), 409);
       case 'unknown-workspaces':

@@ -14,6 +14,7 @@ import { showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { overview } from './overview.ts';
+import { setupSteps } from './setup-steps.ts';
 
 /** How long the answer of a remote is recent enough for the list. */
 export const recentMs = 60_000;
@@ -104,6 +105,7 @@ export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
       ['Mirror of', 'wide'],
     ];
     const rows = workspaces.map((workspace) => row(call, workspace, remoteMemory));
+    const steps = grants(scopes, 'admin') ? await setupSteps(storage, workspaces[0]?.id) : undefined;
     const main =
       rows.length === 0
         ? noWorkspaces(call)
@@ -116,7 +118,7 @@ export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
       title: 'Workspaces',
       actions: grants(scopes, 'admin') ? addLink : '',
       location: { section: 'workspaces' },
-      main: html`${notice(removed)}${main}`,
+      main: html`${notice(removed)}${steps ?? ''}${main}`,
       script: 'remotes.js',
     });
   });

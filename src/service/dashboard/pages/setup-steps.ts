@@ -1,0 +1,46 @@
+import { html } from 'hono/html';
+import { grants } from '../../../interface/scopes.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { listTokens } from '../../tokens/tokens.ts';
+import { newLockAddress } from '../elements/lock.ts';
+import type { Markup } from '../elements/text.ts';
+
+interface Step {
+  readonly isDone: boolean;
+  readonly text: Markup;
+}
+
+const stepItem = ({ isDone, text }: Step): Markup =>
+  html`<li${isDone ? html` class="faint"` : ''}>${isDone ? html`<span aria-hidden="true">✓</span><span class="visually-hidden">Done:</span> ` : ''}${text}</li>`;
+
+/** A new service until its first lock, for administrators. Undefined once all steps are done. */
+export async function setupSteps(storage: Storage, workspace: string | undefined): Promise<Markup | undefined> {
+  const [tokens, locked] = await Promise.all([listTokens(storage), hasEverLocked(storage)]);
+  const steps: readonly Step[] = [
+    {
+      isDone: workspace !== undefined,
+      text: html`<a href="/new-workspace">Add a workspace</a>: a mirror of a git repository, whose files can then be locked.`,
+    },
+    {
+      isDone: tokens.some(({ scopes }) => grants(scopes, 'locks:write') && !grants(scopes, 'admin')),
+      text: html`<a href="/tokens/new?preset=artist">Create a token for an artist</a> or <a href="/tokens/new?preset=ci">for a CI job</a>.`,
+    },
+    {
+      isDone: locked,
+      text: html`${workspace === undefined ? 'Lock a file' : html`<a href="${newLockAddress(workspace)}">Lock a file</a>`}: here, with git, or in a workflow.`,
+    },
+  ];
+  if (steps.every(({ isDone }) => isDone)) return undefined;
+  return html`<section aria-labelledby="setup"><h2 id="setup">First steps</h2><ol>${steps.map(stepItem)}</ol></section>`;
+}
+
+/** Each lock takes a fence of its workspace, and fences are never removed. */
+async function hasEverLocked({ read }: Storage): Promise<boolean> {
+  const query = read
+    .selectFrom('fences')
+    .select('value')
+    .where('workspace_id', '<>', '')
+    .where('value', '>', 0)
+    .limit(1);
+  return (await query.executeTakeFirst()) !== undefined;
+}

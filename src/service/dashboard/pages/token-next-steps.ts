@@ -1,0 +1,97 @@
+import { html } from 'hono/html';
+import { isLoopback } from '../../../interface/loopback.ts';
+import { grants } from '../../../interface/scopes.ts';
+import { lfsClientSettings } from '../../lfs/client-settings.ts';
+import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
+import { isTokenPreset, type TokenPresetName, tokenPresets } from '../../tokens/presets.ts';
+import type { Token } from '../../tokens/tokens.ts';
+import { copyable, type Markup } from '../elements/text.ts';
+import { gitLfsAddress } from './git-lfs.ts';
+
+export interface NextSteps {
+  readonly token: Token;
+  readonly origin: URL;
+  /** One that the token sees, if any. */
+  readonly workspace: string | undefined;
+  /** As the form sent it; counts only if the token can do what it is for. */
+  readonly preset: string;
+}
+
+/** What to do with a new token. */
+export function nextSteps(steps: NextSteps): Markup {
+  const { token, preset } = steps;
+  if (token.scopes.includes('admin')) return html`${forPeople}${inShell(steps, curlLine, 'lists branches')}`;
+  const fits = isTokenPreset(preset) && tokenPresets[preset].scopes.every((scope) => grants(token.scopes, scope));
+  return fits ? byPreset[preset](steps) : html`${inWorkflow(steps)}${inShell(steps, curlLine, 'lists branches')}`;
+}
+
+const byPreset: Readonly<Record<TokenPresetName, (steps: NextSteps) => Markup>> = {
+  artist: forArtist,
+  ci: inWorkflow,
+  'read-only': (steps) =>
+    inShell(
+      steps,
+      curlLine.replace('/branches"', '/locks"'),
+      'lists locks',
+      'It can read locks and the mirror, and change nothing.',
+    ),
+  metrics: forPrometheus,
+};
+
+const forPeople = html`<p>It signs a person in here and lets them do everything. Treat it like a password, and create
+  a different one for workflows.</p>`;
+
+const placeholder = 'your-workspace';
+
+const plainHttp = html`<p class="hint">This page came over plain http, which the action accepts only from its own machine. Put
+  TLS in front of the service, or add <code>allow-http: true</code> in a closed network.</p>`;
+
+function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: NextSteps): Markup {
+  const step = workflowStep({ baseUrl: `${origin.origin}/v1`, workspace, scopes }).join('\n');
+  return html`<h2>In a workflow</h2>
+    <p>Store it in the repository as the secret <code>WORKSPACE_TOKEN</code>, and add a step:</p>
+    ${copyable('step', 'the step', html`<pre id="step">${step}</pre>`)}
+    ${origin.protocol === 'http:' && !isLoopback(origin.hostname) ? plainHttp : ''}`;
+}
+
+function inShell({ origin, workspace = placeholder }: NextSteps, line: string, what: string, before = ''): Markup {
+  const commands = [
+    `export WORKSPACE_BASE_URL=${origin.origin}/v1 WORKSPACE_ID=${workspace}`,
+    // In one line: read would take a second pasted line for the secret.
+    `read -rs WORKSPACE_TOKEN && ${line}`,
+  ].join('\n');
+  return html`<h2>In a shell</h2>
+    <p>${before} The second line reads the secret without leaving it in the history, then ${what}:</p>
+    ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
+}
+
+function forArtist({ origin, workspace }: NextSteps): Markup {
+  const { perClone } = lfsClientSettings(origin.origin, workspace ?? placeholder);
+  const commands = [...perClone, 'git lfs lock Content/Hero.uasset'].join('\n');
+  const others =
+    workspace === undefined
+      ? ''
+      : html` If the repository has a <code>.lfsconfig</code> for this service, leave the first two out. <a href="${gitLfsAddress(workspace)}">Git LFS setup</a> compares both ways.`;
+  return html`<h2>Hand it over</h2>
+    <p>Send the secret to its owner as you would a password. They can sign in at <code>${origin.origin}</code> with it, and lock files there.</p>
+    <h2>With git</h2>
+    <p>They run this in their clone. git asks for a user name and a password: any user name will do, and the password is the secret.${others}</p>
+    ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
+}
+
+const tokenFile = '/etc/prometheus/workspace-service.token';
+
+function forPrometheus({ origin }: NextSteps): Markup {
+  const scrape = [
+    'scrape_configs:',
+    '  - job_name: workspace-service',
+    `    scheme: ${origin.protocol.slice(0, -1)}`,
+    '    authorization:',
+    `      credentials_file: ${tokenFile}`,
+    '    static_configs:',
+    `      - targets: ['${origin.host}']`,
+  ].join('\n');
+  return html`<h2>In Prometheus</h2>
+    <p>Save the secret as <code>${tokenFile}</code>, readable only by Prometheus, and add a job. With several instances, scrape each of them.</p>
+    ${copyable('scrape', 'the configuration', html`<pre id="scrape">${scrape}</pre>`)}`;
+}
