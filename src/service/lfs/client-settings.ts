@@ -32,6 +32,6 @@ export const lfsWays = {
   committed:
     'Every clone uses the service: it checks each push against the locks. Without a token, or while the service is down, nobody can clone LFS files or push.',
   perClone:
-    'Only this clone uses the service, and other clones need no token. Their pushes are not checked against the locks.',
+    'Only this clone uses the service. Other clones need no token, and their pushes are not checked against the locks.',
   forRemote: `Objects never come near the service. Lock with "git lfs lock --remote ${remoteName} PATH"; pushes are not checked against these locks.`,
 } as const;
