@@ -1,13 +1,12 @@
 import { createServer } from 'node:http';
 import type { Grant } from '../../src/action/ledger/entry.ts';
 import { acquireLocks, type WaitResult } from '../../src/action/locks/acquire.ts';
-import { giveBack } from '../../src/action/locks/give-back.ts';
 import { openLockSession } from '../../src/action/locks/session.ts';
 import {
   maxRequestTimeout as maxReleaseTimeout,
   timeLimitMs as releaseTimeLimitMs,
 } from '../../src/action/post-step/release.ts';
-import { retries as releaseRetries } from '../../src/action/post-step/release-claims.ts';
+import { releaseClaims, retriesFor } from '../../src/action/post-step/release-claims.ts';
 import { parseWorkspaceId } from '../../src/client/access.ts';
 import type { Answer } from '../../src/client/answer.ts';
 import type { SentRequest } from '../../src/client/connection.ts';
@@ -122,10 +121,7 @@ export interface StepParts extends Pick<VirtualTime, 'now' | 'sleep'> {
 }
 
 const ordinaryAttempts = { timeoutMs: requestTimeoutMs, retries };
-const releaseAttempts = {
-  timeoutMs: Math.min(requestTimeoutMs, milliseconds(maxReleaseTimeout)),
-  retries: releaseRetries,
-};
+const releaseTimeoutMs = Math.min(requestTimeoutMs, milliseconds(maxReleaseTimeout));
 
 /** What a lock step has at its end. */
 export const grantsOf = ({ round }: WaitResult): readonly Grant[] => (round.kind === 'acquired' ? round.grants : []);
@@ -159,8 +155,12 @@ export function createSteps({ now, sleep, open, workload }: StepParts) {
 
     /** The post-step: it releases what the job has, and asks about what it may have. */
     async release(job: Job, locked: WaitResult): Promise<void> {
-      const { session, close } = begin(job, releaseAttempts);
-      await giveBack(session, { acquired: grantsOf(locked), unclear: locked.unproven }, soon()).finally(close);
+      const held = grantsOf(locked).map((grant) => ({ grant, doubt: undefined }));
+      const claims = { held, unclear: locked.unproven, trouble: undefined, renewalTrouble: undefined };
+      const { context, session, close } = begin(job, { timeoutMs: releaseTimeoutMs, retries: retriesFor(claims) });
+      const { serverNow } = context.client;
+      const log = { line: nothing };
+      await releaseClaims({ ...context, session, serverNow, log }, baseUrl.href, claims, soon()).finally(close);
     },
 
     /** A guard that reads the list of so many locks, page after page. */

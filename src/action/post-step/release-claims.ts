@@ -139,7 +139,7 @@ export async function releaseClaims(
 }
 
 /** For locks whose requests the client repeats: as many as fit. */
-export const retries = 1_000;
+const retries = 1_000;
 
 /**
  * Usually the client sends each request once: locks for which it fails then hold up no others, and all are retried
