@@ -1,19 +1,55 @@
 import { sql } from 'kysely';
+import { parseHeldPath } from '../../interface/lock-path.ts';
+import type { Lock } from '../../interface/resources.ts';
 import type { Actor } from '../audit/audit.ts';
+import { listLocks } from '../locks/list.ts';
+import { releaseLocks } from '../locks/release.ts';
 import { removeInPieces } from '../storage/remove-old.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import { countHeldLocks, type Removal, removeWorkspaceAudited } from './workspaces.ts';
 
 /** Each transaction holds up the changes of a service next to this command for some 10 ms. */
 const atOnce = 500;
 
+/** Each of them takes several rows: its audit entry, its history, and a delivery for each hook. */
+const locksAtOnce = 50;
+
+export const maxNamedLocks = 10;
+
+export interface EndedLocks {
+  readonly count: number;
+  /** The first few of them. */
+  readonly named: readonly Lock[];
+}
+
+export type RemovalInPieces =
+  | Exclude<Removal, { kind: 'removed' }>
+  | { readonly kind: 'removed'; readonly ended: EndedLocks };
+
 /**
  * Removes a workspace with all that belongs to it. Its history may have millions of rows, and in one transaction they would
  * keep every other change waiting: they go in pieces before the workspace does, and stop going when somebody takes a lock.
+ * With `force`, its locks are ended first, and so are locks that are taken meanwhile.
  */
-export async function removeWorkspaceInPieces(storage: Storage, actor: Actor, workspace: string): Promise<Removal> {
-  const { read, now } = storage;
-  const isUnlocked = async (db: Storage['read']) => (await countHeldLocks(db, now, workspace)) === 0;
+export async function removeWorkspaceInPieces(
+  storage: Storage,
+  actor: Actor,
+  workspace: string,
+  { force = false } = {},
+): Promise<RemovalInPieces> {
+  const { read, now, commit } = storage;
+  let ended: EndedLocks = { count: 0, named: [] };
+  const add = (locks: readonly Lock[]) => {
+    ended = { count: ended.count + locks.length, named: [...ended.named, ...locks].slice(0, maxNamedLocks) };
+  };
+  const endPiece = async (db: Database) => (force ? endLocks({ ...storage, read: db }, actor, workspace) : []);
+  for (let more = force; more; ) {
+    const locks = await commit({ workspace }, endPiece);
+    add(locks);
+    // Jobs may take new ones meanwhile: the few that remain end in the transaction that removes the workspace.
+    more = locks.length === locksAtOnce;
+  }
+  const mayGoOn = async (db: Database) => force || (await countHeldLocks(db, now, workspace)) === 0;
   const ofWorkspace = sql`workspace_id = ${workspace}`;
   const hooks = await read.selectFrom('hooks').select('id').where('workspace_id', '=', workspace).execute();
   const large = [
@@ -24,7 +60,27 @@ export async function removeWorkspaceInPieces(storage: Storage, actor: Actor, wo
     ...hooks.map(({ id }) => ({ table: 'deliveries', time: 'sequence', where: sql`hook_id = ${id}` }) as const),
   ] as const;
   for (const { table, time, where } of large) {
-    await removeInPieces(storage, { table, time, workspace, atOnce }, where, isUnlocked);
+    await removeInPieces(storage, { table, time, workspace, atOnce }, where, mayGoOn);
   }
-  return storage.commit({ workspace }, (db) => removeWorkspaceAudited(db, now, actor, workspace));
+  for (;;) {
+    const { locks, removal } = await commit({ workspace }, async (db) => {
+      const locks = await endPiece(db);
+      return { locks, removal: await removeWorkspaceAudited(db, now, actor, workspace, ended.count + locks.length) };
+    });
+    add(locks);
+    if (removal.kind === 'removed') return { ...removal, ended };
+    if (locks.length === 0) return removal;
+  }
+}
+
+/** Ends some of the locks as a forced release does, with all that is recorded of one. */
+async function endLocks(storage: Storage, actor: Actor, workspace: string): Promise<readonly Lock[]> {
+  const { locks } = await listLocks(storage, { workspace, limit: locksAtOnce });
+  const releaser = { ...actor, owner: null, force: true, reason: 'The workspace was removed.' };
+  const requests = locks.flatMap(({ path }) => {
+    const held = parseHeldPath(path);
+    return held.ok ? [{ workspace, path: held.value, match: null, releaser }] : [];
+  });
+  const releases = await releaseLocks(storage.read, storage.now, requests);
+  return releases.flatMap((release) => (release.kind === 'released' ? [release.lock] : []));
 }

@@ -154,11 +154,19 @@ export async function updateWorkspaceAudited(
   return true;
 }
 
-export async function removeWorkspaceAudited(db: Database, now: Now, actor: Actor, id: string): Promise<Removal> {
+/** `endedLocks`: how many of its locks were ended for it. */
+export async function removeWorkspaceAudited(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  id: string,
+  endedLocks = 0,
+): Promise<Removal> {
   const workspace = await findWorkspace(db, id);
   const removal = await removeWorkspace(db, now, id);
   if (workspace !== undefined && removal.kind === 'removed') {
-    await recordAudit(db, now, { actor, action: 'workspace.removed', detail: detailOf(workspace) });
+    const detail = { ...detailOf(workspace), ...(endedLocks > 0 && { ended_locks: endedLocks }) };
+    await recordAudit(db, now, { actor, action: 'workspace.removed', detail });
   }
   return removal;
 }

@@ -48,9 +48,21 @@ describe('workspace remove', () => {
     const { code, stderr } = await run('workspace', 'remove', 'sample');
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'The workspace "sample" was not removed: it has locks on Content/Held.uasset (held by dev).',
+      'The workspace "sample" was not removed: it has 1 lock: Content/Held.uasset (held by dev). Wait until they expire, release them with "workspace-service lock release", or end them with --force.',
     );
     expect((await ask('DELETE', '/workspaces/sample/locks/Content%2FHeld.uasset')).status).toBe(204);
+  });
+
+  test('ends the locks with --force, and says which', async () => {
+    await run('workspace', 'add', 'forced', '--remote', 'https://git.example.com/a.git', '--no-check');
+    const json = { path: 'Content/Held.uasset', type: 'exclusive', ttl: '1h' };
+    expect((await ask('POST', '/workspaces/forced/locks', { json })).status).toBe(201);
+    const { code, stdout } = await run('workspace', 'remove', 'forced', '--force');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'Removed the workspace "forced". Ended 1 lock: Content/Held.uasset (held by dev).\n',
+    });
+    expect((await ask('GET', '/workspaces/forced/locks')).status).toBe(404);
   });
 
   test('removes the workspace with its mirror and its LFS objects', async () => {
@@ -63,7 +75,7 @@ describe('workspace remove', () => {
     expect(await exists(mirror)).toBe(true);
     const object = await storeObject(folder, 'short.lived', Buffer.from('a hero'));
 
-    expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived' });
+    expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived', ended_locks: 0 });
     expect([await exists(mirror), await exists(object.path)]).toEqual([false, false]);
     expect((await ask('GET', '/workspaces/short.lived/locks')).status).toBe(404);
   });

@@ -105,14 +105,14 @@ test('its settings change; stored credentials stay for the same host, and go to 
   expect(await rowOf('game')).toMatchObject({ remote: remote.address('moved.git', 'ada:s3cret') });
 });
 
-test('removing says what is lost, refuses while a lock is held, and removes it', async () => {
+test('removing says what is lost, refuses while a lock is held, and removes it once it is released', async () => {
   const { service, visitor, rowOf, send } = await started();
   const workspace = await service.workspace();
   const page = `/workspaces/${workspace}/remove`;
   const lock = await takeLock(service, workspace, visitor.secret, 'a');
   const held = await visitor.get(page);
-  expect(held.text).toContain('It cannot be removed: 1 lock is held in it.');
-  expect(held.text).not.toContain('Remove workspace</button>');
+  expect(held.text).toContain('1 lock is held in it.');
+  expect(held.text).toMatch(/<li>.*a<.*, held by .*name="force" value="yes" required/s);
   const refused = await send(page, {});
   expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('1 lock is held')]);
   await send(`/workspaces/${workspace}/locks/release`, { path: 'a', lock: lock.id });
@@ -122,4 +122,14 @@ test('removing says what is lost, refuses while a lock is held, and removes it',
   expect((await visitor.get('/?notice=removed')).text).toContain('The workspace was removed.');
   expect(await rowOf(workspace)).toBeUndefined();
   expect((await visitor.get(page)).status).toBe(404);
+});
+
+test('removing a workspace with locks takes a confirmation of its own, and says which locks ended', async () => {
+  const { service, visitor, rowOf, send } = await started();
+  const workspace = await service.workspace();
+  await takeLock(service, workspace, visitor.secret, 'Content/Held.uasset');
+  const { status, text } = await send(`/workspaces/${workspace}/remove`, { force: 'yes' });
+  expect(status).toBe(200);
+  expect(text).toMatch(/1 lock ended with it:.*Content\/Held\.uasset.*, held by /s);
+  expect(await rowOf(workspace)).toBeUndefined();
 });

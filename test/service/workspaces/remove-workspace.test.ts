@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import { removeWorkspaceInPieces } from '../../../src/service/workspaces/remove-workspace.ts';
@@ -80,7 +81,10 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
           ),
         ),
     };
-    expect(await removeWorkspaceInPieces(measured, actor, 'large')).toEqual({ kind: 'removed' });
+    expect(await removeWorkspaceInPieces(measured, actor, 'large')).toMatchObject({
+      kind: 'removed',
+      ended: { count: 0 },
+    });
     expect(await rowsLeft()).toEqual(tables.map((table) => `${table} ${table === 'hooks' ? 1 : 2}`));
     expect(Math.max(...largest)).toBeLessThanOrEqual(500);
     expect(largest.filter((rows) => rows === 500)).toHaveLength(25);
@@ -95,6 +99,45 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     const before = await rowsLeft();
     expect(await removeWorkspaceInPieces(storage, actor, 'held')).toEqual({ kind: 'locked', locks: 1 });
     expect(await rowsLeft()).toEqual(before);
+  });
+
+  test('is removed with its locks by force, each of them in the history until then and in the audit', async () => {
+    await storage.commit('global', (db) =>
+      addWorkspace(db, storage.now, { id: 'forced', remote: 'https://git.example.com/game.git' }),
+    );
+    const paths = Array.from({ length: 120 }, (_, n) => `path ${String(n).padStart(3, '0')}`);
+    for (const [fence, path] of paths.entries()) await storeLocks(storage, { workspace_id: 'forced', path, fence });
+    const changes: string[] = [];
+    const watched: Storage = {
+      ...storage,
+      commit: (scope, change) =>
+        storage.commit(scope, async (db) => {
+          const result = await change(db);
+          const rows = await db
+            .selectFrom('lock_history')
+            .select(['kind', 'path', 'ended_by'])
+            .where('workspace_id', '=', 'forced')
+            .execute();
+          changes.push(...rows.map(({ kind, path, ended_by }) => `${kind} ${path} by ${ended_by}`));
+          return result;
+        }),
+    };
+    const removal = await removeWorkspaceInPieces(watched, actor, 'forced', { force: true });
+    expect(removal).toMatchObject({ kind: 'removed', ended: { count: 120 } });
+    const named = removal.kind === 'removed' ? removal.ended.named.map(({ path }) => path) : [];
+    expect(named).toEqual(paths.slice(0, 10));
+    expect([...new Set(changes)].sort()).toEqual(paths.map((path) => `force-released ${path} by operator:test`));
+    const { entries } = await readAudit(storage, { limit: 121 });
+    expect(entries[0]).toMatchObject({
+      action: 'workspace.removed',
+      detail: { workspace: 'forced', ended_locks: 120 },
+    });
+    expect(
+      entries
+        .slice(1)
+        .map(({ action, detail }) => `${action} ${detail['path']}`)
+        .sort(),
+    ).toEqual(paths.map((path) => `lock.force-released ${path}`));
   });
 });
 

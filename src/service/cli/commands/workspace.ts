@@ -2,11 +2,11 @@ import type { Lock } from '../../../interface/resources.ts';
 import { createGit } from '../../git/git.ts';
 import { forgetObjects } from '../../lfs/object-store.ts';
 import { listLocks } from '../../locks/list.ts';
-import { removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
+import { maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
 import { Failure } from '../command.ts';
-import { required } from '../flags.ts';
+import { required, toggle } from '../flags.ts';
 import { shownTime } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
@@ -63,35 +63,41 @@ export const workspaceList = defineStorageCommand({
   },
 });
 
-const maxNamedLocks = 10;
-
-function stillLocked(id: string, locks: readonly Lock[], count: number): Failure {
+/** `3 locks: a (held by ci), b (held by ada) and 1 more` */
+function countAndName(locks: readonly Lock[], count: number): string {
   const named = locks.map(({ path, owner }) => `${path} (held by ${owner})`).join(', ');
   const more = count > locks.length ? ` and ${count - locks.length} more` : '';
-  return new Failure(
-    `The workspace "${id}" was not removed: it has locks on ${named}${more}. Wait until they expire, or release them with "workspace-service lock release".`,
-  );
+  return `${count} ${count === 1 ? 'lock' : 'locks'}: ${named}${more}`;
 }
 
 export const workspaceRemove = defineStorageCommand({
   name: 'workspace remove',
   summary: 'remove a workspace with its mirror, its syncs and its hooks',
   details: [
-    'A workspace with active locks is not removed. If a lock is taken while the history is being removed, the workspace',
-    'stays without the part of its history that is already gone.',
+    'Without --force, a workspace with active locks is not removed. If a lock is taken while the history is being removed,',
+    'the workspace stays without the part of its history that is already gone.',
   ],
   arguments: { workspace: workspaceArgument },
+  flags: { force: toggle('end the locks of the workspace first, whoever holds them') },
   example: 'game',
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     await requireWorkspace(storage, id);
-    const removal = await removeWorkspaceInPieces(storage, operatorActor(), id);
+    const removal = await removeWorkspaceInPieces(storage, operatorActor(), id, { force: flags.force });
     if (removal.kind === 'locked') {
       const { locks } = await listLocks(storage, { workspace: id, limit: maxNamedLocks });
-      throw stillLocked(id, locks, removal.locks);
+      throw new Failure(
+        `The workspace "${id}" was not removed: it has ${countAndName(locks, removal.locks)}. Wait until they expire, release them with "workspace-service lock release", or end them with --force.`,
+      );
     }
+    if (removal.kind === 'unknown') throw new Failure(`The workspace "${id}" was removed meanwhile.`);
     const git = createGit({ dataFolder: flags.data, allowFile: false, environment });
     // A mirror that stays behind, as where it belongs to another user, is removed at the next start of the service.
     await Promise.allSettled([git.forget(id), forgetObjects(flags.data, id)]);
-    return { document: { removed: id }, lines: [`Removed the workspace "${id}".`] };
+    const { count, named } = removal.ended;
+    const ended = count === 0 ? '' : ` Ended ${countAndName(named, count)}.`;
+    return {
+      document: { removed: id, ended_locks: count, ...(count > 0 && { first_ended: named }) },
+      lines: [`Removed the workspace "${id}".${ended}`],
+    };
   },
 });

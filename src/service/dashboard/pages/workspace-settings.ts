@@ -1,11 +1,13 @@
 import { html } from 'hono/html';
+import type { Lock } from '../../../interface/resources.ts';
 import type { Answer } from '../../contract/answer.ts';
 import { GitError } from '../../git/git-error.ts';
 import { shownRemote } from '../../git/remote.ts';
 import { type App, actorOf } from '../../http/context.ts';
+import { listLocks } from '../../locks/list.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { listingPatience } from '../../workspaces/branches.ts';
-import { removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
+import { type EndedLocks, maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import {
   addWorkspaceAudited,
@@ -106,15 +108,16 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     return seeOther(`/workspaces/${id}/settings?notice=saved`);
   });
 
-  const stillLocked = (id: string, locks: number): Markup =>
-    html`<p class="warning" role="alert"><strong>It cannot be removed: ${plural(locks, 'lock')} ${locks === 1 ? 'is' : 'are'} held in it.</strong>
-      Their holders rely on them. Wait until they end, or ${link(listAddress(id), 'release them')} first.</p>`;
+  const stillLocked = (id: string, locks: readonly Lock[], count: number): Markup =>
+    html`<p class="warning" role="alert"><strong>${plural(count, 'lock')} ${count === 1 ? 'is' : 'are'} held in it.</strong>
+      Their holders rely on them. Wait until they expire, or ${link(listAddress(id), 'release them')} first.</p>${namedLocks({ named: locks, count })}`;
 
   async function askToRemove(call: PageCall, { id, remote }: FoundWorkspace, locks: number): Promise<Answer> {
+    const held = locks > 0 ? (await listLocks(storage, { workspace: id, limit: maxNamedLocks })).locks : [];
     const hooks = await listHooks(storage.read, id);
     const waiting = hooks.reduce((sum, hook) => sum + hook.pending_deliveries, 0);
     const main = html`
-      ${locks > 0 ? stillLocked(id, locks) : ''}
+      ${locks > 0 ? stillLocked(id, held, locks) : ''}
       <p>The workspace ${userText(id)} is a mirror of ${literal(shownRemote(remote))}. The repository itself stays as it is. What is lost:</p>
       <ul>
         <li>the mirror with its LFS objects, and the history of syncs and of locks${hooks.length === 0 ? '.' : ';'}</li>
@@ -122,7 +125,9 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
       </ul>
       <p>Workflows that use it will fail. This cannot be undone.</p>
       <form method="post" action="/workspaces/${id}/remove" class="actions">
-        ${formField(call)}${locks > 0 ? '' : html`<button class="danger">Remove workspace</button>`} <a class="button" href="/workspaces/${id}/settings">Cancel</a>
+        ${formField(call)}
+        ${locks > 0 ? html`<span><input type="checkbox" id="force" name="force" value="yes" required> <label for="force">End all locks, whoever holds them</label></span>` : ''}
+        <button class="danger">Remove workspace</button> <a class="button" href="/workspaces/${id}/settings">Cancel</a>
       </form>`;
     const view = { title: 'Remove this workspace?', location: inWorkspace(id, 'settings'), main };
     return showPage(call, view, locks > 0 && call.c.req.method === 'POST' ? 409 : 200);
@@ -136,9 +141,18 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
   addAction(app, parts, removal, async (call: ActionCall) => {
     const workspace = await workspaceOf(call, storage);
     const { id } = workspace;
-    const removed = await removeWorkspaceInPieces(storage, actorOf(call.c), id);
+    const removed = await removeWorkspaceInPieces(storage, actorOf(call.c), id, {
+      force: call.form.text('force') === 'yes',
+    });
     if (removed.kind === 'locked') return askToRemove(call, workspace, removed.locks);
     await removeFiles(id);
-    return seeOther('/?notice=removed');
+    if (removed.kind === 'unknown' || removed.ended.count === 0) return seeOther('/?notice=removed');
+    const main = html`${notice(`The workspace was removed. ${plural(removed.ended.count, 'lock')} ended with it:`)}
+      ${namedLocks(removed.ended)}<div class="actions">${link('/', 'All workspaces')}</div>`;
+    return showPage(call, { title: 'Workspace removed', location: { section: 'workspaces' }, main });
   });
 }
+
+const namedLocks = ({ named, count }: EndedLocks): Markup =>
+  html`<ul>${named.map(({ path, owner }) => html`<li>${literal(path)}, held by ${userText(owner)}</li>`)}
+    ${count > named.length ? html`<li>and ${plural(count - named.length, 'more', 'more')}</li>` : ''}</ul>`;
