@@ -39,6 +39,7 @@ import { parseTtl } from '../../src/interface/ttl.ts';
 import { readCursor } from '../../src/service/api/lock-list.ts';
 import { originOf } from '../../src/service/api/origin.ts';
 import { preferredWait } from '../../src/service/api/prefer.ts';
+import { parseDay, parseEndOfDay } from '../../src/service/audit/day.ts';
 import { parsePart } from '../../src/service/backup/format.ts';
 import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
@@ -478,6 +479,8 @@ export const parsers: readonly Parser[] = [
   ),
   row('interface/lock-note.ts parseNote', parseNote),
   row('service/tokens/audit-actor.ts parseAuditActor', parseAuditActor),
+  row('service/audit/day.ts parseDay', parseDay),
+  row('service/audit/day.ts parseEndOfDay', parseEndOfDay),
   row('service/sessions/secret.ts unsealed', (text) => unsealed(text, 'secret')),
   row('service/tokens/new-token.ts parseLifetime', parseLifetime),
   row('service/tokens/new-token.ts parseTokenName', parseTokenName),

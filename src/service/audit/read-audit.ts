@@ -28,10 +28,14 @@ export interface AuditQuery {
   readonly actor?: string | undefined;
   /** How far back. */
   readonly since?: Duration | undefined;
+  /** Milliseconds since 1970; `until` is excluded. */
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
+  readonly workspace?: string | undefined;
 }
 
 export interface AuditPage {
-  /** The newest first. */
+  /** The newest first. With a workspace, there may be fewer than the limit, or none, before the last page. */
   readonly entries: readonly RecordedEntry[];
   /** What to go on before; undefined on the last page. */
   readonly next: number | undefined;
@@ -63,10 +67,19 @@ function entryOf({
 }
 
 export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, query: AuditQuery): Promise<AuditPage> {
-  const { limit, before, action, actor, since } = query;
+  const { limit, before = Number.MAX_SAFE_INTEGER, action, actor, since, from, until, workspace } = query;
   const most = limit + 1;
-  let entries = read.selectFrom('audit').selectAll().orderBy('sequence', 'desc').limit(most);
-  if (before !== undefined) entries = entries.where('sequence', '<', before);
+  const first = from === undefined ? 0 : await firstSequenceAt(read, from);
+  const end = until === undefined ? before : Math.min(before, await firstSequenceAt(read, until));
+  const windowStart = workspace === undefined ? first : Math.max(first, await windowBefore(read, end));
+  let entries = read
+    .selectFrom('audit')
+    .selectAll()
+    .where('sequence', '>=', windowStart)
+    .where('sequence', '<', end)
+    .orderBy('sequence', 'desc')
+    .limit(most);
+  if (workspace !== undefined) entries = entries.where(ofWorkspace(workspace));
   if (action !== undefined) entries = entries.where('action', '=', action);
   if (since !== undefined) entries = entries.where('at', '>=', sql<number>`${now} - ${milliseconds(since)}`);
   const of = (column: 'actor' | 'token_id') => entries.where(column, '=', actor ?? '').execute();
@@ -76,5 +89,50 @@ export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, qu
     .toSorted((one, other) => other.sequence - one.sequence)
     .slice(0, most);
   const page = rows.slice(0, limit).map(entryOf);
-  return { entries: page, next: rows.length > limit ? page.at(-1)?.sequence : undefined };
+  const nextWindow = windowStart > first ? windowStart : undefined;
+  return { entries: page, next: rows.length > limit ? page.at(-1)?.sequence : nextWindow };
+}
+
+/** Nothing finds the entries of a workspace but a look at each: so many at a time. */
+const windowSize = 10_000;
+
+async function windowBefore(read: Storage['read'], end: number): Promise<number> {
+  const oldest = await read
+    .selectFrom('audit')
+    .select('sequence')
+    .where('sequence', '<', end)
+    .orderBy('sequence', 'desc')
+    .offset(windowSize - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return oldest?.sequence ?? 0;
+}
+
+/** The detail is what JSON.stringify() writes, so the member has one spelling. */
+const ofWorkspace = (workspace: string) =>
+  sql<boolean>`detail like ${`%"workspace":${JSON.stringify(workspace).replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+
+/** Entries are in the order of their times, but for corrections of the clock; no index has these. */
+async function firstSequenceAt(read: Storage['read'], at: number): Promise<number> {
+  const last = await read
+    .selectFrom('audit')
+    .select('sequence')
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  let low = 0;
+  let high = (last?.sequence ?? 0) + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const entry = await read
+      .selectFrom('audit')
+      .select(['sequence', 'at'])
+      .where('sequence', '>=', middle)
+      .orderBy('sequence')
+      .limit(1)
+      .executeTakeFirst();
+    if (entry === undefined || entry.at >= at) high = middle;
+    else low = entry.sequence + 1;
+  }
+  return low;
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { pipeline } from 'node:stream/promises';
 import type { Actor } from '../audit/audit.ts';
 import { databaseFile } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -11,6 +12,7 @@ import { type Flags, type FlagValues, required, toggle, withDefault } from './fl
 import { databaseUrl, openStorage, printMigration } from './open-storage.ts';
 import { printJson, quoted } from './output/print.ts';
 import { type Line, printLines } from './output/table.ts';
+import type { ProcessIo } from './process-io.ts';
 import { parseFolder } from './values.ts';
 
 /** Those of every command that looks at what the service has stored. */
@@ -22,11 +24,10 @@ export const commonFlags = {
 /** The one that says where the data is, besides --data. */
 export const storageVariables = [['DATABASE_URL', 'a PostgreSQL database, instead of SQLite in --data']] as const;
 
-/** What a command says at its end: one document for a program, or lines for a person. */
-interface Answer {
-  readonly document: unknown;
-  readonly lines: readonly Line[];
-}
+/** The output of a command: one document for a program, lines for a person, or a file of any length. */
+type Answer =
+  | { readonly document: unknown; readonly lines: readonly Line[] }
+  | { readonly file: AsyncIterable<string> };
 
 interface StorageDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof commonFlags, A>, 'flags' | 'run'> {
@@ -52,10 +53,22 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
       const { data, json } = call.flags as FlagValues<typeof commonFlags>;
       if (!mayBeNew) requireStored(data, call.environment);
       const storage = await openStorage(data, call.environment, { onMigrated: printMigration(io) });
-      const { document, lines } = await definition.run(call, storage).finally(storage.close);
-      if (json) printJson(io.stdout, document);
-      else printLines(io.stdout, lines);
+      try {
+        const answer = await definition.run(call, storage);
+        if ('file' in answer) await writeFile(io, answer.file);
+        else if (json) printJson(io.stdout, answer.document);
+        else printLines(io.stdout, answer.lines);
+      } finally {
+        await storage.close();
+      }
     },
+  });
+}
+
+/** A reader that has gone away, such as `head`, is no error. */
+async function writeFile(io: ProcessIo, file: AsyncIterable<string>): Promise<void> {
+  await pipeline(file, io.output(), { end: false }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
   });
 }
 

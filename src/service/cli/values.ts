@@ -124,6 +124,8 @@ export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${
 
 export const parseScope = oneOf(scopes, `The scopes are ${scopeLines.join(', ')}.`);
 
+export const parseAuditFormat = oneOf(['csv', 'jsonl'], 'The formats are csv and jsonl.');
+
 export const parseAuditAction = oneOf(auditActions, `The actions are ${auditActions.join(', ')}.`);
 
 /** The secret of a token is easily taken for its id: it is refused before it can be repeated. */

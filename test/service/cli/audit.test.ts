@@ -49,6 +49,23 @@ describe('audit', () => {
     expect((await json('audit', '--actor', token.id)).entries).toEqual(entries);
   });
 
+  test('lists the entries of some days and of one workspace, and exports all of them', async () => {
+    const entry = { actor: 'ada', action: 'workspace.added', detail: '{"workspace":"archive"}' };
+    await record(...[1, 2, 3].map((number) => ({ ...entry, at: Date.UTC(2001, 0, number) })));
+    const archive = ['--workspace', 'archive'];
+    expect((await json('audit', ...archive, '--limit', '9')).entries).toHaveLength(3);
+    const jsonl = await run('audit', ...archive, '--format', 'jsonl', '--limit', '1');
+    expect(lines(jsonl.stdout).map((line) => JSON.parse(line).at.slice(0, 10))).toEqual([
+      '2001-01-03',
+      '2001-01-02',
+      '2001-01-01',
+    ]);
+    const csv = await run('audit', '--format', 'csv', ...archive);
+    expect(lines(csv.stdout)).toHaveLength(4);
+    const { stderr, code } = await run('audit', '--from', '2001-13-01');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('It must be a date such as 2026-03-01.')]);
+  });
+
   test('has the changes that commands make', async () => {
     const remote = 'https://ada:s3cret-word@git.example.com/b.git';
     await run('workspace', 'add', 'brief', '--remote', remote, '--no-check');

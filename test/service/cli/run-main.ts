@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { PassThrough, Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { vi } from 'vitest';
 import { main } from '../../../src/service/cli/main.ts';
 import type { ProcessIo, StopSignal } from '../../../src/service/cli/process-io.ts';
@@ -27,7 +27,13 @@ function startHere(run: (io: ProcessIo) => Promise<number>, columns?: number) {
     stdout: outputTo('stdout'),
     stderr: outputTo('stderr'),
     input: () => Readable.from([]),
-    output: () => new PassThrough().resume(),
+    output: () =>
+      new Writable({
+        write(bytes, _encoding, done) {
+          written.stdout += bytes;
+          done();
+        },
+      }),
     onSignal(listener) {
       onSignal = listener;
       return () => undefined;

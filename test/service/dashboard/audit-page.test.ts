@@ -151,6 +151,29 @@ describe('the page of the audit', () => {
     expect((await visitor.get('/audit?before=1')).text).toContain('There are no older entries.');
   });
 
+  test('is filtered by workspace and day, and downloaded with the same filter', async () => {
+    expect(await rows('?workspace=game')).toHaveLength(1);
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await rows(`?action=workspace.added&from=${today}&to=${today}`)).toHaveLength(1);
+    const { text } = await visitor.get('/audit?workspace=game');
+    const address = addressIn(text, /<a class="button" href="(\/audit\/entries\.csv[^"]+)"/);
+    const csv = await visitor.get(address);
+    expect(csv.headers.get('content-disposition')).toBe('attachment; filename="audit.csv"');
+    expect(csv.text.split('\r\n')).toEqual([
+      expect.stringContaining('sequence,at,actor'),
+      expect.stringContaining('operator:grace,,,workspace.added'),
+      '',
+    ]);
+    const jsonl = await visitor.get(address.replace('.csv', '.jsonl'));
+    expect(JSON.parse(jsonl.text)).toMatchObject({ actor: 'operator:grace', detail: { workspace: 'game' } });
+  });
+
+  test.each(['/audit', '/audit/entries.csv'])('says what is wrong with a day or a workspace: %s', async (address) => {
+    const { status, text } = await visitor.get(`${address}?from=2026-02-30&workspace=s3cret!`);
+    expect([status, text]).toEqual([422, expect.stringContaining('It must be a date such as 2026-03-01.')]);
+    expect(text).not.toContain('s3cret');
+  });
+
   test('does not repeat the secret of a token that was typed for its name', async () => {
     const secret = newTokenSecret();
     const answer = await visitor.get(`/audit?actor=${secret}`);

@@ -1,13 +1,16 @@
 import { durationUpTo } from '../../../interface/duration.ts';
 import { auditActions } from '../../audit/audit.ts';
+import { parseDay, parseEndOfDay } from '../../audit/day.ts';
+import { exportAudit } from '../../audit/export-audit.ts';
 import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../audit/read-audit.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { optional, withDefault } from '../flags.ts';
 import { shownTime } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { defineStorageCommand } from '../storage-command.ts';
-import { parseAuditAction, wholeNumber } from '../values.ts';
+import { parseAuditAction, parseAuditFormat, wholeNumber } from '../values.ts';
 
 const pageSize = 1_000;
 const maxEntries = 1_000_000;
@@ -36,8 +39,8 @@ const shownDetail = (detail: RecordedEntry['detail']): string =>
     .map(([name, value]) => `${shown(name)}=${shown(value)}`)
     .join(' ');
 
-function whyEmpty({ since, action, actor, before }: AuditQuery): string {
-  const all = [since, action, actor, before].every((filter) => filter === undefined);
+function whyEmpty(query: Omit<AuditQuery, 'limit'>): string {
+  const all = Object.values(query).every((filter) => filter === undefined);
   return all ? 'Nothing has been recorded yet.' : 'No entry matches.';
 }
 
@@ -50,12 +53,20 @@ export const audit = defineStorageCommand({
   ],
   flags: {
     limit: withDefault('N', 'how many entries to list at most', '100', wholeNumber(1, maxEntries)),
+    format: optional(
+      'FORMAT',
+      'write all entries as csv or jsonl, whatever --limit says',
+      'default a table',
+      parseAuditFormat,
+    ),
     since: optional(
       'DURATION',
       'how far back to look, such as 12h or 90d',
       'default the beginning',
       durationUpTo(maxAgo, '36500d'),
     ),
+    from: optional('DATE', 'the first day to list, in UTC, such as 2026-03-01', 'default the first of all', parseDay),
+    to: optional('DATE', 'the last day to list, in UTC', 'default today', parseEndOfDay),
     action: optional('ACTION', 'only this action, such as token.created', 'default all', parseAuditAction),
     actor: optional(
       'ACTOR',
@@ -63,6 +74,7 @@ export const audit = defineStorageCommand({
       'default all',
       parseAuditActor,
     ),
+    workspace: optional('ID', 'only entries about this workspace', 'default all', parseWorkspaceId),
     before: optional(
       'N',
       'only entries older than the one with this number',
@@ -71,8 +83,13 @@ export const audit = defineStorageCommand({
     ),
   },
   example: '--since 7d --action lock.force-released',
-  async run({ flags: query }, storage) {
-    const { entries, next } = await entriesUpTo(storage, query);
+  async run({ flags: { limit, format, since, from, to, action, actor, workspace, before } }, storage) {
+    const query = { since, from, until: to, action, actor, workspace, before };
+    if (format !== undefined) {
+      const readPage = (before = query.before) => readAudit(storage, { ...query, before, limit: pageSize });
+      return { file: exportAudit(format, readPage) };
+    }
+    const { entries, next } = await entriesUpTo(storage, { ...query, limit });
     const rows = entries.map(({ at, actor, token_id, address, action, detail }) => [
       shownTime(at),
       actor,

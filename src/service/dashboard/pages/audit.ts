@@ -1,9 +1,14 @@
 import { html } from 'hono/html';
+import { accepted, type Parsed } from '../../../interface/parsed.ts';
 import { type AuditAction, auditActions, isAuditAction } from '../../audit/audit.ts';
-import { type AuditPage, type RecordedEntry, readAudit } from '../../audit/read-audit.ts';
+import { parseDay, parseEndOfDay } from '../../audit/day.ts';
+import { auditFormats, exportAudit } from '../../audit/export-audit.ts';
+import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../audit/read-audit.ts';
+import { invalid } from '../../contract/problem.ts';
 import type { App } from '../../http/context.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { field, option } from '../elements/fields.ts';
 import { addressWith, link, pageLinks, positionIn, table } from '../elements/list.ts';
 import {
@@ -17,34 +22,78 @@ import {
   userText,
   verbatim,
 } from '../elements/text.ts';
+import { download } from '../frame/download.ts';
 import { showPage } from '../frame/layout.ts';
-import { addPage, type PageCall, queryOf } from '../frame/page.ts';
+import { addPage, callOf, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { requireSession } from '../frame/session.ts';
 
 const entriesOfPage = 50;
+const entriesPerRead = 1_000;
 
-interface Filter {
-  readonly action: string;
-  readonly actor: string;
-}
+const filterNames = ['action', 'actor', 'workspace', 'from', 'to'] as const;
+
+/** As they stand in the form; empty for all. */
+type Filter = Readonly<Record<(typeof filterNames)[number], string>>;
+
+const noFilter: Filter = { action: '', actor: '', workspace: '', from: '', to: '' };
 
 /** Also accepts actions of other versions. */
 const canBeAction = (text: string): boolean => /^[\w.-]{1,64}$/.test(text);
 
-function filterForm({ action, actor }: Filter, problem?: string): Markup {
+function filterForm(filter: Filter, problems: Partial<Filter> = {}): Markup {
+  const { action } = filter;
   const options = ['', ...auditActions, ...(action === '' || isAuditAction(action) ? [] : [action])];
+  const input = (id: 'actor' | 'workspace' | 'from' | 'to', title: string, type: 'search' | 'date') =>
+    field({
+      id,
+      title,
+      problem: problems[id],
+      control: (aria) =>
+        html`<input id="${id}" name="${id}" type="${type}" value="${filter[id]}" autocomplete="off" spellcheck="false"${aria}>`,
+    });
   return html`<form method="get" action="/audit" class="filters" role="search">
     <div class="field"><label for="action">Action</label><select id="action" name="action">${options.map((value) => option(value, value === '' ? 'all actions' : value, action))}</select></div>
-    ${field({
-      id: 'actor',
-      title: 'Who, by name or token id',
-      problem,
-      control: (aria) =>
-        html`<input id="actor" name="actor" type="search" value="${actor}" autocomplete="off" spellcheck="false"${aria}>`,
-    })}
+    ${input('actor', 'Who, by name or token id', 'search')}
+    ${input('workspace', 'Workspace', 'search')}
+    ${input('from', 'From (UTC)', 'date')}
+    ${input('to', 'To (UTC)', 'date')}
     <button>Show</button>
-    ${action === '' && actor === '' ? '' : html`<a href="/audit">Show all</a>`}
+    ${filterNames.every((name) => filter[name] === '') ? '' : html`<a href="/audit">Show all</a>`}
   </form>`;
+}
+
+type Reading =
+  | { readonly kind: 'valid'; readonly filter: Filter; readonly query: Omit<AuditQuery, 'limit'> }
+  | { readonly kind: 'invalid'; readonly filter: Filter; readonly problems: Partial<Filter> };
+
+function readFilter(typed: Filter): Reading {
+  const given = <T>(text: string, parse: (text: string) => Parsed<T>): Parsed<T | undefined> =>
+    text.trim() === '' ? accepted(undefined) : parse(text.trim());
+  const parsed = {
+    actor: given(typed.actor, parseAuditActor),
+    workspace: given(typed.workspace, parseWorkspaceId),
+    from: given(typed.from, parseDay),
+    to: given(typed.to, parseEndOfDay),
+  };
+  const { actor, workspace, from, to } = parsed;
+  const action = canBeAction(typed.action) ? typed.action : '';
+  if (actor.ok && workspace.ok && from.ok && to.ok) {
+    return {
+      kind: 'valid',
+      filter: { ...typed, action },
+      query: {
+        action: action === '' ? undefined : action,
+        actor: actor.value,
+        workspace: workspace.value,
+        from: from.value,
+        until: to.value,
+      },
+    };
+  }
+  const wrong = Object.entries(parsed).flatMap(([name, value]) => (value.ok ? [] : [[name, value.why] as const]));
+  // A wrong value may be a secret: do not repeat it.
+  return { kind: 'invalid', filter: { ...noFilter, action }, problems: Object.fromEntries(wrong) };
 }
 
 function whose({ token_id }: RecordedEntry): Markup {
@@ -66,41 +115,54 @@ function row(entry: RecordedEntry, now: number): Markup {
 const addressOf = (filter: Filter, before?: number): string =>
   addressWith('/audit', { ...filter, before: before?.toString() });
 
-function nothing(filter: Filter, before: number | undefined): Markup {
+function nothing(filter: Filter, before: number | undefined, next: number | undefined): Markup {
+  if (next !== undefined) return empty('No entry matches in this part.', link(addressOf(filter, next), 'Older'));
   if (before !== undefined) return empty('There are no older entries.', link(addressOf(filter), 'Show the newest'));
   return empty('No entry matches.', html`<a href="/audit">Show all entries</a>`);
 }
 
 export function addAuditPage(app: App, parts: DashboardParts): void {
-  const show = (call: PageCall, main: Markup, status?: number) =>
-    showPage(call, { title: 'Audit', location: { section: 'audit' }, main }, status);
+  const show = (call: PageCall, main: Markup, { status, actions }: { status?: number; actions?: Markup } = {}) =>
+    showPage(call, { title: 'Audit', location: { section: 'audit' }, main, ...(actions && { actions }) }, status);
 
   function list(call: PageCall, filter: Filter, before: number | undefined, { entries, next }: AuditPage) {
-    if (entries.length === 0) return show(call, html`${filterForm(filter)}${nothing(filter, before)}`);
+    if (entries.length === 0) return show(call, html`${filterForm(filter)}${nothing(filter, before, next)}`);
     const rows = entries.map((entry) => row(entry, call.now));
     const links = pageLinks(
       before === undefined ? '' : link(addressOf(filter), 'Newest'),
       next === undefined ? '' : link(addressOf(filter, next), 'Older', 'next'),
     );
     const headings = ['When', 'What', 'Token', 'Address'];
-    return show(call, html`${filterForm(filter)}${table('cards audit', headings, rows)}${links}`);
+    const actions = html`
+      <a class="button" href="${addressWith('/audit/entries.csv', filter)}" download>Download as CSV</a>
+      <a class="button" href="${addressWith('/audit/entries.jsonl', filter)}" download>as JSON lines</a>`;
+    return show(call, html`${filterForm(filter)}${table('cards audit', headings, rows)}${links}`, { actions });
   }
 
   addPage(app, parts, { path: '/audit', access: 'admin' }, async (call) => {
-    const query = queryOf(call, 'action', 'actor', 'before');
-    const before = positionIn(query.before, 'It is not a page of this list. Start again without it.');
-    const action = canBeAction(query.action) ? query.action : '';
-    const actor = parseAuditActor(query.actor.trim());
-    // What was typed may be a secret: do not repeat it.
-    if (!actor.ok) return show(call, filterForm({ action, actor: '' }, actor.why), 422);
-    const filter = { action, actor: actor.value };
-    const page = await readAudit(parts.storage, {
-      limit: entriesOfPage,
-      before,
-      ...(action !== '' && { action }),
-      ...(filter.actor !== '' && { actor: filter.actor }),
+    const typed = queryOf(call, ...filterNames);
+    const before = positionIn(queryOf(call, 'before').before, 'It is not a page of this list. Start again without it.');
+    const reading = readFilter(typed);
+    if (reading.kind === 'invalid') {
+      return show(call, filterForm(reading.filter, reading.problems), { status: 422 });
+    }
+    const page = await readAudit(parts.storage, { ...reading.query, before, limit: entriesOfPage });
+    return list(call, reading.filter, before, page);
+  });
+
+  app.get('/audit/:file{entries\\.(csv|jsonl)}', requireSession(parts, 'admin'), (c) => {
+    const reading = readFilter(queryOf(callOf(c), ...filterNames));
+    if (reading.kind === 'invalid') throw invalid({ pointer: '#', detail: Object.values(reading.problems).join(' ') });
+    const format = c.req.param('file').endsWith('.csv') ? 'csv' : 'jsonl';
+    return download(c, parts, {
+      filename: `audit.${format}`,
+      mediaType: auditFormats[format],
+      lines: (checkSession) =>
+        exportAudit(format, async (before) => {
+          await checkSession();
+          return readAudit(parts.storage, { ...reading.query, before, limit: entriesPerRead });
+        }),
     });
-    return list(call, filter, before, page);
   });
 }
 

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
+import { csvLine } from '../../contract/csv.ts';
 import { plainText } from '../../contract/schemas.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
 import { type App, bearerOf } from '../../http/context.ts';
@@ -11,13 +12,12 @@ import {
   type RecordedLockChange,
   readLockHistory,
 } from '../../locks/read-history.ts';
-import { authenticateSession } from '../../sessions/sessions.ts';
 import { listAddress } from '../assets/lock-list.js';
-import { csvLine } from '../elements/csv.ts';
 import { field, option } from '../elements/fields.ts';
 import { addressWith, link, pageLinks } from '../elements/list.ts';
 import { changeNames, changeTable } from '../elements/lock.ts';
 import { empty, type Markup } from '../elements/text.ts';
+import { download } from '../frame/download.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addPage, callOf, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -136,7 +136,7 @@ export async function* historyFile(
 }
 
 export function addLockHistoryPages(app: App, parts: DashboardParts): void {
-  const { storage, turns, log } = parts;
+  const { storage, turns } = parts;
 
   const filterOf = (call: PageCall): Filter =>
     parseRequestPart(filterSchema, () => given(queryOf(call, ...filterNames)));
@@ -169,31 +169,16 @@ export function addLockHistoryPages(app: App, parts: DashboardParts): void {
     const call = callOf(c);
     const { id } = await workspaceOf(call, storage);
     const query = queryFor(id, filterOf(call));
-    const { secret } = c.get('session');
-    const lines = historyFile(async (before) => {
-      // As on a live page: a token that is revoked meanwhile gets nothing more.
-      if ((await authenticateSession(storage, secret)).kind === 'refused') throw new Error('The session has ended.');
-      return measureCost(turns, [bearerOf(c).id], () =>
-        readLockHistory(storage, { ...query, before, limit: rowsPerRead }),
-      );
-    });
-    async function* encoded(): AsyncGenerator<Uint8Array, void, undefined> {
-      try {
-        for await (const text of lines) yield Buffer.from(text);
-      } catch (error) {
-        log.warn({ err: error }, 'the download of a history was broken off');
-        // Without an end, nobody takes what was sent for the whole file.
-        c.env.outgoing.destroy();
-      }
-    }
-    return new Response(ReadableStream.from(encoded()), {
-      headers: {
-        'content-type': 'text/csv; charset=utf-8; header=present',
-        'content-disposition': `attachment; filename="locks-of-${id}.csv"`,
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-        'x-request-id': c.get('requestId'),
-      },
+    return download(c, parts, {
+      filename: `locks-of-${id}.csv`,
+      mediaType: 'text/csv; charset=utf-8; header=present',
+      lines: (checkSession) =>
+        historyFile(async (before) => {
+          await checkSession();
+          return measureCost(turns, [bearerOf(c).id], () =>
+            readLockHistory(storage, { ...query, before, limit: rowsPerRead }),
+          );
+        }),
     });
   });
 }

@@ -1,0 +1,31 @@
+import { csvLine } from '../contract/csv.ts';
+import type { AuditPage, RecordedEntry } from './read-audit.ts';
+
+/** Each with its media type. */
+export const auditFormats = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  jsonl: 'application/jsonl; charset=utf-8',
+} as const;
+
+export type AuditFormat = keyof typeof auditFormats;
+
+/** All entries of the pages, the newest first. A reader that is slow is waited for: nothing is read ahead. */
+export async function* exportAudit(
+  format: AuditFormat,
+  readPage: (before: number | undefined) => Promise<AuditPage>,
+): AsyncGenerator<string, void, undefined> {
+  const line = format === 'csv' ? csvEntry : (entry: RecordedEntry) => `${JSON.stringify(entry)}\n`;
+  // The byte order mark tells Excel that it is UTF-8.
+  if (format === 'csv') yield `\uFEFF${csvLine(columns)}`;
+  let before: number | undefined;
+  do {
+    const { entries, next } = await readPage(before);
+    if (entries.length > 0) yield entries.map(line).join('');
+    before = next;
+  } while (before !== undefined);
+}
+
+const columns = ['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;
+
+const csvEntry = ({ sequence, at, actor, token_id, address, action, detail }: RecordedEntry): string =>
+  csvLine([`${sequence}`, at, actor, token_id ?? '', address ?? '', action, JSON.stringify(detail)]);

@@ -1,0 +1,41 @@
+import type { Context } from 'hono';
+import type { Environment } from '../../http/context.ts';
+import { authenticateSession } from '../../sessions/sessions.ts';
+import type { DashboardParts } from './parts.ts';
+
+export interface Download {
+  /** Checks before each part that the session is still there, as a live page does. */
+  readonly lines: (checkSession: () => Promise<void>) => AsyncIterable<string>;
+  readonly filename: string;
+  readonly mediaType: string;
+}
+
+/** Answers with a file of any length. */
+export function download(
+  c: Context<Environment>,
+  { storage, log }: Pick<DashboardParts, 'storage' | 'log'>,
+  { lines, filename, mediaType }: Download,
+): Response {
+  const { secret } = c.get('session');
+  async function checkSession(): Promise<void> {
+    if ((await authenticateSession(storage, secret)).kind === 'refused') throw new Error('The session has ended.');
+  }
+  async function* encoded(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for await (const text of lines(checkSession)) yield Buffer.from(text);
+    } catch (error) {
+      log.warn({ err: error, filename }, 'a download was broken off');
+      // Without an end, nobody takes a part for the whole file.
+      c.env.outgoing.destroy();
+    }
+  }
+  return new Response(ReadableStream.from(encoded()), {
+    headers: {
+      'content-type': mediaType,
+      'content-disposition': `attachment; filename="${filename}"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': c.get('requestId'),
+    },
+  });
+}
