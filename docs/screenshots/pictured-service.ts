@@ -12,7 +12,7 @@ import { createToken } from '../../src/service/tokens/tokens.ts';
 import { defaultHookQuotas } from '../../src/service/webhooks/quotas.ts';
 import { createTargetCheck } from '../../src/service/webhooks/target-address.ts';
 import { temporaryDataFolder } from '../../test/support/databases.ts';
-import { shippedQuotas, shippedRateLimit } from '../../test/support/shipped-settings.ts';
+import { shippedQuotas, shippedRateLimit, shippedRetention } from '../../test/support/shipped-settings.ts';
 
 export interface Picture {
   /** Of its files in docs/images. */
@@ -57,6 +57,7 @@ export async function withPicturedService(
     syncTimeout: { seconds: 60 },
     drainDelay: { seconds: 0 },
     drainTimeout: { seconds: 10 },
+    ...shippedRetention,
     parallelSyncs: 1,
     parallelClones: 1,
     rateLimit: shippedRateLimit,

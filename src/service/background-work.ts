@@ -8,7 +8,7 @@ import type { RefusedRequests } from './locks/refused-requests.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { repeat } from './runtime/repeat.ts';
 import { forgetEndedSessions } from './sessions/sessions.ts';
-import { removeAnswersBeyond } from './storage/remove-old.ts';
+import { type Retention, removeAnswersBeyond } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import { forgetExchangedTokens } from './tokens/exchanged.ts';
@@ -32,8 +32,7 @@ export interface BackgroundWork {
   stop(): Promise<void>;
 }
 
-/** What one instance does again and again, whether or not anybody asks it for something. */
-export function startBackgroundWork(options: {
+interface BackgroundWorkOptions extends Retention {
   readonly storage: Storage;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -43,7 +42,10 @@ export function startBackgroundWork(options: {
   readonly objectUpkeep: ObjectUpkeep;
   onLockEvent(): void;
   onError(error: unknown): void;
-}): BackgroundWork {
+}
+
+/** What one instance does again and again, whether or not anybody asks it for something. */
+export function startBackgroundWork(options: BackgroundWorkOptions): BackgroundWork {
   const { storage, metrics, log, maxRememberedBytes, lastUse, refusedRequests, objectUpkeep, onError } = options;
   // What an earlier process has left is not known.
   let rememberedBytes = Number.POSITIVE_INFINITY;
@@ -69,10 +71,10 @@ export function startBackgroundWork(options: {
     every(lastUseEveryMs, lastUse.write),
     every(tidyEveryMs, async () => {
       await forgetOldAnswers(storage);
-      await removeOldDeliveries(storage);
+      await removeOldDeliveries(storage, options);
       await recountBacklogs(storage);
-      await removeOldSyncs(storage);
-      await removeOldLockHistory(storage);
+      await removeOldSyncs(storage, options);
+      await removeOldLockHistory(storage, options);
       await forgetEndedSessions(storage);
       await forgetExchangedTokens(storage);
     }),

@@ -38,6 +38,7 @@ import type { FreeDisk } from './runtime/free-disk.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { throttle } from './runtime/throttle.ts';
 import { startWorker } from './runtime/worker.ts';
+import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import type { FetchObjects } from './syncs/lfs-objects.ts';
 import { createMirrorUpkeep } from './syncs/mirror-upkeep.ts';
@@ -55,7 +56,7 @@ import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 import { createSuggestPaths } from './workspaces/suggest-paths.ts';
 
-export interface ServiceOptions extends HookQuotas, LockQuotas {
+export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
   readonly storage: Storage;
   readonly git: Git;
   /** Where mirrors and LFS objects are. */

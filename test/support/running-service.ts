@@ -18,7 +18,7 @@ import { defaultHookQuotas, type HookQuotas } from '../../src/service/webhooks/q
 import { createTargetCheck, type Resolve } from '../../src/service/webhooks/target-address.ts';
 import { addWorkspace, type DeskSettings } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
-import { shippedQuotas, shippedRateLimit } from './shipped-settings.ts';
+import { shippedQuotas, shippedRateLimit, shippedRetention } from './shipped-settings.ts';
 
 export interface Reply {
   readonly status: number;
@@ -110,7 +110,7 @@ export async function ask(base: string, method: string, path: string, given: Ask
   for (let index = 0; index < answer.rawHeaders.length; index += 2) {
     fields.append(answer.rawHeaders[index] ?? '', answer.rawHeaders[index + 1] ?? '');
   }
-  const isJson = text !== '' && fields.get('content-type')?.includes('json');
+  const isJson = text !== '' && /\bjson\b/.test(fields.get('content-type') ?? '');
   return { status: answer.statusCode ?? 0, headers: fields, text, body: isJson ? JSON.parse(text) : null };
 }
 
@@ -144,6 +144,7 @@ export async function startTestService(
     windowsPaths: options.windowsPaths ?? false,
     drainDelay: options.drainDelay ?? { seconds: 0 },
     drainTimeout: { seconds: 10 },
+    ...shippedRetention,
     syncTimeout: options.syncTimeout ?? { seconds: 60 },
     parallelSyncs: options.parallelSyncs ?? 2,
     parallelClones: options.parallelClones ?? 16,

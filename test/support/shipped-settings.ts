@@ -1,3 +1,4 @@
+import { durationUpTo } from '../../src/interface/duration.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
 import { serveFlags } from '../../src/service/cli/serve/settings.ts';
 import { parseByteCount, parseRateLimit, wholeNumber } from '../../src/service/cli/values.ts';
@@ -15,6 +16,14 @@ function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Pa
 export const shippedRateLimit: RateLimit = defaultOf('rateLimit', parseRateLimit);
 
 const count = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+
+const duration = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
+
+export const shippedRetention = {
+  keepLockHistory: defaultOf('keepLockHistory', duration),
+  keepSyncs: defaultOf('keepSyncs', duration),
+  keepDeliveries: defaultOf('keepDeliveries', duration),
+};
 
 export const shippedQuotas = {
   maxLocks: defaultOf('maxLocks', count),

@@ -1,7 +1,8 @@
 import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { milliseconds } from '../../interface/duration.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
-import { historyKeptForMs, removeBeyond, removeOld } from '../storage/remove-old.ts';
+import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type OccurredEvent, recordEvents } from '../webhooks/outbox.ts';
 import { acquiredEvent, expiredEvent, releasedEvent } from './lock-events.ts';
@@ -80,8 +81,12 @@ export async function recordLockChanges(db: Database, now: Now, changes: readonl
 /** Far more than jobs make in 90 days, and too few to fill a disk for who takes and releases a lock all day. */
 const maxRowsOfWorkspace = 5_000_000;
 
-export async function removeOldLockHistory(storage: Storage): Promise<void> {
+export async function removeOldLockHistory(
+  storage: Storage,
+  { keepLockHistory }: Pick<Retention, 'keepLockHistory'>,
+): Promise<void> {
   const { read, now } = storage;
+  const keptForMs = milliseconds(keepLockHistory);
   const rows = { table: 'lock_history', time: 'at' } as const;
   const workspaces = await read
     .selectFrom('workspaces')
@@ -91,13 +96,13 @@ export async function removeOldLockHistory(storage: Storage): Promise<void> {
         selectFrom('lock_history')
           .select('at')
           .whereRef('workspace_id', '=', 'workspaces.id')
-          .where('at', '<=', sql<number>`(select ${now}) - ${sql.lit(historyKeptForMs)}`),
+          .where('at', '<=', sql<number>`(select ${now}) - ${sql.lit(keptForMs)}`),
       ).as('has_old'),
     )
     .execute();
   for (const { id: workspace, has_old } of workspaces) {
     await untilOthersHadTheirTurn();
-    if (has_old) await removeOld(storage, { ...rows, workspace, keptForMs: historyKeptForMs });
+    if (has_old) await removeOld(storage, { ...rows, workspace, keptForMs });
     await removeBeyond(storage, { ...rows, workspace }, maxRowsOfWorkspace);
   }
 }

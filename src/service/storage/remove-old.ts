@@ -1,10 +1,16 @@
 import { setTimeout as sleep, setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
+import type { Duration } from '../../interface/duration.ts';
 import type { Database, Storage } from './storage.ts';
 import { maxBusyPauseMs } from './when-busy.ts';
 
-/** For syncs after their end, and for what happened to locks: long after anyone still wants to know. */
-export const historyKeptForMs = 90 * 24 * 60 * 60_000;
+/** How long the service keeps what it no longer needs itself. */
+export interface Retention {
+  readonly keepLockHistory: Duration;
+  /** After their end, as for deliveries. */
+  readonly keepSyncs: Duration;
+  readonly keepDeliveries: Duration;
+}
 
 interface Rows {
   readonly table: 'syncs' | 'locks' | 'lock_history' | 'deliveries' | 'remembered_answers' | 'tokens';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
+import { milliseconds } from '../../interface/duration.ts';
 import { type MissingObject, type Sync, syncStatuses } from '../../interface/resources.ts';
 import { type Leased, leasedUntil } from '../runtime/lease.ts';
-import { historyKeptForMs, removeOld } from '../storage/remove-old.ts';
+import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
@@ -240,5 +241,5 @@ export async function finishSync(
     .executeTakeFirst();
 }
 
-export const removeOldSyncs = (storage: Storage): Promise<void> =>
-  removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs: historyKeptForMs });
+export const removeOldSyncs = (storage: Storage, { keepSyncs }: Pick<Retention, 'keepSyncs'>): Promise<void> =>
+  removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs: milliseconds(keepSyncs) });

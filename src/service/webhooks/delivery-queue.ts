@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
+import { milliseconds } from '../../interface/duration.ts';
 import { type Leased, leasedUntil } from '../runtime/lease.ts';
-import { removeOld } from '../storage/remove-old.ts';
+import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { emptyBacklog, shortenBacklog } from './backlog.ts';
@@ -215,7 +216,8 @@ async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, w
   await emptyBacklog(db, id);
 }
 
-const keptForMs = 7 * 24 * 60 * 60 * 1_000;
-
-export const removeOldDeliveries = (storage: Storage): Promise<void> =>
-  removeOld(storage, { table: 'deliveries', time: 'finished_at', keptForMs });
+export const removeOldDeliveries = (
+  storage: Storage,
+  { keepDeliveries }: Pick<Retention, 'keepDeliveries'>,
+): Promise<void> =>
+  removeOld(storage, { table: 'deliveries', time: 'finished_at', keptForMs: milliseconds(keepDeliveries) });

@@ -29,6 +29,8 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'GET', path: '/trust/:rule/remove', need: 'admin' },
   { method: 'POST', path: '/trust/:rule/remove', need: 'admin' },
   { method: 'GET', path: '/audit', need: 'admin' },
+  { method: 'GET', path: '/audit/entries.csv', need: 'admin' },
+  { method: 'GET', path: '/audit/entries.jsonl', need: 'admin' },
   { method: 'GET', path: '/new-workspace', need: 'admin' },
   { method: 'POST', path: '/new-workspace', need: 'admin' },
   { method: 'GET', path: '/workspaces/:id', need: 'any-token' },

@@ -18,6 +18,7 @@ import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { shippedRetention } from '../../support/shipped-settings.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
@@ -166,8 +167,15 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
       );
     await age('old', 90 * day + 60_000);
     await age('young', 90 * day - 60_000);
-    await removeOldLockHistory(storage);
+    await removeOldLockHistory(storage, shippedRetention);
     expect(await told()).toEqual(['acquired young']);
+  });
+
+  test('is kept for as long as the settings say', async () => {
+    await take('kept-briefly');
+    await changeRows(storage, 'lock_history', { at: Date.now() - 60_000 }, { path: 'kept-briefly' });
+    await removeOldLockHistory(storage, { keepLockHistory: { seconds: 30 } });
+    expect(await told()).not.toContain('acquired kept-briefly');
   });
 
   test('keeps no more than so many rows of a workspace, the newest', async () => {

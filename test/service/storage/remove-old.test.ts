@@ -6,6 +6,7 @@ import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { shippedRetention } from '../../support/shipped-settings.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
 
 const minute = 60_000;
@@ -54,7 +55,7 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
     await sync('old', 90 * day + minute);
     await sync('young', 90 * day - minute);
     await sync('waiting', null);
-    await removeOldSyncs(storage);
+    await removeOldSyncs(storage, shippedRetention);
     expect(await names('syncs', 'id')).toEqual(['waiting', 'young']);
   });
 
@@ -62,8 +63,22 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
     await delivery('old', 7 * day + minute);
     await delivery('young', 7 * day - minute);
     await delivery('waiting', null);
-    await removeOldDeliveries(storage);
+    await removeOldDeliveries(storage, shippedRetention);
     expect(await names('deliveries', 'id')).toEqual(['waiting', 'young']);
+  });
+
+  test('syncs and deliveries are kept for as long as the settings say', async () => {
+    for (const write of [sync, delivery]) {
+      await write('older', 3 * minute);
+      await write('younger', minute);
+    }
+    const twoMinutes = { seconds: 120 };
+    await removeOldSyncs(storage, { keepSyncs: twoMinutes });
+    await removeOldDeliveries(storage, { keepDeliveries: twoMinutes });
+    expect(await names('syncs', 'id')).not.toContain('older');
+    expect(await names('syncs', 'id')).toContain('younger');
+    expect(await names('deliveries', 'id')).not.toContain('older');
+    expect(await names('deliveries', 'id')).toContain('younger');
   });
 
   test('answers are remembered for a day', async () => {

@@ -14,6 +14,7 @@ import { findHook } from '../../../src/service/webhooks/hooks.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
+import { shippedRetention } from '../../support/shipped-settings.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { acquireIn, actor, claimNext, hookedStorage, made, releaseIn } from './hooked-storage.ts';
 
@@ -120,7 +121,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
       expect(await watched.commit('global', (db) => sendAgain(db, now, request))).toMatchObject({ kind: 'sent-again' });
     }
     expect(await settle(await claim(), 'gone')).toBe(true);
-    await removeOldDeliveries(watched);
+    await removeOldDeliveries(watched, shippedRetention);
 
     const aboutDeliveries = queries.filter(({ text }) => text.includes('deliveries'));
     expect(aboutDeliveries.length).toBeGreaterThan(20);

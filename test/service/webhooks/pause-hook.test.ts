@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { findHook, inactiveWhyOf } from '../../../src/service/webhooks/hooks.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
+import { shippedRetention } from '../../support/shipped-settings.ts';
 import { receiver } from './delivering.ts';
 import { attemptNext } from './delivery-workers.ts';
 import { auditOf } from './hooked-service.ts';
@@ -76,7 +77,7 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
       await acquire(`held/${wake.length}`);
       await pause(id);
       await setDeliveries({ created_at: Date.now() - 30 * day });
-      await removeOldDeliveries(storage);
+      await removeOldDeliveries(storage, shippedRetention);
       await wake(id);
       expect(await outcome()).toBe('pending');
       // Waking a hook that is awake gives no time: a dead receiver's queue has to have an end.

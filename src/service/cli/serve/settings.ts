@@ -23,6 +23,8 @@ const atMost =
     return duration.ok && duration.value.seconds > max.seconds ? refused(`It must be at most ${named}.`) : duration;
   };
 
+const retention = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
+
 const upToTenMillion = wholeNumber(1, 10_000_000);
 
 /** Of the service, and of the commands that print its addresses. */
@@ -70,6 +72,9 @@ export const serveFlags = {
   ),
   parallelSyncs: withDefault('N', 'how many syncs run at the same time', '2', wholeNumber(1, 64)),
   parallelClones: withDefault('N', 'how many clones of mirrors are served at the same time', '16', wholeNumber(1, 256)),
+  keepLockHistory: withDefault('DURATION', 'how long to keep the history of locks', '90d', retention),
+  keepSyncs: withDefault('DURATION', 'how long to keep syncs that have ended', '90d', retention),
+  keepDeliveries: withDefault('DURATION', 'how long to keep deliveries that have ended', '7d', retention),
   minFreeDisk: withDefault(
     'SIZE',
     'free space to keep on the disk of the data folder: with less, new work is refused; 0 keeps none',

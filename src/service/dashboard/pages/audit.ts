@@ -150,20 +150,23 @@ export function addAuditPage(app: App, parts: DashboardParts): void {
     return list(call, reading.filter, before, page);
   });
 
-  app.get('/audit/:file{entries\\.(csv|jsonl)}', requireSession(parts, 'admin'), (c) => {
-    const reading = readFilter(queryOf(callOf(c), ...filterNames));
-    if (reading.kind === 'invalid') throw invalid({ pointer: '#', detail: Object.values(reading.problems).join(' ') });
-    const format = c.req.param('file').endsWith('.csv') ? 'csv' : 'jsonl';
-    return download(c, parts, {
-      filename: `audit.${format}`,
-      mediaType: auditFormats[format],
-      lines: (checkSession) =>
-        exportAudit(format, async (before) => {
-          await checkSession();
-          return readAudit(parts.storage, { ...reading.query, before, limit: entriesPerRead });
-        }),
+  for (const format of ['csv', 'jsonl'] as const) {
+    app.get(`/audit/entries.${format}`, requireSession(parts, 'admin'), (c) => {
+      const reading = readFilter(queryOf(callOf(c), ...filterNames));
+      if (reading.kind === 'invalid') {
+        throw invalid({ pointer: '#', detail: Object.values(reading.problems).join(' ') });
+      }
+      return download(c, parts, {
+        filename: `audit.${format}`,
+        mediaType: auditFormats[format],
+        lines: (checkSession) =>
+          exportAudit(format, async (before) => {
+            await checkSession();
+            return readAudit(parts.storage, { ...reading.query, before, limit: entriesPerRead });
+          }),
+      });
     });
-  });
+  }
 }
 
 type Detail = RecordedEntry['detail'];

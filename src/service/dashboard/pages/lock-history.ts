@@ -106,7 +106,7 @@ function nothing(workspace: string, { filter, isLater, isLast }: Listed): Markup
     return empty('No entry matches in this part of the history.', 'Go on to the older ones, or narrow the days.');
   if (isLater) return empty('There are no older entries.', link(historyAddress(workspace, filter), 'Show the newest'));
   if (Object.keys(filter).length > 0) return empty('No entry matches.', link(historyAddress(workspace), 'Show all'));
-  return empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here for 90 days.');
+  return empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here.');
 }
 
 const csvAddress = (workspace: string, filter: Filter): string =>

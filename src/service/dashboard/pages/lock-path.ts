@@ -73,7 +73,7 @@ function pastTable({ now }: PageCall, { workspace, path, history }: PathState, i
   const { changes, next } = history;
   return html`${
     changes.length === 0
-      ? html`<p>${faint(isLater ? 'There are no older entries.' : 'Nothing is recorded of this path. Entries are kept for 90 days.')}</p>`
+      ? html`<p>${faint(isLater ? 'There are no older entries.' : 'Nothing is recorded of this path. Old entries are removed.')}</p>`
       : changeTable(changes, now)
   }
     ${pageLinks(

@@ -85,7 +85,7 @@ const filterForm = (history: string, branch: string, names: readonly string[]): 
 function noSyncs(workspace: string, branch: string, isLater: boolean): Markup {
   if (isLater) return empty('There are no older syncs.', link(historyOf(workspace), 'Show the newest'));
   if (branch !== '') {
-    return empty('No sync of this branch is kept.', 'Enter the full name. Syncs are kept for 90 days.');
+    return empty('No sync of this branch is kept.', 'Enter the full name. Old syncs are removed.');
   }
   return empty(
     'Nothing has been synced yet.',
