@@ -12,8 +12,8 @@ const ours: ReadonlySet<string> = new Set(['add-mask', 'debug', 'endgroup', 'err
 /** What moves a cursor, starts a line or turns the direction of a text. */
 const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/** A place in a file of code, as every stack has it. What goes on with a fraction is a time of day. */
-const stackFrame = /\bat .*[:(/][^ ]*:\d+:\d+(?!\d|\.\d)/;
+/** A place in a file of code, as every stack has it. What goes on with a fraction or a Z is a time of day. */
+const stackFrame = /\bat .*[:(/][^ ]*:\d+:\d+(?!\d|\.\d|[zZ])/;
 
 /** What an error of JavaScript calls itself, and never one that was foreseen. */
 const unforeseen =
