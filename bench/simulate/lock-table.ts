@@ -1,4 +1,4 @@
-import type { Answer } from '../../src/client/answer.ts';
+import type { ClientResponse } from '../../src/client/answer.ts';
 import type { JsonObject } from '../../src/client/json.ts';
 import { type ProblemName, problemTypePrefix } from '../../src/interface/problem.ts';
 import { maxRetryAfterSeconds } from '../../src/service/api/lock-answers.ts';
@@ -17,25 +17,30 @@ export interface TakeRequest {
   readonly ttlMs: number;
 }
 
-const answer = (status: number, headers: Answer['headers'], value: JsonObject): Answer => ({
+const answer = (status: number, headers: ClientResponse['headers'], value: JsonObject): ClientResponse => ({
   ...{ status, headers },
   body: { kind: 'json', value, byteLength: 0 },
 });
 
-const refusal = (status: number, name: ProblemName, headers: Answer['headers'] = {}, lock?: Lock): Answer =>
+const refusal = (
+  status: number,
+  name: ProblemName,
+  headers: ClientResponse['headers'] = {},
+  lock?: Lock,
+): ClientResponse =>
   answer(status, headers, { type: `${problemTypePrefix}${name}`, status, ...(lock && { lock: lock.body }) });
 
-const granted = (lock: Lock, headers: Answer['headers'] = {}): Answer =>
+const granted = (lock: Lock, headers: ClientResponse['headers'] = {}): ClientResponse =>
   answer(201, { ...headers, etag: `"${lock.id}"` }, lock.body);
 
-export const rateLimited = (retryAfterSeconds: number): Answer =>
+export const rateLimited = (retryAfterSeconds: number): ClientResponse =>
   refusal(429, 'rate-limited', { 'retry-after': String(retryAfterSeconds) });
 
-export const stillRunning: Answer = refusal(409, 'request-in-progress', { 'retry-after': '1' });
+export const stillRunning: ClientResponse = refusal(409, 'request-in-progress', { 'retry-after': '1' });
 
 /** What came of a change: whether anything was written is what it costs. */
 export interface Changed {
-  readonly answer: Answer;
+  readonly answer: ClientResponse;
   readonly wrote: boolean;
 }
 
@@ -44,7 +49,7 @@ export function createLockTable(now: () => number) {
   const byKey = new Map<string, Lock>();
   let count = 0;
 
-  const replayed = (key: string): Answer | undefined => {
+  const replayed = (key: string): ClientResponse | undefined => {
     const lock = byKey.get(key);
     return lock && granted(lock, { 'idempotency-replayed': 'true' });
   };
@@ -56,7 +61,7 @@ export function createLockTable(now: () => number) {
     return lock === undefined || remainingMs <= 0 ? undefined : { ...lock, live: true, remainingMs };
   }
 
-  const listed = (path: string, headers: Answer['headers'] = {}): Answer => {
+  const listed = (path: string, headers: ClientResponse['headers'] = {}): ClientResponse => {
     const held = find(path);
     return answer(200, headers, { locks: held ? [held.body] : [] });
   };
@@ -94,7 +99,8 @@ export function createLockTable(now: () => number) {
     },
 
     /** To a request that has waited for the path to come free. */
-    waited: (path: string, seconds: number): Answer => listed(path, { 'preference-applied': `wait=${seconds}` }),
+    waited: (path: string, seconds: number): ClientResponse =>
+      listed(path, { 'preference-applied': `wait=${seconds}` }),
 
     /** Removes what has expired, as the service does in the background. */
     removeExpired(): void {

@@ -1,4 +1,4 @@
-import type { Answer } from '../../src/client/answer.ts';
+import type { ClientResponse } from '../../src/client/answer.ts';
 import { createRateLimiter } from '../../src/service/http/rate-limit.ts';
 import { createLockWaiters, type ReleasedLock } from '../../src/service/locks/waiters.ts';
 import { maxGroupSize } from '../../src/service/storage/commit-group.ts';
@@ -63,11 +63,11 @@ const newCounts = () => ({
 
 export type ServiceCounts = Readonly<ReturnType<typeof newCounts>>;
 
-type Reply = (answer: Answer) => void;
+type Reply = (answer: ClientResponse) => void;
 
 const workspace = 'game';
 const cleanUpEveryMs = 60_000;
-const page: Answer = { status: 200, headers: {}, body: { kind: 'empty' } };
+const page: ClientResponse = { status: 200, headers: {}, body: { kind: 'empty' } };
 const neverGone = new AbortController().signal;
 
 export function createService({ time, random, times, instances, rateLimit }: ServiceOptions) {
@@ -152,7 +152,8 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
       // All releases are of one's own locks: no limit holds for those.
       const admission = asked.kind === 'release' ? undefined : admit(tokenId);
       // Clients pace themselves by these fields.
-      const reply = (its: Answer): void => answer({ ...its, headers: { ...its.headers, ...admission?.headers } });
+      const reply = (its: ClientResponse): void =>
+        answer({ ...its, headers: { ...its.headers, ...admission?.headers } });
       const ms = times.requestMs + (asked.kind === 'page' ? asked.locks * times.listedMs : 0);
       if (admission?.kind === 'refused') {
         counts.rateLimited += 1;

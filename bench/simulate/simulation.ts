@@ -1,5 +1,5 @@
 import type { Grant } from '../../src/action/ledger/entry.ts';
-import type { WaitResult } from '../../src/action/locks/acquire.ts';
+import type { AcquireLocksResult } from '../../src/action/locks/acquire.ts';
 import { type Random, randomOf } from '../../test/support/seed.ts';
 import { createVirtualTime } from '../../test/support/virtual-time.ts';
 import { percentileOf, percentilesOf, sumOf } from '../statistics.ts';
@@ -33,7 +33,7 @@ const epoch = Date.UTC(2026, 0, 1);
 const second = 1_000;
 const shownPlaces = [0, 1, 2, 3, 4];
 
-function endingOf({ round, lastBlocked }: WaitResult): EndedStep['ending'] {
+function endingOf({ round, lastBlocked }: AcquireLocksResult): EndedStep['ending'] {
   if (round.kind === 'acquired') return 'acquired';
   // The end of the wait may cut off the last attempt.
   const isCutOff = round.kind === 'failed' && round.error.failure.kind === 'deadline' && lastBlocked !== undefined;

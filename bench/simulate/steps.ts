@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { Grant } from '../../src/action/ledger/entry.ts';
-import { acquireLocks, type WaitResult } from '../../src/action/locks/acquire.ts';
+import { type AcquireLocksResult, acquireLocks } from '../../src/action/locks/acquire.ts';
 import { openLockSession } from '../../src/action/locks/session.ts';
 import {
   maxRequestTimeout as maxReleaseTimeout,
@@ -8,7 +8,7 @@ import {
 } from '../../src/action/post-step/release.ts';
 import { releaseClaims, retriesFor } from '../../src/action/post-step/release-claims.ts';
 import { parseWorkspaceId } from '../../src/client/access.ts';
-import type { Answer } from '../../src/client/answer.ts';
+import type { ClientResponse } from '../../src/client/answer.ts';
 import type { SentRequest } from '../../src/client/connection.ts';
 import type { StartTimer } from '../../src/client/time-limit.ts';
 import { milliseconds, parseDuration } from '../../src/interface/duration.ts';
@@ -95,11 +95,11 @@ export function createClients({ now, after, fulfil, sleep }: VirtualTime, servic
     },
     open({ token, random, onAnswer }: Job, attempts: Attempts) {
       const { use, closeAll } = keepConnections();
-      function send(request: SentRequest, signal: AbortSignal): Promise<Answer> {
+      function send(request: SentRequest, signal: AbortSignal): Promise<ClientResponse> {
         const endUse = use();
         const asked = askedIn(request);
         const sentAt = now();
-        const answered = new Promise<Answer>((resolve) =>
+        const answered = new Promise<ClientResponse>((resolve) =>
           service.send(asked, token, (answer) => {
             if (asked.kind !== 'wait') onAnswer(now() - sentAt);
             fulfil(resolve, answer);
@@ -124,7 +124,8 @@ const ordinaryAttempts = { timeoutMs: requestTimeoutMs, retries };
 const releaseTimeoutMs = Math.min(requestTimeoutMs, milliseconds(maxReleaseTimeout));
 
 /** What a lock step has at its end. */
-export const grantsOf = ({ round }: WaitResult): readonly Grant[] => (round.kind === 'acquired' ? round.grants : []);
+export const grantsOf = ({ round }: AcquireLocksResult): readonly Grant[] =>
+  round.kind === 'acquired' ? round.grants : [];
 
 export function createSteps({ now, sleep, open, workload }: StepParts) {
   const ttl = valueIn(parseTtl(`${workload.ttlSeconds}s`));
@@ -139,7 +140,7 @@ export function createSteps({ now, sleep, open, workload }: StepParts) {
   }
 
   return {
-    lock(job: Job, { paths }: Pick<Plan, 'paths'>): Promise<WaitResult> {
+    lock(job: Job, { paths }: Pick<Plan, 'paths'>): Promise<AcquireLocksResult> {
       const { context, session, close } = begin(job, ordinaryAttempts);
       const step = {
         ...context,
@@ -154,7 +155,7 @@ export function createSteps({ now, sleep, open, workload }: StepParts) {
     },
 
     /** The post-step: it releases what the job has, and asks about what it may have. */
-    async release(job: Job, locked: WaitResult): Promise<void> {
+    async release(job: Job, locked: AcquireLocksResult): Promise<void> {
       const held = grantsOf(locked).map((grant) => ({ grant, doubt: undefined }));
       const claims = { held, unclear: locked.unproven, trouble: undefined, renewalTrouble: undefined };
       const { context, session, close } = begin(job, { timeoutMs: releaseTimeoutMs, retries: retriesFor(claims) });

@@ -1,31 +1,31 @@
 import { tmpdir } from 'node:os';
 import {
+  type CallLimits,
   type Client,
   type Clock,
   createClient,
   type Retry,
   sleep,
   steadyClock,
-  type Within,
 } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
-import type { Connection } from './inputs/load.ts';
+import type { ConnectionInputs } from './inputs/load.ts';
 import { explainErrors, type GivenInputs } from './inputs/refused-inputs.ts';
 import { createRecorder, type Ledger, ledgerFile, openLedger, type Recorder } from './ledger/ledger.ts';
 import type { Outputs } from './outcome.ts';
 import type { Redact } from './report/redact.ts';
 import type { Log, Reporter } from './report/reporter.ts';
-import { duration } from './report/words.ts';
+import { formatElapsed } from './report/words.ts';
 
 /** Sent as User-Agent. A test holds it to package.json. */
-export const version = '0.1.0';
+export const actionVersion = '0.1.0';
 
 /** What the post-step of the same step finds again. */
 export type StateName = 'step' | 'on-lost' | 'locks' | 'renewer';
 
 /** What an operation works with. Nothing in it knows the runner's toolkit, and tests hand in their own. */
 export interface Context {
-  readonly connection: Connection;
+  readonly connection: ConnectionInputs;
   readonly runner: ReturnType<typeof readRunner>;
   readonly client: Client;
   readonly ledger: Ledger;
@@ -97,7 +97,7 @@ export function logRetries(log: Log, server = 'The service'): (retry: Retry) => 
   let logged = 0;
   let rateLimited = false;
   return ({ why, delayMs, reason }) => {
-    const text = `${why} Trying again in ${duration(delayMs)}.`;
+    const text = `${why} Trying again in ${formatElapsed(delayMs)}.`;
     if (reason === 'limited') {
       if (rateLimited) {
         log.debug(text);
@@ -129,7 +129,7 @@ function logPauses(log: Log): (delayMs: number) => void {
 
 /** The client of a step: it logs what it retries, and tells the service which run its requests are from. */
 export function connect(
-  connection: Connection,
+  connection: ConnectionInputs,
   origin: string | undefined,
   { log, mask }: Pick<Reporter, 'log' | 'mask'>,
   serverAheadMs?: number,
@@ -147,7 +147,7 @@ export function connect(
           },
     retries,
     requestTimeoutMs: milliseconds(requestTimeout),
-    userAgent: `workspace-automation/${version}`,
+    userAgent: `workspace-automation/${actionVersion}`,
     ...(origin !== undefined && { origin }),
     serverAheadMs,
     onWarning: log.warn,
@@ -157,7 +157,7 @@ export function connect(
 }
 
 export function createContext(
-  connection: Connection,
+  connection: ConnectionInputs,
   { log, mask, setOutputs }: Reporter,
   { saveState, redact, given }: Pick<Context, 'saveState' | 'redact'> & { readonly given: GivenInputs },
 ): Context {
@@ -189,7 +189,9 @@ export const defaultLimits = ({
   clock,
   connection,
   signal,
-}: Pick<Context, 'clock' | 'signal'> & { readonly connection: Pick<Connection, 'requestTimeout'> }): Within => ({
+}: Pick<Context, 'clock' | 'signal'> & {
+  readonly connection: Pick<ConnectionInputs, 'requestTimeout'>;
+}): CallLimits => ({
   deadline: clock() + defaultLimitMs + milliseconds(connection.requestTimeout),
   signal,
 });

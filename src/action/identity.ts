@@ -1,17 +1,17 @@
-import { type Answer, objectIn, readAnswer } from '../client/answer.ts';
+import { type ClientResponse, objectIn, parseResponse } from '../client/answer.ts';
 import { createCall } from '../client/call.ts';
 import { createServerClock } from '../client/clock.ts';
 import { openConnection } from '../client/connection.ts';
 import { createTokenSource, type ExchangeContext } from '../client/exchange.ts';
 import { notUnderstood } from '../client/refusal.ts';
-import { expectSuccess, type Request, type TokenSource, type Within } from '../client/request.ts';
+import { type CallLimits, expectSuccess, type Request, type TokenSource } from '../client/request.ts';
 import type { JobIdentity } from './inputs/parse.ts';
 import { claimsIn, trustCommand } from './trust-command.ts';
 
 type Mask = (secret: string) => void;
 
 /** A JSON Web Token: RFC 7515, section 7.1. */
-function identityIn(answer: Answer): string | undefined {
+function identityIn(answer: ClientResponse): string | undefined {
   const { value } = objectIn(answer);
   return typeof value === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value) ? value : undefined;
 }
@@ -30,7 +30,7 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
     baseUrl: address,
     server: 'GitHub',
     serverClock: createServerClock(exchange.clock),
-    send: async (request, signal, texts) => readAnswer(await connection.send(request, signal), texts),
+    send: async (request, signal, texts) => parseResponse(await connection.send(request, signal), texts),
     isRecognized: () => true,
     maxConnections: 1,
     headers: {
@@ -50,7 +50,7 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
       ? notUnderstood(answer, texts, 'the response contains no identity token')
       : undefined;
 
-  return async (within: Within): Promise<string> => {
+  return async (within: CallLimits): Promise<string> => {
     const target = address.pathname + address.search;
     const { answer } = expectSuccess(await call({ method: 'GET', target, expect }, within));
     const identity = identityIn(answer) ?? '';

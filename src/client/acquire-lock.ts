@@ -2,19 +2,19 @@ import { formatDuration, milliseconds } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
-import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
+import { type ClientResponse, headerOf, isSuccess, objectIn } from './answer.ts';
 import { clockSlackMs, timestamp } from './clock.ts';
 import { etagOf, holderOf, type KnownLock, namesLock, readListedLock, readLock, unwrapped } from './known-lock.ts';
 import { createLists } from './lists.ts';
 import { lookUp } from './lookup.ts';
 import { entriesIn, expectEntries } from './pages.ts';
 import { isOwnProblem } from './recognize.ts';
-import { expectResource, notUnderstood, retryAfterOf } from './refusal.ts';
-import type { AnsweredCall, ClientContext, Within } from './request.ts';
-import { retryAfterOf as retryAfterOfError } from './retry.ts';
+import { expectResource, notUnderstood, retryAfterHeader } from './refusal.ts';
+import type { AnsweredCall, CallLimits, ClientContext } from './request.ts';
+import { retryAfterOfError } from './retry.ts';
 import type { ServiceError } from './service-error.ts';
 
-export interface LockRequest {
+export interface AcquireLockRequest {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
   readonly type: string;
@@ -30,16 +30,16 @@ export interface LockRequest {
   readonly firstSentAt?: number | undefined;
 }
 
-export interface TakenLock extends KnownLock {
+export interface AcquiredLock extends KnownLock {
   readonly path: LockPath;
   readonly type: string;
   /** Where the service does not state it, the earliest that it can be by the ttl. */
   readonly expires_at: string | undefined;
 }
 
-export type Acquisition =
+export type AcquireLockResult =
   /** `replayed`: the service remembered the answer, because an earlier request with the same key took the lock. */
-  | { readonly kind: 'acquired'; readonly lock: TakenLock; readonly replayed: boolean }
+  | { readonly kind: 'acquired'; readonly lock: AcquiredLock; readonly replayed: boolean }
   | {
       readonly kind: 'held';
       readonly holder: KnownLock | undefined;
@@ -58,9 +58,9 @@ export type Acquisition =
 /** The lock of an answer that grants one; `from` is the earliest moment at which its ttl can have begun. */
 export function grantedIn(
   { answer, texts }: Pick<AnsweredCall, 'answer' | 'texts'>,
-  { path, type, ttl }: Pick<LockRequest, 'path' | 'type' | 'ttl'>,
+  { path, type, ttl }: Pick<AcquireLockRequest, 'path' | 'type' | 'ttl'>,
   from: (lock: KnownLock) => number,
-): TakenLock {
+): AcquiredLock {
   const lock = readLock(unwrapped(objectIn(answer)), path, texts);
   return {
     ...lock,
@@ -76,16 +76,16 @@ export const createAcquireLock = (context: ClientContext) => {
   const { call, addresses, clock, serverNow } = context;
   const lists = createLists(context);
 
-  function held(answered: AnsweredCall, holder: KnownLock | undefined, mayBeOurs: boolean): Acquisition {
+  function held(answered: AnsweredCall, holder: KnownLock | undefined, mayBeOurs: boolean): AcquireLockResult {
     const { answer, texts, fail, refuse } = answered;
     const error = isSuccess(answer)
       ? fail(notUnderstood(answer, texts, 'it has an earlier lock in it'))
       : refuse(answer);
-    const retryAfterMs = retryAfterOf(answer, serverNow());
+    const retryAfterMs = retryAfterHeader(answer, serverNow());
     return { kind: 'held', holder, retryAfterMs, supportsWait: isOwnProblem(answer), mayBeOurs, error };
   }
 
-  function acquired(answered: AnsweredCall, request: LockRequest): Acquisition {
+  function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
     const { answer } = answered;
     const replayed = isReplayed(answer);
     // The earliest moment at which it can have been acquired: when the request set out, by the clock of the server.
@@ -98,7 +98,7 @@ export const createAcquireLock = (context: ClientContext) => {
     return { kind: 'acquired', lock, replayed };
   }
 
-  return async (request: LockRequest, within: Within): Promise<Acquisition> => {
+  return async (request: AcquireLockRequest, within: CallLimits): Promise<AcquireLockResult> => {
     const { workspace, path, type, ttl, note, idempotencyKey, firstSentAt } = request;
     let listed: KnownLock | undefined;
     const result = await call(
@@ -117,7 +117,7 @@ export const createAcquireLock = (context: ClientContext) => {
       },
       within,
     );
-    const without = (error: ServiceError, mayBeDone = result.mayBeDone): Acquisition => ({
+    const without = (error: ServiceError, mayBeDone = result.mayBeDone): AcquireLockResult => ({
       kind: mayBeDone ? 'unclear' : 'failed',
       error,
     });
@@ -132,17 +132,17 @@ export const createAcquireLock = (context: ClientContext) => {
 };
 
 /** No standard names the header: it is called one of these. */
-const isReplayed = (answer: Answer): boolean =>
+const isReplayed = (answer: ClientResponse): boolean =>
   ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(answer, name)?.toLowerCase() === 'true');
 
-export interface WaitRequest {
+export interface WaitForReleaseRequest {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
   /** For how long the service is asked to hold its answer back. */
   readonly seconds: number;
 }
 
-export type WaitResult =
+export type WaitForReleaseResult =
   | { readonly kind: 'free' }
   | { readonly kind: 'held'; readonly holder: KnownLock }
   /** The service does not wait, or does not say what it has waited for. */
@@ -156,7 +156,7 @@ const waited = (applied: string | undefined): boolean => /(^|[,;\s])wait($|[=,;\
 /** Asks the service to answer when a path comes free, or when the time is over (RFC 7240, `Prefer: wait`). */
 export const createWaitForRelease =
   ({ call, addresses }: ClientContext) =>
-  async ({ workspace, path, seconds }: WaitRequest, within: Within): Promise<WaitResult> => {
+  async ({ workspace, path, seconds }: WaitForReleaseRequest, within: CallLimits): Promise<WaitForReleaseResult> => {
     const result = await call(
       {
         method: 'GET',

@@ -4,10 +4,10 @@ import type { WorkspaceId } from './access.ts';
 /** How the slashes of a lock path are written in an address. */
 export type Slashes = 'encoded' | 'raw';
 
-export type Addresses = ReturnType<typeof addressesBelow>;
+export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The targets of requests: path and query, with everything encoded. */
-export function addressesBelow(baseUrl: URL) {
+export function createEndpoints(baseUrl: URL) {
   const base = baseUrl.pathname.replace(/(?<!\/)\/+$/, '');
   const below = (workspace: WorkspaceId, ...rest: readonly string[]): string =>
     [base, 'workspaces', encodeURIComponent(workspace), ...rest].join('/');
@@ -23,14 +23,14 @@ export function addressesBelow(baseUrl: URL) {
   };
 }
 
-export type Followed =
+export type ResolvedLink =
   | { readonly kind: 'target'; readonly target: string }
   /** The token must not travel there. */
   | { readonly kind: 'elsewhere'; readonly origin: string }
   | { readonly kind: 'not-an-address' };
 
 /** An address that the service gave, as the target of a request to the same server. */
-export function follow(address: string, from: string, baseUrl: URL): Followed {
+export function resolveLink(address: string, from: string, baseUrl: URL): ResolvedLink {
   const base = new URL(from, baseUrl);
   if (!URL.canParse(address, base.href)) return { kind: 'not-an-address' };
   const { origin, protocol, host, pathname, search } = new URL(address, base);

@@ -8,7 +8,7 @@ type AnswerBody =
   | { readonly kind: 'other'; readonly why: string; readonly excerpt: string; readonly isHtml: boolean }
   | { readonly kind: 'too-large'; readonly excerpt: string };
 
-export interface Answer {
+export interface ClientResponse {
   readonly status: number;
   /** What the server sent in place of `status`, if that is how others say it. */
   readonly sentStatus?: number | undefined;
@@ -16,7 +16,7 @@ export interface Answer {
   readonly body: AnswerBody;
 }
 
-export const maxBodyBytes = 10 * 1_024 * 1_024;
+export const maxResponseBytes = 10 * 1_024 * 1_024;
 
 const maxExcerptLength = 200;
 
@@ -26,7 +26,7 @@ export interface ReceivedBody {
   readonly tooLarge: boolean;
 }
 
-export interface Received extends ReceivedBody, Pick<Answer, 'status' | 'sentStatus'> {
+export interface RawResponse extends ReceivedBody, Pick<ClientResponse, 'status' | 'sentStatus'> {
   readonly headers: IncomingHttpHeaders;
   /** Nothing but the end of the connection told where the body ends, so that a cut one looks whole. */
   readonly endIsUnsure: boolean;
@@ -38,7 +38,7 @@ export class BrokenAnswer extends Error {
 }
 
 /** Throws a BrokenAnswer when the response was cut off on its way. */
-export function readAnswer(received: Received, texts: ServiceText): Answer {
+export function parseResponse(received: RawResponse, texts: ServiceText): ClientResponse {
   const { status, sentStatus, headers, endIsUnsure } = received;
   const body = readBody(received, headers, texts);
   const claimsJson = /\bjson\b/i.test(headers['content-type'] ?? '');
@@ -64,13 +64,13 @@ function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeader
   return { kind: 'other', why, excerpt: excerpt(), isHtml: looksLikeHtml(text) };
 }
 
-export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
+export const isSuccess = ({ status }: ClientResponse): boolean => status >= 200 && status < 300;
 
 /** What an object in the body says; nothing where there is none. */
-export const objectIn = ({ body }: Answer): JsonObject => (body.kind === 'json' ? asObject(body.value) : {});
+export const objectIn = ({ body }: ClientResponse): JsonObject => (body.kind === 'json' ? asObject(body.value) : {});
 
 /** A header of which one value is meant; of several the first. */
-export function headerOf({ headers }: Answer, name: string): string | undefined {
+export function headerOf({ headers }: ClientResponse, name: string): string | undefined {
   const value = headers[name];
   const [first] = Array.isArray(value) ? value : [value];
   return first?.trim() === '' ? undefined : first?.trim();
@@ -101,7 +101,7 @@ function sinceOf(deprecation: string): string {
 }
 
 /** What the headers Deprecation (RFC 9745) and Sunset (RFC 8594) say, as a sentence. */
-export function deprecationIn(answer: Answer, texts: ServiceText): string | undefined {
+export function deprecationIn(answer: ClientResponse, texts: ServiceText): string | undefined {
   const deprecation = headerOf(answer, 'deprecation');
   const sunset = headerOf(answer, 'sunset');
   if (deprecation === undefined && sunset === undefined) return undefined;
@@ -117,7 +117,9 @@ export function deprecationIn(answer: Answer, texts: ServiceText): string | unde
 }
 
 /** Warns the first time. */
-export function warnOfDeprecation(warn: (sentence: string) => void): (answer: Answer, texts: ServiceText) => void {
+export function warnOfDeprecation(
+  warn: (sentence: string) => void,
+): (answer: ClientResponse, texts: ServiceText) => void {
   let warned = false;
   return (answer, texts) => {
     const sentence = warned ? undefined : deprecationIn(answer, texts);

@@ -1,13 +1,13 @@
 import { unlessAborted } from '../interface/timers.ts';
-import type { Answer } from './answer.ts';
+import type { ClientResponse } from './answer.ts';
 import type { Clock, ServerClock } from './clock.ts';
 import { connectionFailure, type SentRequest } from './connection.ts';
 import { rateLimitIn } from './rate-limit.ts';
 import { isRecognized, rejectsSlashes } from './recognize.ts';
-import { type RefusalContext, refusalOf, retryAfterOf } from './refusal.ts';
-import type { Call, CallContext, CallResult, Request, Retry, Send, TokenSource, Within } from './request.ts';
-import { type Attempt, backoff, judgeAnswer } from './retry.ts';
-import { type Failure, type Refused, ServiceError, withRequest } from './service-error.ts';
+import { type RefusalContext, refusalOf, retryAfterHeader } from './refusal.ts';
+import type { Call, CallContext, CallLimits, CallResult, Request, Retry, Send, TokenSource } from './request.ts';
+import { type AttemptResult, backoff, classifyResponse } from './retry.ts';
+import { type Refused, type RequestFailure, ServiceError, withRequest } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
 import { createAdmission, createThrottle } from './throttle.ts';
 import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
   /** Whether the server itself has sent a refusal, and not a gateway. By default, as the service marks its own. */
-  readonly isRecognized?: ((answer: Answer) => boolean) | undefined;
+  readonly isRecognized?: ((answer: ClientResponse) => boolean) | undefined;
   /** Gives each request a token; without it, they are sent with the headers alone. */
   readonly tokens?: (() => Promise<TokenSource>) | undefined;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export interface CallOptions {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly closed: AbortSignal;
-  readonly onAnswer: (answer: Answer, texts: ServiceText) => void;
+  readonly onAnswer: (answer: ClientResponse, texts: ServiceText) => void;
   readonly onRetry: (retry: Retry) => void;
   /** Little of the rate limit remains, so the next request waits for so long. */
   readonly onThrottled: (delayMs: number) => void;
@@ -63,13 +63,13 @@ export function createCall(options: CallOptions): Call {
   let limitedBy: Refused | undefined;
 
   /** What an answer says of the rate limit counts before the next request gets the connection. */
-  function observe(answer: Answer, sentAt: number, texts: ServiceText, throttled: boolean): void {
+  function observe(answer: ClientResponse, sentAt: number, texts: ServiceText, throttled: boolean): void {
     serverClock.observe(answer.headers);
     options.onAnswer(answer, texts);
     const status = rateLimitIn(answer.headers, serverClock.now());
     if (status !== undefined) throttle.observe(status, clock());
     if (!throttled) return;
-    if (answer.status === 429) throttle.refused(sentAt, retryAfterOf(answer, serverClock.now()), clock());
+    if (answer.status === 429) throttle.refused(sentAt, retryAfterHeader(answer, serverClock.now()), clock());
     else throttle.served();
   }
 
@@ -83,7 +83,7 @@ export function createCall(options: CallOptions): Call {
     return defaultTexts;
   }
 
-  async function send(request: Request, within: Within, limit: TimeLimit): Promise<CallResult> {
+  async function send(request: Request, within: CallLimits, limit: TimeLimit): Promise<CallResult> {
     const { deadline } = within;
     const { method, target, otherTarget, headers, body, secrets = [], answerDelayMs = 0 } = request;
     let sent: SentRequest = {
@@ -103,18 +103,18 @@ export function createCall(options: CallOptions): Call {
     let failures = 0;
     let countedFailures = 0;
     let mayBeDone = request.keySentBefore === true;
-    let last: Failure | undefined;
+    let last: RequestFailure | undefined;
     let replacedToken = false;
 
-    const fail = (failure: Failure): ServiceError =>
+    const fail = (failure: RequestFailure): ServiceError =>
       new ServiceError({ method, path: sent.target.replace(/\?.*$/s, ''), attempts, server: options.server }, failure);
     const refusalContext = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
-    const refuse = (answer: Answer): ServiceError => fail(refusalOf(answer, refusalContext()));
+    const refuse = (answer: ClientResponse): ServiceError => fail(refusalOf(answer, refusalContext()));
     const context = (): CallContext => ({
       ...{ texts, sentAt: firstSentAt ?? clock(), mayBeDone, target: sent.target },
       ...{ fail, refuse },
     });
-    const giveUp = (failure: Failure): CallResult => ({ kind: 'given-up', error: fail(failure), ...context() });
+    const giveUp = (failure: RequestFailure): CallResult => ({ kind: 'given-up', error: fail(failure), ...context() });
     const giveUpInterrupted = (limited = false): CallResult =>
       giveUp(
         limit.signal.aborted && !limit.isOver()
@@ -123,11 +123,11 @@ export function createCall(options: CallOptions): Call {
       );
 
     /** Undefined when the whole call was interrupted first. */
-    async function attempt(as: string): Promise<Attempt | undefined> {
+    async function attempt(as: string): Promise<AttemptResult | undefined> {
       sent = { ...sent, target: as };
       const sentAt = clock();
       const attemptLimit = startTimeLimit(timeoutMs, [limit.signal], options.startTimer);
-      let answer: Answer;
+      let answer: ClientResponse;
       try {
         answer = await unlessAborted(options.send(sent, attemptLimit.signal, texts), attemptLimit.signal);
       } catch (error) {
@@ -146,7 +146,7 @@ export function createCall(options: CallOptions): Call {
       observe(answer, sentAt, texts, throttled);
       if (as === target && otherTarget !== undefined && rejectsSlashes(answer)) return attempt(otherTarget);
       const { expect } = request;
-      return judgeAnswer(answer, {
+      return classifyResponse(answer, {
         ...refusalContext(),
         keyMayHaveArrived: mayBeDone,
         expect,

@@ -1,6 +1,6 @@
 import { createAcquireLock, createWaitForRelease } from './acquire-lock.ts';
-import { addressesBelow } from './addresses.ts';
-import { type Answer, objectIn, readAnswer, warnOfDeprecation } from './answer.ts';
+import { createEndpoints } from './addresses.ts';
+import { type ClientResponse, objectIn, parseResponse, warnOfDeprecation } from './answer.ts';
 import { createCall } from './call.ts';
 import { type Clock, createServerClock, steadyClock } from './clock.ts';
 import { maxConnections, openConnection, type SentRequest } from './connection.ts';
@@ -13,33 +13,33 @@ import { createReleaseLock } from './release-lock.ts';
 import { createRenewLock } from './renew-lock.ts';
 import {
   type Call,
+  type CallLimits,
   type ClientContext,
   expectSuccess,
   type Request,
   type Retry,
   type TokenSource,
-  type Within,
 } from './request.ts';
 import type { ServiceText } from './service-text.ts';
 import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
 
 export { parseWorkspaceId, type WorkspaceId } from './access.ts';
-export type { TakenLock } from './acquire-lock.ts';
+export type { AcquiredLock } from './acquire-lock.ts';
 
 export { type Clock, steadyClock } from './clock.ts';
 export { inParallel } from './connection.ts';
 export type { KnownLock } from './known-lock.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
-export type { Retry, Within } from './request.ts';
-export { isTransient, lastAttemptMs, retryAfterOf } from './retry.ts';
+export type { CallLimits, Retry } from './request.ts';
+export { isTransient, lastAttemptMs, retryAfterOfError } from './retry.ts';
 export { ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncAddress, SyncReport } from './sync.ts';
 export { sleep } from './time-limit.ts';
 
 /** What requests are let in with. */
-export type Credentials =
+export type ClientCredentials =
   | { readonly kind: 'given'; readonly token: string }
   /** Tokens that the service gives for a while to who proves who they are; opened by the first request. */
   | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
@@ -47,7 +47,7 @@ export type Credentials =
 export interface ClientOptions {
   /** Ends in the version of the interface: `/v1`. */
   readonly baseUrl: string;
-  readonly credentials: Credentials;
+  readonly credentials: ClientCredentials;
   readonly userAgent: string;
   /** Sent as Referer: where the requests come from. */
   readonly origin?: string | undefined;
@@ -73,7 +73,7 @@ export type Client = ReturnType<typeof createClient>;
 /** Whose the locks of the token are. Throws a ServiceError. */
 const createGetOwner =
   ({ call, addresses }: ClientContext) =>
-  async (within: Within): Promise<string> => {
+  async (within: CallLimits): Promise<string> => {
     const expect: Request['expect'] = (answer, texts) =>
       ownerIn(answer) === undefined
         ? notUnderstood(answer, texts, 'it does not name the owner of the token')
@@ -81,7 +81,7 @@ const createGetOwner =
     return ownerIn(expectSuccess(await call({ method: 'GET', target: addresses.token, expect }, within)).answer) ?? '';
   };
 
-const ownerIn = (answer: Answer): string | undefined => firstName(objectIn(answer), ['owner']);
+const ownerIn = (answer: ClientResponse): string | undefined => firstName(objectIn(answer), ['owner']);
 
 /** The interface over HTTP. Requests beyond the number of connections wait for their turn. */
 export function createClient(options: ClientOptions) {
@@ -91,13 +91,13 @@ export function createClient(options: ClientOptions) {
   const connection = openConnection(baseUrl);
   const closing = new AbortController();
 
-  const addresses = addressesBelow(baseUrl);
+  const addresses = createEndpoints(baseUrl);
   const shared = {
     baseUrl,
     clock,
     serverClock,
     send: async (request: SentRequest, signal: AbortSignal, texts: ServiceText) =>
-      readAnswer(await connection.send(request, signal), texts),
+      parseResponse(await connection.send(request, signal), texts),
     timeoutMs: requestTimeoutMs,
     maxConnections,
     retries: options.retries ?? 4,
@@ -116,7 +116,7 @@ export function createClient(options: ClientOptions) {
     onThrottled: options.onThrottled ?? (() => undefined),
   };
 
-  function createCallWith(credentials: Credentials): Call {
+  function createCallWith(credentials: ClientCredentials): Call {
     switch (credentials.kind) {
       case 'given': {
         const { token } = credentials;

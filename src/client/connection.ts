@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
-import { BrokenAnswer, maxBodyBytes, type Received, type ReceivedBody } from './answer.ts';
+import { BrokenAnswer, maxResponseBytes, type RawResponse, type ReceivedBody } from './answer.ts';
 import type { ConnectionFailed } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
@@ -17,7 +17,7 @@ export interface SentRequest {
 
 export interface Connection {
   /** One request and its whole answer, whatever its status; rejected when the connection or the signal ends first. */
-  send(request: SentRequest, signal: AbortSignal): Promise<Received>;
+  send(request: SentRequest, signal: AbortSignal): Promise<RawResponse>;
   close(): void;
 }
 
@@ -29,7 +29,7 @@ async function readBytes(message: http.IncomingMessage): Promise<ReceivedBody> {
     chunks.push(bytes);
     length += bytes.length;
     // To leave the loop cuts the connection: the rest is never received.
-    if (length > maxBodyBytes) return { bytes: Buffer.concat(chunks), tooLarge: true };
+    if (length > maxResponseBytes) return { bytes: Buffer.concat(chunks), tooLarge: true };
   }
   return { bytes: Buffer.concat(chunks), tooLarge: false };
 }

@@ -1,8 +1,8 @@
 import { unlessAborted } from '../interface/timers.ts';
-import { type Answer, isSuccess, objectIn } from './answer.ts';
+import { type ClientResponse, isSuccess, objectIn } from './answer.ts';
 import type { CallOptions } from './call.ts';
 import { notUnderstood } from './refusal.ts';
-import type { AnsweredCall, Call, Request, TokenSource, Within } from './request.ts';
+import type { AnsweredCall, Call, CallLimits, Request, TokenSource } from './request.ts';
 import { isTransient } from './retry.ts';
 import { type NoToken, ServiceError } from './service-error.ts';
 
@@ -14,9 +14,9 @@ export interface ExchangeContext
   readonly target: string;
 }
 
-export interface Exchange extends Pick<ExchangeContext, 'call' | 'target' | 'clock'> {
+export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target' | 'clock'> {
   /** A JSON Web Token that proves to the service who asks, another one each time. Throws a ServiceError. */
-  readonly prove: (within: Within) => Promise<string>;
+  readonly prove: (within: CallLimits) => Promise<string>;
   /** Told before it is used for anything. */
   readonly onToken: (token: string) => void;
   readonly texts: {
@@ -75,7 +75,7 @@ function withoutToken(error: unknown, prefix: string, advice?: string): Outcome 
 /** 401 is the answer of services that look for a token before anything else. */
 const isUnsupported = (status: number): boolean => [401, 404, 405].includes(status);
 
-const tokenIn = (answer: Answer): string | undefined => {
+const tokenIn = (answer: ClientResponse): string | undefined => {
   const { access_token } = objectIn(answer);
   return typeof access_token === 'string' && /^[\x21-\x7e]+$/.test(access_token) ? access_token : undefined;
 };
@@ -85,7 +85,7 @@ const expect: Request['expect'] = (answer, texts) =>
   tokenIn(answer) === undefined ? notUnderstood(answer, texts, 'there is no token in it') : undefined;
 
 /** Tokens by RFC 8693, each used for as long as it lasts. Requests at the same time share an exchange. */
-export function createTokenSource({ call, target, clock, prove, onToken, texts }: Exchange): TokenSource {
+export function createTokenSource({ call, target, clock, prove, onToken, texts }: ExchangeOptions): TokenSource {
   let current: GivenToken | undefined;
   let running: Promise<Outcome> | undefined;
   let refusal: { readonly outcome: Outcome; readonly until: number } | undefined;
@@ -105,7 +105,7 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
     return { kind: 'given', given: { token, usedUntil } };
   }
 
-  async function exchange(within: Within): Promise<Outcome> {
+  async function exchange(within: CallLimits): Promise<Outcome> {
     for (let proofs = 1; ; proofs += 1) {
       let proof: string;
       try {
@@ -135,7 +135,7 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
     }
   }
 
-  async function begin(within: Within): Promise<Outcome> {
+  async function begin(within: CallLimits): Promise<Outcome> {
     try {
       const outcome = await exchange(within);
       if (outcome.kind === 'given') current = outcome.given;
@@ -147,7 +147,7 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
     }
   }
 
-  async function next(within: Within, signal: AbortSignal): Promise<Outcome> {
+  async function next(within: CallLimits, signal: AbortSignal): Promise<Outcome> {
     if (current !== undefined && clock() < current.usedUntil) return { kind: 'given', given: current };
     if (refusal !== undefined && clock() < refusal.until) return refusal.outcome;
     if (running === undefined) {

@@ -1,6 +1,6 @@
 import { maxNoteLength } from '../interface/lock-note.ts';
 import type { Timestamp } from '../interface/resources.ts';
-import { type Answer, headerOf, objectIn } from './answer.ts';
+import { type ClientResponse, headerOf, objectIn } from './answer.ts';
 import { timestampIn } from './clock.ts';
 import { asObject, firstMember, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { plainName, type ServiceText } from './service-text.ts';
@@ -59,7 +59,7 @@ function etagIn(lock: JsonObject): string | undefined {
   return tag !== undefined && opaque.test(tag) ? `"${tag}"` : undefined;
 }
 
-export const etagOf = (answer: Answer): string | undefined => strong(headerOf(answer, 'etag'));
+export const etagOf = (answer: ClientResponse): string | undefined => strong(headerOf(answer, 'etag'));
 
 /** Not the type of the problem that a lock may be a part of, which is an address. */
 const typeIn = (lock: JsonObject): string | undefined => {
@@ -122,13 +122,13 @@ const tellsOfAHolder = (body: JsonObject): boolean =>
   ownerIn(body) !== undefined || timestampIn(firstMember(body, names.expires)) !== undefined;
 
 /** Whether an answer says who or what stands in the way, as only a service can. */
-export function namesHolder(answer: Answer): boolean {
+export function namesHolder(answer: ClientResponse): boolean {
   const holder = holderIn(answer);
   return holder !== undefined && namesLock(holder);
 }
 
 /** The lock that stands in the way, in the body of a 409, 412 or 423; undefined when it tells of none. */
-export function holderIn(answer: Answer): JsonObject | undefined {
+export function holderIn(answer: ClientResponse): JsonObject | undefined {
   const body = objectIn(answer);
   const { locks, holder } = body;
   const [first] = isArray(locks) ? locks : [];
@@ -157,7 +157,7 @@ export function isSameLock(one: LockProof, other: LockProof): boolean | undefine
   return undefined;
 }
 
-export function holderOf(answer: Answer, path: string, texts: ServiceText): KnownLock | undefined {
+export function holderOf(answer: ClientResponse, path: string, texts: ServiceText): KnownLock | undefined {
   const holder = holderIn(answer);
   return holder && readLock(holder, path, texts);
 }

@@ -3,7 +3,7 @@ import type { WorkspaceId } from './access.ts';
 import { asObject, firstName, type Json, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
 import { type List, readPages } from './pages.ts';
-import type { ClientContext, Within } from './request.ts';
+import type { CallLimits, ClientContext } from './request.ts';
 import { plainName } from './service-text.ts';
 
 /** A workspace or a branch: what it is called, and everything that the service says of it. */
@@ -52,13 +52,16 @@ export type ListLocks = ReturnType<typeof createLists>['listLocks'];
 
 export const createLists = (context: ClientContext) => ({
   /** Throws a ServiceError, as all operations do but those on single locks. */
-  listWorkspaces: (within: Within): Promise<List<NamedEntry>> =>
+  listWorkspaces: (within: CallLimits): Promise<List<NamedEntry>> =>
     readPages(context, { target: context.addresses.workspaces, name: 'workspaces' }, readWorkspace, within),
 
-  listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: Within): Promise<List<NamedEntry>> =>
+  listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<NamedEntry>> =>
     readPages(context, { target: context.addresses.branches(workspace), name: 'branches' }, readBranch, within),
 
-  async listLocks({ workspace, filter = {}, maxPages, attempts }: LockListRequest, within: Within): Promise<LockList> {
+  async listLocks(
+    { workspace, filter = {}, maxPages, attempts }: LockListRequest,
+    within: CallLimits,
+  ): Promise<LockList> {
     const { path, prefix, owner } = filter;
     const plainTarget = context.addresses.locks(workspace);
     const query = new URLSearchParams({

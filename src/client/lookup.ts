@@ -4,7 +4,7 @@ import { inParallel } from './connection.ts';
 import type { KnownLock } from './known-lock.ts';
 import type { ListLocks, LockFilter } from './lists.ts';
 import type { List } from './pages.ts';
-import type { Request, Within } from './request.ts';
+import type { CallLimits, Request } from './request.ts';
 import { ServiceError } from './service-error.ts';
 
 interface Lists {
@@ -29,7 +29,7 @@ export async function listTogether(
   client: Lists,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
-  within: Within,
+  within: CallLimits,
 ): Promise<List<KnownLock>> {
   const wanted: ReadonlySet<string> = new Set(paths);
   const prefix = commonFolder(paths);
@@ -39,7 +39,7 @@ export async function listTogether(
 }
 
 /** One list that tells of these paths: of a single path, of the folder they share, or of the workspace. */
-export interface LockQuery {
+export interface LookupQuery {
   readonly paths: readonly LockPath[];
   /** Empty for the paths of a whole workspace. */
   readonly folder: string;
@@ -48,7 +48,7 @@ export interface LockQuery {
   readonly maxPages: number;
 }
 
-function queryOn(paths: readonly LockPath[]): LockQuery {
+function queryOn(paths: readonly LockPath[]): LookupQuery {
   const folder = commonFolder(paths);
   const [path, ...others] = paths;
   if (others.length === 0) return { paths, folder, filter: { path }, maxPages: 1 };
@@ -57,7 +57,7 @@ function queryOn(paths: readonly LockPath[]): LockQuery {
 }
 
 /** The same by the folders right below this one; a path with none of the others in its folder is asked for alone. */
-export function queriesBelow(folder: string, paths: readonly LockPath[]): readonly LockQuery[] {
+export function queriesBelow(folder: string, paths: readonly LockPath[]): readonly LookupQuery[] {
   const groups = Map.groupBy(paths, (path) => {
     const slash = path.indexOf('/', folder.length);
     return slash === -1 ? path : path.slice(0, slash + 1);
@@ -71,7 +71,7 @@ export function queriesBelow(folder: string, paths: readonly LockPath[]): readon
  * hold little there. How much they hold shows only on the way: a list may have as many pages as take the time of a
  * request for each path, and what it has not told by then is asked for below.
  */
-export function queriesOn(paths: readonly LockPath[]): readonly LockQuery[] {
+export function queriesOn(paths: readonly LockPath[]): readonly LookupQuery[] {
   const distinct = [...new Set(paths)];
   if (distinct.length === 0) return [];
   const query = queryOn(distinct);
@@ -84,13 +84,13 @@ export async function listOnPaths(
   client: Lists,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
-  within: Within,
+  within: CallLimits,
 ): Promise<List<KnownLock>> {
   const items: KnownLock[] = [];
   let incomplete: string | undefined;
   /** Of a service that knows no filters: asking it for less would give the same again. */
   let wholeList: Promise<List<KnownLock>> | undefined;
-  let next: readonly LockQuery[] = [];
+  let next: readonly LookupQuery[] = [];
 
   function take(asked: readonly LockPath[], list: List<KnownLock>): void {
     const wanted: ReadonlySet<string> = new Set(asked);
@@ -98,7 +98,7 @@ export async function listOnPaths(
     incomplete ??= list.incomplete;
   }
 
-  async function ask({ paths: asked, folder, filter, maxPages }: LockQuery): Promise<void> {
+  async function ask({ paths: asked, folder, filter, maxPages }: LookupQuery): Promise<void> {
     if (wholeList !== undefined) return take(asked, await wholeList);
     const list = await client.listLocks({ workspace, filter, maxPages }, within);
     if (list.incomplete === undefined) return take(asked, list);
@@ -163,7 +163,7 @@ interface PathToLookUp {
 export async function lookUp(
   client: Lists,
   { workspace, path, attempts }: PathToLookUp,
-  within: Within,
+  within: CallLimits,
 ): Promise<LookupResult> {
   return (await lookupIn(client.listLocks({ workspace, filter: { path }, attempts }, within)))(path);
 }

@@ -1,8 +1,8 @@
-import { type Followed, follow } from './addresses.ts';
-import { type Answer, headerOf, objectIn, parseLinks } from './answer.ts';
+import { type ResolvedLink, resolveLink } from './addresses.ts';
+import { type ClientResponse, headerOf, objectIn, parseLinks } from './answer.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject } from './json.ts';
 import { notUnderstood, unusable } from './refusal.ts';
-import { type ClientContext, expectSuccess, type Request, type Within } from './request.ts';
+import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import type { Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
@@ -29,10 +29,10 @@ function entriesOf(body: Json, name: string): readonly Json[] | undefined {
   return isObject(inner) ? entriesOf(inner, name) : undefined;
 }
 
-export const entriesIn = ({ body }: Answer, name: string): readonly Json[] | undefined =>
+export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>
   body.kind === 'json' ? entriesOf(body.value, name) : undefined;
 
-export function expectEntries(answer: Answer, texts: ServiceText, name: string): Unusable | undefined {
+export function expectEntries(answer: ClientResponse, texts: ServiceText, name: string): Unusable | undefined {
   if (entriesIn(answer, name) !== undefined) return undefined;
   const found = Object.keys(objectIn(answer)).join(', ');
   const why = `there is no list in it, neither bare nor as ${name}, items, data or results`;
@@ -56,7 +56,7 @@ export async function readPages<Item>(
   { call, baseUrl }: Pick<ClientContext, 'call' | 'baseUrl'>,
   { target: firstTarget, plainTarget, name, maxPages = defaultMaxPages, attempts }: Listing,
   readEntry: (entry: Json, texts: ServiceText) => Item | undefined,
-  within: Within,
+  within: CallLimits,
 ): Promise<List<Item>> {
   const items: Item[] = [];
   const seen = new Set<string>();
@@ -73,7 +73,7 @@ export async function readPages<Item>(
     };
   };
 
-  const expect = (answer: Answer, texts: ServiceText) => expectEntries(answer, texts, name);
+  const expect = (answer: ClientResponse, texts: ServiceText) => expectEntries(answer, texts, name);
   let target = firstTarget;
   for (let page = 1; ; page += 1) {
     seen.add(target);
@@ -116,7 +116,7 @@ export async function readPages<Item>(
   }
 }
 
-type NextPage = { readonly kind: 'none' } | Exclude<Followed, { readonly kind: 'not-an-address' }>;
+type NextPage = { readonly kind: 'none' } | Exclude<ResolvedLink, { readonly kind: 'not-an-address' }>;
 
 type Hint = { readonly kind: 'address' | 'cursor'; readonly text: string };
 
@@ -131,7 +131,7 @@ function hintIn(body: JsonObject): Hint | undefined {
   return { kind: looksLikeAddress(next) ? 'address' : 'cursor', text: next };
 }
 
-function hintOf(answer: Answer): Hint | undefined {
+function hintOf(answer: ClientResponse): Hint | undefined {
   const linked = parseLinks(headerOf(answer, 'link')).get('next');
   if (linked !== undefined) return { kind: 'address', text: linked };
   const body = objectIn(answer);
@@ -148,10 +148,10 @@ function withCursor(target: string, cursor: string): string {
 }
 
 /** The page after this answer; never on another server. */
-export function nextPage(answer: Answer, target: string, baseUrl: URL): NextPage {
+export function nextPage(answer: ClientResponse, target: string, baseUrl: URL): NextPage {
   const hint = hintOf(answer);
   if (hint === undefined) return { kind: 'none' };
-  const followed = hint.kind === 'address' ? follow(hint.text, target, baseUrl) : undefined;
+  const followed = hint.kind === 'address' ? resolveLink(hint.text, target, baseUrl) : undefined;
   return followed === undefined || followed.kind === 'not-an-address'
     ? { kind: 'target', target: withCursor(target, hint.text) }
     : followed;

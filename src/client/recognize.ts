@@ -1,5 +1,5 @@
 import { problemTypePrefix } from '../interface/problem.ts';
-import { type Answer, objectIn } from './answer.ts';
+import { type ClientResponse, objectIn } from './answer.ts';
 import { nameIn } from './json.ts';
 import { namesHolder } from './known-lock.ts';
 
@@ -7,9 +7,9 @@ import { namesHolder } from './known-lock.ts';
  * Whether the service itself has sent this refusal: its errors have a type of their own, and only a service names who
  * holds a lock. JSON, a request id or problem details of another type are no sign: gateways send these, too.
  */
-export const isRecognized = (answer: Answer): boolean => isOwnProblem(answer) || namesHolder(answer);
+export const isRecognized = (answer: ClientResponse): boolean => isOwnProblem(answer) || namesHolder(answer);
 
-export const isOwnProblem = (answer: Answer): boolean =>
+export const isOwnProblem = (answer: ClientResponse): boolean =>
   nameIn(objectIn(answer)['type'])?.startsWith(problemTypePrefix) === true;
 
 /**
@@ -20,5 +20,5 @@ export const isDisputed = (status: number): boolean =>
   [302, 303, 307, 401, 403, 404, 405, 409, 410, 412].includes(status);
 
 /** What gateways answer where they do not let an encoded slash through. */
-export const rejectsSlashes = (answer: Answer): boolean =>
+export const rejectsSlashes = (answer: ClientResponse): boolean =>
   [400, 404, 405, 414].includes(answer.status) && !isRecognized(answer);

@@ -1,5 +1,5 @@
 import { parseRetryAfter } from '../interface/retry-after.ts';
-import { type Answer, headerOf, objectIn } from './answer.ts';
+import { type ClientResponse, headerOf, objectIn } from './answer.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import type { Redirected, Refused, RefusedField, Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
@@ -20,7 +20,7 @@ const idHeaders = [
 const maxIdLength = 128;
 
 /** The id by which the service or its proxy finds the request in its log. */
-function requestIdOf(answer: Answer, texts: ServiceText): string | undefined {
+function requestIdOf(answer: ClientResponse, texts: ServiceText): string | undefined {
   const body = objectIn(answer);
   const id =
     firstName(body, idNames) ??
@@ -30,14 +30,14 @@ function requestIdOf(answer: Answer, texts: ServiceText): string | undefined {
 }
 
 /** RFC 6750 section 3.1. */
-function missingScopeOf(answer: Answer, texts: ServiceText): string | undefined {
+function missingScopeOf(answer: ClientResponse, texts: ServiceText): string | undefined {
   const challenge = headerOf(answer, 'www-authenticate') ?? '';
   if (answer.status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge)) return undefined;
   const [, scope] = /\bscope="([^"]+)"/i.exec(challenge) ?? [];
   return scope === undefined ? undefined : texts.line(scope, maxIdLength);
 }
 
-export function retryAfterOf(answer: Answer, serverNow: number): number | undefined {
+export function retryAfterHeader(answer: ClientResponse, serverNow: number): number | undefined {
   return parseRetryAfter(headerOf(answer, 'retry-after'), serverNow);
 }
 
@@ -55,7 +55,7 @@ export interface RefusalContext {
 }
 
 /** What an answer without success says. */
-export function refusalOf(answer: Answer, { baseUrl, serverNow, texts }: RefusalContext): Refused | Redirected {
+export function refusalOf(answer: ClientResponse, { baseUrl, serverNow, texts }: RefusalContext): Refused | Redirected {
   const { status, body } = answer;
   const requestId = requestIdOf(answer, texts);
   if (status >= 300 && status < 400) {
@@ -78,11 +78,11 @@ export function refusalOf(answer: Answer, { baseUrl, serverNow, texts }: Refusal
     words: body.kind === 'json' ? wordsOf(json, texts) : excerpt === '' ? undefined : excerpt,
     fields: fieldsOf(json, texts),
     missingScope: missingScopeOf(answer, texts),
-    retryAfterMs: retryAfterOf(answer, serverNow),
+    retryAfterMs: retryAfterHeader(answer, serverNow),
   };
 }
 
-export const notUnderstood = (answer: Answer, texts: ServiceText, why: string, excerpt = ''): Unusable => ({
+export const notUnderstood = (answer: ClientResponse, texts: ServiceText, why: string, excerpt = ''): Unusable => ({
   kind: 'not-understood',
   status: answer.status,
   requestId: requestIdOf(answer, texts),
@@ -91,7 +91,7 @@ export const notUnderstood = (answer: Answer, texts: ServiceText, why: string, e
 });
 
 /** Why an answer of success is of no use where JSON was needed; undefined when it is JSON. */
-export function unusable(answer: Answer, texts: ServiceText): Unusable | undefined {
+export function unusable(answer: ClientResponse, texts: ServiceText): Unusable | undefined {
   const { status, body } = answer;
   const common = { status, requestId: requestIdOf(answer, texts) };
   switch (body.kind) {
@@ -111,7 +111,7 @@ export function unusable(answer: Answer, texts: ServiceText): Unusable | undefin
  * services answer; any other body without the resource may be a gateway's.
  */
 export function expectResource(
-  answer: Answer,
+  answer: ClientResponse,
   texts: ServiceText,
   resource: string,
   isIn: (body: JsonObject) => boolean,

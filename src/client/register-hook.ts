@@ -2,10 +2,10 @@ import type { WorkspaceId } from './access.ts';
 import { objectIn } from './answer.ts';
 import { asObject, firstName, isObject, type JsonObject, nameIn } from './json.ts';
 import { expectResource } from './refusal.ts';
-import { type ClientContext, expectSuccess, type Within } from './request.ts';
+import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { plainName } from './service-text.ts';
 
-export interface HookRequest {
+export interface RegisterHookRequest {
   readonly workspace: WorkspaceId;
   readonly url: string;
   readonly events?: readonly string[] | undefined;
@@ -14,7 +14,7 @@ export interface HookRequest {
   readonly options?: JsonObject | undefined;
 }
 
-export interface RegisteredHook {
+export interface RegisterHookResult {
   readonly hook_id: string | undefined;
   /** The hook was there and has been replaced, where the service tells that apart. */
   readonly replaced: boolean;
@@ -40,7 +40,10 @@ const isHook = (body: JsonObject): boolean => firstName(unwrapped(body), [...idN
 
 export const createRegisterHook =
   ({ call, addresses }: ClientContext) =>
-  async ({ workspace, url, events, secret, options = {} }: HookRequest, within: Within): Promise<RegisteredHook> => {
+  async (
+    { workspace, url, events, secret, options = {} }: RegisterHookRequest,
+    within: CallLimits,
+  ): Promise<RegisterHookResult> => {
     const body = { ...options, url, ...(events && { events }), ...(secret !== undefined && { secret }) };
     const result = await call(
       {

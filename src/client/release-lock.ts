@@ -8,10 +8,10 @@ import { createLists } from './lists.ts';
 import { type LookupResult, lookUp } from './lookup.ts';
 import { isRecognized } from './recognize.ts';
 import { expectResource } from './refusal.ts';
-import type { AnsweredCall, CallResult, ClientContext, Within } from './request.ts';
+import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
 import type { ServiceError } from './service-error.ts';
 
-export interface ReleaseRequest {
+export interface ReleaseLockRequest {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
   /** Without it, whatever lock is there is released. */
@@ -24,7 +24,7 @@ export interface ReleaseRequest {
   readonly attempts?: 'once' | undefined;
 }
 
-export type ReleaseResult =
+export type ReleaseLockResult =
   | { readonly kind: 'released' }
   /** Nothing was there. */
   | { readonly kind: 'absent' }
@@ -48,10 +48,10 @@ export function createReleaseLock(context: ClientContext) {
     readonly found: LookupResult | undefined;
   }
 
-  const look = ({ workspace, path }: ReleaseRequest, within: Within): Promise<LookupResult> =>
+  const look = ({ workspace, path }: ReleaseLockRequest, within: CallLimits): Promise<LookupResult> =>
     lookUp(lists, { workspace, path, attempts: 'once' }, within);
 
-  async function send(request: ReleaseRequest, condition: string | undefined, within: Within): Promise<Sent> {
+  async function send(request: ReleaseLockRequest, condition: string | undefined, within: CallLimits): Promise<Sent> {
     const { workspace, path, proof, force, reason, attempts } = request;
     const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(reason && { reason }) }).toString();
     const targetWith = (how: Slashes): string => addresses.lock(workspace, path, how) + (query && `?${query}`);
@@ -79,7 +79,7 @@ export function createReleaseLock(context: ClientContext) {
   }
 
   /** Another lock is there. Where it was taken after our request set out, that request has released ours. */
-  function lost(result: AnsweredCall, holder: KnownLock | undefined): ReleaseResult {
+  function lost(result: AnsweredCall, holder: KnownLock | undefined): ReleaseLockResult {
     const acquiredAt = Date.parse(holder?.acquired_at ?? '');
     const isLater = acquiredAt >= serverNow() - (clock() - result.sentAt);
     if (result.mayBeDone && isLater) return { kind: 'released' };
@@ -87,7 +87,7 @@ export function createReleaseLock(context: ClientContext) {
   }
 
   /** What the list shows, where the answer alone proves nothing. */
-  function judgeByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseRequest): ReleaseResult {
+  function judgeByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
     if (isGone(found, proof)) {
       if (found.kind === 'locked') return lost(result, found.lock);
       return { kind: result.mayBeDone || isSuccess(result.answer) ? 'released' : 'absent' };
@@ -98,9 +98,9 @@ export function createReleaseLock(context: ClientContext) {
   /** A service that has sent no ETag cannot match one. What is there now is released only if the list shows that it is ours. */
   async function releaseUnconditionally(
     result: AnsweredCall,
-    request: ReleaseRequest,
-    within: Within,
-  ): Promise<ReleaseResult> {
+    request: ReleaseLockRequest,
+    within: CallLimits,
+  ): Promise<ReleaseLockResult> {
     const found = await look(request, within);
     const isOurs = found.kind === 'locked' && isSameLock(request.proof ?? {}, found.lock) === true;
     const mayEnd = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + clockSlackMs;
@@ -108,7 +108,11 @@ export function createReleaseLock(context: ClientContext) {
     return judge(await send({ ...request, attempts: 'once' }, undefined, within), request, within);
   }
 
-  async function judge({ result, found }: Sent, request: ReleaseRequest, within: Within): Promise<ReleaseResult> {
+  async function judge(
+    { result, found }: Sent,
+    request: ReleaseLockRequest,
+    within: CallLimits,
+  ): Promise<ReleaseLockResult> {
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
     if (found !== undefined) return judgeByList(result, found, request);
     const { answer, texts } = result;
@@ -128,7 +132,7 @@ export function createReleaseLock(context: ClientContext) {
     }
   }
 
-  return async (request: ReleaseRequest, within: Within): Promise<ReleaseResult> => {
+  return async (request: ReleaseLockRequest, within: CallLimits): Promise<ReleaseLockResult> => {
     const { proof, path } = request;
     const condition = conditionOf(proof);
     const sent = await send(request, condition, within);

@@ -1,22 +1,22 @@
 import { formatDuration } from '../interface/duration.ts';
-import { grantedIn, type LockRequest, type TakenLock } from './acquire-lock.ts';
+import { type AcquiredLock, type AcquireLockRequest, grantedIn } from './acquire-lock.ts';
 import { isSuccess } from './answer.ts';
 import { etagOf, holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
 import { createLists } from './lists.ts';
 import { type LookupResult, lookUp } from './lookup.ts';
 import { expectResource } from './refusal.ts';
 import { conditionOf, isGone } from './release-lock.ts';
-import type { AnsweredCall, CallResult, ClientContext, Within } from './request.ts';
+import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
 import type { ServiceError } from './service-error.ts';
 
-export interface RenewalRequest extends Omit<LockRequest, 'firstSentAt' | 'note'> {
+export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt' | 'note'> {
   readonly proof: LockProof;
 }
 
-export type Renewal =
-  | { readonly kind: 'renewed'; readonly lock: TakenLock }
+export type RenewLockResult =
+  | { readonly kind: 'renewed'; readonly lock: AcquiredLock }
   /** The service knows no renewals, and has taken another lock instead. */
-  | { readonly kind: 'replaced'; readonly lock: TakenLock }
+  | { readonly kind: 'replaced'; readonly lock: AcquiredLock }
   /** It is not ours any more. */
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
   /** The service has understood something else, and has renewed nothing. */
@@ -25,7 +25,7 @@ export type Renewal =
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 /** Whether the lock of the answer is a later one than that which was to be renewed. */
-function isAnother({ status }: { readonly status: number }, proof: LockProof, lock: TakenLock): boolean {
+function isAnother({ status }: { readonly status: number }, proof: LockProof, lock: AcquiredLock): boolean {
   if (proof.id !== undefined && lock.id !== undefined) return proof.id !== lock.id;
   // An ETag may change with every renewal. What was created was not there before: RFC 9110 section 15.3.2.
   return status === 201 && lock.etag !== undefined && lock.etag !== proof.etag;
@@ -41,10 +41,10 @@ export function createRenewLock(context: ClientContext) {
     readonly found: LookupResult | undefined;
   }
 
-  const look = ({ workspace, path }: RenewalRequest, within: Within): Promise<LookupResult> =>
+  const look = ({ workspace, path }: RenewLockRequest, within: CallLimits): Promise<LookupResult> =>
     lookUp(lists, { workspace, path, attempts: 'once' }, within);
 
-  async function send(request: RenewalRequest, condition: string, key: string, within: Within): Promise<Sent> {
+  async function send(request: RenewLockRequest, condition: string, key: string, within: CallLimits): Promise<Sent> {
     let found: LookupResult | undefined;
     const result = await call(
       {
@@ -67,7 +67,7 @@ export function createRenewLock(context: ClientContext) {
     return { result, found };
   }
 
-  function renewed(answered: AnsweredCall, request: RenewalRequest): Renewal {
+  function renewed(answered: AnsweredCall, request: RenewLockRequest): RenewLockResult {
     // When the request set out, by the clock of the server: the lock is renewed at that moment at the earliest.
     const from = serverNow() - (clock() - answered.sentAt);
     const lock = grantedIn(answered, request, () => from);
@@ -80,9 +80,9 @@ export function createRenewLock(context: ClientContext) {
   async function refusal(
     answered: AnsweredCall,
     listed: LookupResult | undefined,
-    request: RenewalRequest,
-    within: Within,
-  ): Promise<Renewal> {
+    request: RenewLockRequest,
+    within: CallLimits,
+  ): Promise<RenewLockResult> {
     const { answer, texts } = answered;
     const { proof } = request;
     const error = answered.refuse(answer);
@@ -99,12 +99,16 @@ export function createRenewLock(context: ClientContext) {
     return { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined, error };
   }
 
-  async function judge({ result, found }: Sent, request: RenewalRequest, within: Within): Promise<Renewal> {
+  async function judge(
+    { result, found }: Sent,
+    request: RenewLockRequest,
+    within: CallLimits,
+  ): Promise<RenewLockResult> {
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
     return isSuccess(result.answer) ? renewed(result, request) : refusal(result, found, request, within);
   }
 
-  return async (request: RenewalRequest, within: Within): Promise<Renewal> => {
+  return async (request: RenewLockRequest, within: CallLimits): Promise<RenewLockResult> => {
     const { proof, path, idempotencyKey } = request;
     const condition = conditionOf(proof);
     if (condition === undefined) throw new Error(`Nothing tells the lock on ${path} from another.`);

@@ -1,13 +1,13 @@
-import type { Addresses } from './addresses.ts';
-import { type Answer, isSuccess } from './answer.ts';
+import type { Endpoints } from './addresses.ts';
+import { type ClientResponse, isSuccess } from './answer.ts';
 import type { Clock } from './clock.ts';
 import type { SentRequest } from './connection.ts';
 import type { JsonObject } from './json.ts';
-import type { Failure, NoToken, ServiceError, Unusable } from './service-error.ts';
+import type { NoToken, RequestFailure, ServiceError, Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
 /** The limits of one operation: of its calls, its retries and its sleeps together. */
-export interface Within {
+export interface CallLimits {
   /** By the clock of the client, in milliseconds since 1970. */
   readonly deadline: number;
   readonly signal?: AbortSignal | undefined;
@@ -34,9 +34,9 @@ export interface Request {
   /** Secrets in the request itself. */
   readonly secrets?: readonly string[];
   /** Why a success is not the resource that was asked for; undefined if it is. By default any success is. */
-  readonly expect?: ((answer: Answer, texts: ServiceText) => Unusable | undefined) | undefined;
+  readonly expect?: ((answer: ClientResponse, texts: ServiceText) => Unusable | undefined) | undefined;
   /** Whether something else shows the result, though the answer may be a gateway's. */
-  readonly confirm?: ((answer: Answer, within: Within) => Promise<boolean>) | undefined;
+  readonly confirm?: ((answer: ClientResponse, within: CallLimits) => Promise<boolean>) | undefined;
 }
 
 export interface CallContext {
@@ -45,19 +45,19 @@ export interface CallContext {
   readonly mayBeDone: boolean;
   /** By the clock of the client, when it was first sent. */
   readonly sentAt: number;
-  fail(failure: Failure): ServiceError;
+  fail(failure: RequestFailure): ServiceError;
   /** Of an answer that is none of success. */
-  refuse(answer: Answer): ServiceError;
+  refuse(answer: ClientResponse): ServiceError;
   /** The spelling that was sent last. */
   readonly target: string;
 }
 
 /** The last answer, whatever its status: the service's own, or confirmed. All retries have been made. */
-export type AnsweredCall = CallContext & { readonly kind: 'answered'; readonly answer: Answer };
+export type AnsweredCall = CallContext & { readonly kind: 'answered'; readonly answer: ClientResponse };
 
 export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-up'; readonly error: ServiceError });
 
-export type Call = (request: Request, within: Within) => Promise<CallResult>;
+export type Call = (request: Request, within: CallLimits) => Promise<CallResult>;
 
 /**
  * Why there is another attempt. Only `failed` counts as one of the `retries`: waiting until the service is ready is
@@ -73,7 +73,7 @@ export interface Retry {
 }
 
 /** Sends a request once and reads its answer; rejects when the connection breaks or the signal is aborted. */
-export type Send = (request: SentRequest, signal: AbortSignal, texts: ServiceText) => Promise<Answer>;
+export type Send = (request: SentRequest, signal: AbortSignal, texts: ServiceText) => Promise<ClientResponse>;
 
 /** A bearer token for one request. */
 export type TokenResult =
@@ -85,7 +85,7 @@ export type TokenResult =
 /** Gives each request the token that it is sent with, and another one before that ends. */
 export interface TokenSource {
   /** The signal is aborted when the limits of the request are over. */
-  get(within: Within, signal: AbortSignal): Promise<TokenResult>;
+  get(within: CallLimits, signal: AbortSignal): Promise<TokenResult>;
   /** The service has refused the token with 401. Says whether another one may be had. */
   refused(token: string): boolean;
 }
@@ -93,7 +93,7 @@ export interface TokenSource {
 /** What all operations of a client share. */
 export interface ClientContext {
   readonly call: Call;
-  readonly addresses: Addresses;
+  readonly addresses: Endpoints;
   readonly baseUrl: URL;
   readonly clock: Clock;
   readonly serverNow: Clock;

@@ -1,25 +1,25 @@
 import { problemTypePrefix } from '../interface/problem.ts';
-import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
+import { type ClientResponse, headerOf, isSuccess, objectIn } from './answer.ts';
 import { nameIn } from './json.ts';
 import { namesHolder } from './known-lock.ts';
 import { isDisputed, isOwnProblem } from './recognize.ts';
 import { type RefusalContext, rawWordsOf, refusalOf } from './refusal.ts';
 import type { Request, RetryReason } from './request.ts';
-import type { Failure, ServiceError } from './service-error.ts';
+import type { RequestFailure, ServiceError } from './service-error.ts';
 
-export type Attempt =
+export type AttemptResult =
   /** An answer that another attempt would not change. */
-  | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'answered'; readonly answer: ClientResponse }
   | {
       readonly kind: 'failed';
-      readonly failure: Failure;
+      readonly failure: RequestFailure;
       /** The service can have done what was asked. */
       readonly mayBeDone: boolean;
       /** Undefined where another attempt would not help. */
       readonly reason: RetryReason | undefined;
       readonly retryAfterMs: number | undefined;
       /** An answer that may be a gateway's: it counts only if something else confirms it. */
-      readonly unrecognized?: Answer | undefined;
+      readonly unrecognized?: ClientResponse | undefined;
     };
 
 const isTransientStatus = (status: number): boolean =>
@@ -34,10 +34,10 @@ function reasonOf(status: number, stillRunning: boolean, retryAfterMs = 0): Retr
 interface AnswerContext extends RefusalContext {
   readonly keyMayHaveArrived: boolean;
   readonly expect: Request['expect'];
-  readonly isRecognized: (answer: Answer) => boolean;
+  readonly isRecognized: (answer: ClientResponse) => boolean;
 }
 
-export function judgeAnswer(answer: Answer, context: AnswerContext): Attempt {
+export function classifyResponse(answer: ClientResponse, context: AnswerContext): AttemptResult {
   const { status } = answer;
   if (isSuccess(answer)) {
     const failure = context.expect?.(answer, context.texts);
@@ -62,7 +62,7 @@ export function judgeAnswer(answer: Answer, context: AnswerContext): Attempt {
 }
 
 /** It proves nothing, not even that the service has done nothing. */
-const unrecognized = (answer: Answer, failure: Failure): Attempt => ({
+const unrecognized = (answer: ClientResponse, failure: RequestFailure): AttemptResult => ({
   kind: 'failed',
   failure,
   mayBeDone: true,
@@ -76,7 +76,7 @@ const unrecognized = (answer: Answer, failure: Failure): Attempt => ({
  * Whether a 409 says that an earlier request with the same Idempotency-Key is still at work. Where it names neither
  * that nor a lock, this is only believed of a key that can have arrived before: for a new one it would be a riddle.
  */
-export function isStillRunning(answer: Answer, keyMayHaveArrived: boolean): boolean {
+export function isStillRunning(answer: ClientResponse, keyMayHaveArrived: boolean): boolean {
   if (answer.status !== 409) return false;
   const body = objectIn(answer);
   const type = nameIn(body['type']) ?? '';
@@ -128,7 +128,7 @@ export function isTransient({ failure }: ServiceError): boolean {
 }
 
 /** How long the service has asked to wait. */
-export function retryAfterOf({ failure }: ServiceError): number | undefined {
+export function retryAfterOfError({ failure }: ServiceError): number | undefined {
   return failure.kind === 'deadline' || failure.kind === 'refused' ? failure.retryAfterMs : undefined;
 }
 

@@ -61,7 +61,7 @@ export interface ConnectionFailed {
 interface OutOfTime {
   readonly kind: 'deadline';
   /** What the last attempt ended with; undefined when none came to its end. */
-  readonly last: Failure | undefined;
+  readonly last: RequestFailure | undefined;
   /** The service asked to wait for so long, which is beyond the deadline. */
   readonly retryAfterMs: number | undefined;
   /** It had to wait for the service's rate limit. */
@@ -79,7 +79,7 @@ export interface NoToken {
   readonly transient: boolean;
 }
 
-export type Failure =
+export type RequestFailure =
   | Refused
   | Redirected
   | Unusable
@@ -93,7 +93,7 @@ export type Failure =
   | { readonly kind: 'unsendable'; readonly why: string };
 
 /** What of the answer is known that a failure is about; undefined when there was none. */
-function answerIn(failure: Failure): Refused | Redirected | Unusable | undefined {
+function answerIn(failure: RequestFailure): Refused | Redirected | Unusable | undefined {
   if (failure.kind === 'deadline') return failure.last && answerIn(failure.last);
   return 'status' in failure ? failure : undefined;
 }
@@ -111,7 +111,7 @@ interface FailedCall {
 /** Why an operation has no result. Its message is for a person, in one line: the cause, what to do, and the request. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
-  readonly failure: Failure;
+  readonly failure: RequestFailure;
   readonly attempts: number;
   /** What happened, in whole sentences. */
   readonly reason: string;
@@ -120,7 +120,7 @@ export class ServiceError extends Error {
   /** `GET /v1/workspaces: 401 Unauthorized, request id req_1` */
   readonly request: string | undefined;
 
-  constructor(call: FailedCall, failure: Failure) {
+  constructor(call: FailedCall, failure: RequestFailure) {
     const reason = reasonOf(failure, call.server ?? 'The service');
     const request = failure.kind === 'no-token' ? failure.request : requestText(call, failure);
     const advice = adviceOn(failure);
@@ -181,7 +181,7 @@ function connectionText({ untrusted, notTls, words }: ConnectionFailed): string 
   return `The connection failed: ${words}`;
 }
 
-function reasonOf(failure: Failure, server: string): string {
+function reasonOf(failure: RequestFailure, server: string): string {
   switch (failure.kind) {
     case 'refused':
       return refusedText(failure, server);
@@ -243,7 +243,7 @@ function adviceOnConnection({ untrusted, notTls }: ConnectionFailed): string {
 
 const unansweredAdvice = ' Check that it is running, or give it more time to answer.';
 
-function adviceOn(failure: Failure): string {
+function adviceOn(failure: RequestFailure): string {
   switch (failure.kind) {
     case 'refused':
       return adviceOnRefusal(failure);
@@ -267,7 +267,7 @@ function adviceOn(failure: Failure): string {
   }
 }
 
-function requestText({ method, path, attempts }: FailedCall, failure: Failure): string {
+function requestText({ method, path, attempts }: FailedCall, failure: RequestFailure): string {
   const answer = answerIn(failure);
   const sent = answer?.kind === 'refused' ? (answer.sentStatus ?? answer.status) : answer?.status;
   const status = sent && `: ${sent} ${STATUS_CODES[sent] ?? ''}`.trimEnd();

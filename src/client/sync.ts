@@ -1,9 +1,9 @@
 import type { WorkspaceId } from './access.ts';
-import { follow } from './addresses.ts';
-import { type Answer, headerOf, objectIn } from './answer.ts';
+import { resolveLink } from './addresses.ts';
+import { type ClientResponse, headerOf, objectIn } from './answer.ts';
 import { asObject, firstMember, firstName, isObject, type JsonObject, nameIn } from './json.ts';
-import { notUnderstood, rawWordsOf, retryAfterOf, unusable } from './refusal.ts';
-import { type AnsweredCall, type ClientContext, expectSuccess, type Within } from './request.ts';
+import { notUnderstood, rawWordsOf, retryAfterHeader, unusable } from './refusal.ts';
+import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import type { Unusable } from './service-error.ts';
 import { plainName, type ServiceText } from './service-text.ts';
 
@@ -134,12 +134,12 @@ export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
   return isSafe && username === '' && password === '' ? href : undefined;
 }
 
-const syncIn = (answer: Answer): JsonObject => {
+const syncIn = (answer: ClientResponse): JsonObject => {
   const body = objectIn(answer);
   return [body['sync'], body['data']].find(isObject) ?? body;
 };
 
-function expectSync(answer: Answer, texts: ServiceText): Unusable | undefined {
+function expectSync(answer: ClientResponse, texts: ServiceText): Unusable | undefined {
   const isSync = firstName(syncIn(answer), [...idNames, ...statusNames]) !== undefined;
   return isSync ? undefined : (unusable(answer, texts) ?? notUnderstood(answer, texts, 'there is no sync in it'));
 }
@@ -150,13 +150,15 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
     return {
       ...readSync(body, texts),
       clone_url: cloneUrlIn(body, baseUrl),
-      retryAfterMs: retryAfterOf(answer, serverNow()),
+      retryAfterMs: retryAfterHeader(answer, serverNow()),
     };
   }
 
   function progressOf({ answer, texts }: AnsweredCall, from: string): StartedSync['progress'] {
     const named = [headerOf(answer, 'location'), firstName(syncIn(answer), ['status_url', 'statusUrl'])];
-    const followed = named.filter((address) => address !== undefined).map((address) => follow(address, from, baseUrl));
+    const followed = named
+      .filter((address) => address !== undefined)
+      .map((address) => resolveLink(address, from, baseUrl));
     const target = followed.find((each) => each.kind === 'target');
     // A brand cannot be computed: this is the one place that gives it, to an address on the same server.
     if (target !== undefined) return { kind: 'offered', address: target.target as SyncAddress };
@@ -173,7 +175,7 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
   return {
     async startSync(
       { workspace, branch }: { readonly workspace: WorkspaceId; readonly branch: string },
-      within: Within,
+      within: CallLimits,
     ): Promise<StartedSync> {
       const target = addresses.sync(workspace);
       const headers = { 'idempotency-key': crypto.randomUUID() };
@@ -186,7 +188,7 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
     /** The last look before a deadline does not wait for the rate limit: `throttled` is false. */
     async syncStatus(
       address: SyncAddress,
-      within: Within,
+      within: CallLimits,
       { throttled = true }: { readonly throttled?: boolean } = {},
     ): Promise<SyncReport> {
       return reportOf(

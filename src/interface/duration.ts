@@ -46,7 +46,7 @@ export const durationUpTo =
   };
 
 /** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
-export function span(seconds: number): string {
+export function formatSpan(seconds: number): string {
   const { m: minute, h: hour, d: day } = secondsIn;
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 2 * minute) return `${whole} s`;
@@ -63,4 +63,5 @@ export function span(seconds: number): string {
 }
 
 /** The same of milliseconds, rounded up: "300 ms", "40 s". */
-export const spanOfMs = (ms: number): string => (ms < 1_000 ? `${Math.ceil(ms)} ms` : span(Math.ceil(ms / 1_000)));
+export const spanOfMs = (ms: number): string =>
+  ms < 1_000 ? `${Math.ceil(ms)} ms` : formatSpan(Math.ceil(ms / 1_000));

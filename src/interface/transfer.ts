@@ -1,4 +1,4 @@
-import { span } from './duration.ts';
+import { formatSpan } from './duration.ts';
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
 
@@ -28,7 +28,7 @@ export function createPace(): (received: Received, now: number) => string {
     const [first] = seen;
     if (first === undefined || now - first.at < minMs || bytes === first.bytes) return '';
     const perSecond = ((bytes - first.bytes) * 1_000) / (now - first.at);
-    const left = bytes < total ? `, ${span((total - bytes) / perSecond)} left` : '';
+    const left = bytes < total ? `, ${formatSpan((total - bytes) / perSecond)} left` : '';
     return `${byteSize(perSecond)}/s${left}`;
   };
 }

@@ -6,7 +6,7 @@ const deviceName = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]|conin\$|conout\$)
 const reservedCharacter = /[<>:"|?*]/;
 
 /** Why no file on Windows has a path, or why its file has a shorter name too. Like every reason, it repeats nothing of the path. */
-export function whyNotOnWindows(path: LockPath): string | undefined {
+export function windowsPathProblem(path: LockPath): string | undefined {
   if (reservedCharacter.test(path)) {
     return 'A path must not have any of the characters < > : " | ? * on Windows, where a colon names a drive or a part of another file.';
   }

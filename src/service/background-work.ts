@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { createDatabaseGauges } from './database-gauges.ts';
-import { forgetOldAnswers } from './idempotency/remembered-answers.ts';
-import type { ObjectUpkeep } from './lfs/upkeep.ts';
+import { removeOldResponses } from './idempotency/remembered-answers.ts';
+import type { ObjectMaintenance } from './lfs/upkeep.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { removeOldLockHistory } from './locks/history.ts';
 import type { RefusedRequests } from './locks/refused-requests.ts';
@@ -11,7 +11,7 @@ import { forgetEndedSessions } from './sessions/sessions.ts';
 import { type Retention, removeAnswersBeyond } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
-import { forgetExchangedTokens } from './tokens/exchanged.ts';
+import { removeExchangedTokens } from './tokens/exchanged.ts';
 import type { LastUse } from './tokens/last-use.ts';
 import { createBacklogWatch, recountBacklogs } from './webhooks/backlog.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
@@ -39,7 +39,7 @@ interface BackgroundWorkOptions extends Retention {
   readonly maxRememberedBytes: number;
   readonly lastUse: LastUse;
   readonly refusedRequests: RefusedRequests;
-  readonly objectUpkeep: ObjectUpkeep;
+  readonly objectUpkeep: ObjectMaintenance;
   onLockEvent(): void;
   onError(error: unknown): void;
 }
@@ -70,13 +70,13 @@ export function startBackgroundWork(options: BackgroundWorkOptions): BackgroundW
     every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
     every(lastUseEveryMs, lastUse.write),
     every(tidyEveryMs, async () => {
-      await forgetOldAnswers(storage);
+      await removeOldResponses(storage);
       await removeOldDeliveries(storage, options);
       await recountBacklogs(storage);
       await removeOldSyncs(storage, options);
       await removeOldLockHistory(storage, options);
       await forgetEndedSessions(storage);
-      await forgetExchangedTokens(storage);
+      await removeExchangedTokens(storage);
     }),
     every(tidyEveryMs, objectUpkeep.lookAtAll),
     repeat(gaugesEveryMs, gauges.measureWorkspaces, onError, { atOnce: true }),

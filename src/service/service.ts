@@ -20,9 +20,9 @@ import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
 import { pointedObjects } from './lfs/fetch/pointers.ts';
 import { createLfs } from './lfs/lfs.ts';
-import { createObjectStore, forgetObjects } from './lfs/object-store.ts';
+import { createObjectStore, removeObjects } from './lfs/object-store.ts';
 import { addressKey, createAddressSigner } from './lfs/signed-address.ts';
-import { createObjectUpkeep } from './lfs/upkeep.ts';
+import { createObjectMaintenance } from './lfs/upkeep.ts';
 import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
 import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
@@ -31,7 +31,7 @@ import { shareReleases } from './locks/share-releases.ts';
 import { createLockWaiters, type ReleasedLock } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
 import { asTextToGit } from './mirror/answers.ts';
-import { type MirrorLimits, usualMirrorLimits } from './mirror/limits.ts';
+import { defaultMirrorLimits, type MirrorLimits } from './mirror/limits.ts';
 import { createMirror } from './mirror/mirror.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
@@ -99,7 +99,7 @@ const pollMs = 500;
 /** A page shows within a second what another instance has done. */
 const watchEveryMs = 300;
 /** For all files of a branch. */
-const upkeepPatience = { timeoutMs: 10 * 60_000 };
+const maintenanceTimeout = { timeoutMs: 10 * 60_000 };
 
 /** On a full disk all of it goes wrong, several times a second, and the log is perhaps on that disk, too. */
 const failedWork = { max: 5, everyMs: 30_000 };
@@ -149,11 +149,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const objectsOf = (workspace: string) => createObjectStore(options.dataFolder, workspace);
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping: stopping.signal });
-  const objectUpkeep = createObjectUpkeep({
+  const objectUpkeep = createObjectMaintenance({
     storage,
     objectsOf,
     async objectsAt(workspace, commit, signal) {
-      const limits = { ...upkeepPatience, signal };
+      const limits = { ...maintenanceTimeout, signal };
       return (await pointedObjects(git, workspace, { commit, of: 'head' }, limits)).map(({ oid }) => oid);
     },
     async remoteBranches(workspace) {
@@ -223,11 +223,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     remotes,
     // What stays behind is removed at the next start.
     removeFiles: async (workspace: string) =>
-      void (await Promise.allSettled([git.forget(workspace), forgetObjects(options.dataFolder, workspace)])),
+      void (await Promise.allSettled([git.forget(workspace), removeObjects(options.dataFolder, workspace)])),
     suggestPaths: createSuggestPaths({ storage, git, remoteMemory }),
     targets: options.targets,
     git,
-    mirrorLimits: { ...usualMirrorLimits, parallelClones: options.parallelClones, ...options.mirrorLimits },
+    mirrorLimits: { ...defaultMirrorLimits, parallelClones: options.parallelClones, ...options.mirrorLimits },
     metrics,
     log,
     trustedProxies: options.trustedProxies,

@@ -1,6 +1,6 @@
 import type { Grant, GrantedLock, Intent } from '../../src/action/ledger/entry.ts';
 import type { KnownLock } from '../../src/client/client.ts';
-import { type Failure, type Refused, ServiceError } from '../../src/client/service-error.ts';
+import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
 
 /** Where the locks of these tests are, when they were taken, and when they end. */
 export const place = { service: 'https://workspaces.example.com/v1', workspace: 'game' };
@@ -73,5 +73,5 @@ export const refused = (status: number, more: Partial<Refused> = {}): Refused =>
   ...more,
 });
 
-export const errorOf = (failure: Failure): ServiceError =>
+export const errorOf = (failure: RequestFailure): ServiceError =>
   new ServiceError({ method: 'POST', path: '/v1/workspaces/game/locks', attempts: 1 }, failure);

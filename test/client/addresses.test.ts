@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { addressesBelow, follow } from '../../src/client/addresses.ts';
+import { createEndpoints, resolveLink } from '../../src/client/addresses.ts';
 import { game, lockPath, workspaceId } from './test-client.ts';
 
 test('the target of a request is below the base address, with a lock path as one segment or with its slashes', () => {
-  const { workspaces, branches, lock } = addressesBelow(new URL('https://example.com/api/v1/'));
+  const { workspaces, branches, lock } = createEndpoints(new URL('https://example.com/api/v1/'));
   expect(workspaces).toBe('/api/v1/workspaces');
   expect(branches(workspaceId('a game?'))).toBe('/api/v1/workspaces/a%20game%3F/branches');
   const path = lockPath('Content/50% #1.uasset');
@@ -23,5 +23,5 @@ test.each([
   ['https://', { kind: 'not-an-address' }],
 ])('the address %s that the service gives leads to %j', (address, followed) => {
   const from = '/v1/workspaces/game/locks?limit=10';
-  expect(follow(address, from, new URL('https://example.com/v1'))).toEqual(followed);
+  expect(resolveLink(address, from, new URL('https://example.com/v1'))).toEqual(followed);
 });

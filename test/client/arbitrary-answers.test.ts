@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deprecationIn, parseLinks, readAnswer } from '../../src/client/answer.ts';
+import { deprecationIn, parseLinks, parseResponse } from '../../src/client/answer.ts';
 import { ServiceError, steadyClock } from '../../src/client/client.ts';
 import { holderIn, readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { nextPage } from '../../src/client/pages.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
 import { isRecognized } from '../../src/client/recognize.ts';
-import { refusalOf, retryAfterOf, unusable } from '../../src/client/refusal.ts';
+import { refusalOf, retryAfterHeader, unusable } from '../../src/client/refusal.ts';
 import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText } from '../../src/client/service-text.ts';
 import { readSync } from '../../src/client/sync.ts';
@@ -76,10 +76,10 @@ test('no answer is too strange to be read, or to be told in one harmless line', 
   const call = { method: 'GET', path: '/v1/x', attempts: 2 };
   fc.assert(
     fc.property(status, headers, body, (code, sent, bytes) => {
-      const answer = readAnswer({ status: code, headers: sent, bytes, tooLarge: false, endIsUnsure: false }, safe);
+      const answer = parseResponse({ status: code, headers: sent, bytes, tooLarge: false, endIsUnsure: false }, safe);
       const value = answer.body.kind === 'json' ? answer.body.value : null;
       const refusal = refusalOf(answer, { baseUrl, serverNow: start, texts: safe });
-      const late = { kind: 'deadline', last: refusal, retryAfterMs: retryAfterOf(answer, start) } as const;
+      const late = { kind: 'deadline', last: refusal, retryAfterMs: retryAfterHeader(answer, start) } as const;
       const wrong = unusable(answer, safe) ?? refusal;
       for (const failure of [refusal, late, wrong]) {
         const { message, request } = new ServiceError(call, failure);

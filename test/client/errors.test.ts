@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Failure, type Refused, ServiceError } from '../../src/client/service-error.ts';
+import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
 import { inTurn, json, nothing, page, problem, raw } from '../support/other-servers/answers.ts';
 import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
 import { clientOf, errorOf, game, token } from './test-client.ts';
@@ -221,7 +221,7 @@ const unusable = { status: 200, why: 'it is empty', excerpt: '', requestId: 'req
 const connection = { kind: 'connection', code: 'ECONNRESET', words: 'socket hang up', mayHaveArrived: true } as const;
 
 /** Every kind of failure, as it says most. */
-const failures: Readonly<Record<Failure['kind'], readonly Failure[]>> = {
+const failures: Readonly<Record<RequestFailure['kind'], readonly RequestFailure[]>> = {
   refused: [
     refused,
     { ...refused, requestId: undefined },

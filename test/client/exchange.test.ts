@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientOptions } from '../../src/client/client.ts';
-import { createTokenSource, type Exchange, type ExchangeContext } from '../../src/client/exchange.ts';
+import { createTokenSource, type ExchangeContext, type ExchangeOptions } from '../../src/client/exchange.ts';
 import { isTransient } from '../../src/client/retry.ts';
 import { inTurn, json, nothing, problem, raw, reset, silence } from '../support/other-servers/answers.ts';
 import { type Answer, type SeenRequest, startOtherServer } from '../support/other-servers/other-server.ts';
@@ -15,7 +15,7 @@ const texts = { unproven: 'Nobody knows you.', unsupported: 'Give a token.', unt
 async function exchangingClient(
   exchange: Answer | 'each anew',
   answer: Answer = list,
-  { prove, ...options }: Partial<Pick<Exchange, 'prove'>> & Partial<ClientOptions> = {},
+  { prove, ...options }: Partial<Pick<ExchangeOptions, 'prove'>> & Partial<ClientOptions> = {},
 ) {
   let given = 0;
   const anew: Answer = (response, request) => {

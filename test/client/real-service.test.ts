@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LockRequest } from '../../src/client/acquire-lock.ts';
+import type { AcquireLockRequest } from '../../src/client/acquire-lock.ts';
 import type { ClientOptions, WorkspaceId } from '../../src/client/client.ts';
-import type { ReleaseRequest } from '../../src/client/release-lock.ts';
+import type { ReleaseLockRequest } from '../../src/client/release-lock.ts';
 import type { Scope } from '../../src/interface/scopes.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { afterItsWork, type Fate } from '../support/other-servers/faults.ts';
@@ -32,7 +32,7 @@ const clientOf = (token: string, baseUrl = `${service.baseUrl}/v1`, options: Par
 
 const newWorkspace = async (): Promise<WorkspaceId> => workspaceId(await service.workspace());
 
-const lockOn = (workspace: WorkspaceId, path = hero): LockRequest => ({
+const lockOn = (workspace: WorkspaceId, path = hero): AcquireLockRequest => ({
   workspace,
   path,
   type: 'exclusive',
@@ -40,7 +40,7 @@ const lockOn = (workspace: WorkspaceId, path = hero): LockRequest => ({
   idempotencyKey: crypto.randomUUID(),
 });
 
-async function take(client: TestClient, request: LockRequest) {
+async function take(client: TestClient, request: AcquireLockRequest) {
   return ofKind(await client.acquireLock(request, client.within()), 'acquired');
 }
 
@@ -80,7 +80,7 @@ describe('with our own service', () => {
   test('a lock that has changed hands is lost, and stays with its holder', async () => {
     const workspace = await newWorkspace();
     const client = clientOf(ada);
-    const release = (more: Partial<ReleaseRequest>) =>
+    const release = (more: Partial<ReleaseLockRequest>) =>
       client.releaseLock({ workspace, path: hero, ...more }, client.within());
     const { lock } = await take(client, lockOn(workspace));
     await release({ proof: { id: lock.id } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HookRequest } from '../../src/client/register-hook.ts';
+import type { RegisterHookRequest } from '../../src/client/register-hook.ts';
 import { json, nothing, page, problem, raw } from '../support/other-servers/answers.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { clientOf, errorOf, game } from './test-client.ts';
@@ -7,7 +7,7 @@ import { clientOf, errorOf, game } from './test-client.ts';
 const url = 'https://ci.example.com/hook';
 const secret = 'whsec_abc';
 
-const register = async (answer: Answer, more: Partial<HookRequest> = {}) => {
+const register = async (answer: Answer, more: Partial<RegisterHookRequest> = {}) => {
   const { server, client } = await clientOf(answer);
   return { server, hook: client.registerHook({ workspace: game, url, ...more }, client.within()) };
 };

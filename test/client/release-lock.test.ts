@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ReleaseRequest } from '../../src/client/release-lock.ts';
+import type { ReleaseLockRequest } from '../../src/client/release-lock.ts';
 import { isTransient } from '../../src/client/retry.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/answers.ts';
@@ -27,7 +27,7 @@ const listing =
   (response, request) =>
     (request.method === 'GET' ? json(200, { locks: listed }) : answer)(response, request);
 
-const release = async (answer: Answer, request: Partial<ReleaseRequest> = {}) => {
+const release = async (answer: Answer, request: Partial<ReleaseLockRequest> = {}) => {
   const { server, client } = await clientOf(answer);
   const result = await client.releaseLock({ workspace: game, path: hero, ...request }, client.within());
   const releases = server.requests.filter(({ method }) => method === 'DELETE');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Renewal, RenewalRequest } from '../../src/client/renew-lock.ts';
+import type { RenewLockRequest, RenewLockResult } from '../../src/client/renew-lock.ts';
 import { isTransient } from '../../src/client/retry.ts';
 import {
   hangUp,
@@ -17,7 +17,7 @@ import { clientOf, game, hero, ofKind, ttl } from './test-client.ts';
 
 const both = { id: 'l1', etag: '"v1"' };
 
-async function renew(answer: Answer, request: Partial<RenewalRequest> = {}, options = {}) {
+async function renew(answer: Answer, request: Partial<RenewLockRequest> = {}, options = {}) {
   const { server, client } = await clientOf(answer, options);
   const whole = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('5m'), idempotencyKey: 'k', proof: both };
   const result = await client.renewLock({ ...whole, ...request }, client.within());
@@ -57,7 +57,7 @@ describe('by the answer of the service', () => {
     expect((await renew(answer)).result).toMatchObject({ kind: 'renewed', lock: expected });
   });
 
-  test.each<[string, Answer, RenewalRequest['proof']]>([
+  test.each<[string, Answer, RenewLockRequest['proof']]>([
     ['of another id', json(200, grace), both],
     ['created with another ETag, where nothing has an id', nothing(201, { etag: '"v2"' }), { etag: '"v1"' }],
   ])('a lock %s has replaced it', async (_, answer, proof) => {
@@ -65,7 +65,7 @@ describe('by the answer of the service', () => {
   });
 
   const words = { detail: 'Not that.' };
-  test.each<[string, Answer, Renewal['kind'], owner?: string]>([
+  test.each<[string, Answer, RenewLockResult['kind'], owner?: string]>([
     ['its 412', problem(412, words), 'lost'],
     ['a 412 with the holder', json(412, { ...words, lock: grace }), 'lost', 'grace'],
     ['a 403 with the holder', problem(403, { ...words, lock: grace }), 'lost', 'grace'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/client/json.ts';
-import { backoff, judgeAnswer } from '../../src/client/retry.ts';
+import { backoff, classifyResponse } from '../../src/client/retry.ts';
 import { createServiceText } from '../../src/client/service-text.ts';
 import { problemTypePrefix } from '../../src/interface/problem.ts';
 
@@ -9,7 +9,7 @@ const context = { baseUrl: new URL('https://example.com/v1'), serverNow: 0, text
 
 function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}, sent = false) {
   const isOwn = (): boolean => true;
-  return judgeAnswer(
+  return classifyResponse(
     { status, headers, body: { kind: 'json', value, byteLength: 0 } },
     { ...context, keyMayHaveArrived: sent, expect: undefined, isRecognized: isOwn },
   );

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import { parseWorkspaceId, type WorkspaceId } from '../../src/client/access.ts';
 import { type ClientOptions, createClient } from '../../src/client/client.ts';
-import type { Retry, Within } from '../../src/client/request.ts';
+import type { CallLimits, Retry } from '../../src/client/request.ts';
 import { ServiceError } from '../../src/client/service-error.ts';
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
@@ -58,7 +58,7 @@ export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}
   });
   onTestFinished(() => client.dispose());
   /** Two minutes, unless the test says otherwise. */
-  const within = (ms = 120_000, signal?: AbortSignal): Within => ({ deadline: clock() + ms, signal });
+  const within = (ms = 120_000, signal?: AbortSignal): CallLimits => ({ deadline: clock() + ms, signal });
   return {
     ...client,
     clock,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { trustAdd } from '../../src/service/cli/commands/trust.ts';
-import { judgeIdentity } from '../../src/service/trust/match.ts';
+import { matchTrustRules } from '../../src/service/trust/match.ts';
 import type { TrustRule } from '../../src/service/trust/rules.ts';
 import { anyJob, mainJob } from '../service/trust/samples.ts';
 import { temporaryFolder } from '../support/git-folders.ts';
@@ -31,7 +31,7 @@ const onMain: TrustRule = {
 
 /** What the log says of a job by this rule, unless by others. */
 function whyRefused(change: object, rules: readonly TrustRule[] = [onMain]): string {
-  const judgement = judgeIdentity(rules, anyJob.issuer, { ...mainJob, ...change });
+  const judgement = matchTrustRules(rules, anyJob.issuer, { ...mainJob, ...change });
   if (judgement.kind === 'trusted') throw new Error('It is trusted.');
   return judgement.why;
 }

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import {
   type Duration,
   formatDuration,
+  formatSpan,
   milliseconds,
   parseDuration,
-  span,
   spanOfMs,
 } from '../../src/interface/duration.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
@@ -115,7 +115,7 @@ describe('a span of time', () => {
     [2 * day + 4 * hour, '2 d 4 h'],
     [30 * day, '30 d'],
   ])('of %d seconds is %j', (seconds, text) => {
-    expect(span(seconds)).toBe(text);
+    expect(formatSpan(seconds)).toBe(text);
   });
 
   const unit: Readonly<Record<string, number>> = { s: 1, min: minute, h: hour, d: day };
@@ -128,7 +128,7 @@ describe('a span of time', () => {
   test('is told near enough, whatever it is, in parts that are carried over', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 400 * day, noNaN: true }), (seconds) => {
-        const text = span(seconds);
+        const text = formatSpan(seconds);
         expect(text).toMatch(/^(\d+ s|\d+ min|\d+ h( [1-9]\d* min)?|\d+ d( [1-9]\d* h)?)$/);
         expect(text).not.toMatch(/ (60|[6-9]\d) min| 24 h$/);
         const wrong = Math.abs(read(text) - seconds);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type LockPath, maxLockPathBytes, parseLockPath } from '../../src/interface/lock-path.ts';
-import { foldCase, whyNotOnWindows } from '../../src/interface/windows-path.ts';
+import { foldCase, windowsPathProblem } from '../../src/interface/windows-path.ts';
 import { runs } from '../support/runs.ts';
 import { bytesIn, lockPaths } from './texts.ts';
 
@@ -26,25 +26,25 @@ describe('a path on Windows', () => {
     [reason.device, ['con', 'PRN', 'Aux', 'nUl', 'COM0', 'com9', 'LPT0', 'COM¹', 'com²', 'Lpt³', 'CONIN$', 'conout$']],
     [reason.device, ['nul.txt', 'NUL.tar.gz', 'nul .txt', 'nul  .x', 'a/con/b', 'aux.d/b', 'CONIN$.x']],
   ])('is refused with its reason: %s', (why, paths) => {
-    for (const path of paths) expect(whyNotOnWindows(lockPath(path)), path).toBe(why);
+    for (const path of paths) expect(windowsPathProblem(lockPath(path)), path).toBe(why);
   });
 
   test('may be unusual', () => {
     const files = ['.gitignore', ' a', 'a b/c.d', 'a..b', '~$hero.pptx', 'シーン/主人公.blend'];
     const almostDevices = ['console', 'null.txt', 'nul_', 'nul x.txt', 'COM10', 'com', 'COM⁴', 'a.nul', 'CONIN'];
-    for (const path of [...files, ...almostDevices]) expect(whyNotOnWindows(lockPath(path)), path).toBeUndefined();
+    for (const path of [...files, ...almostDevices]) expect(windowsPathProblem(lockPath(path)), path).toBeUndefined();
   });
 
   test('is refused for a segment wherever it stands, in any case, and with nothing of it in the reason', () => {
     const reasons: readonly (string | undefined)[] = [undefined, ...Object.values(reason)];
     fc.assert(
       fc.property(lockPaths, (path) => {
-        const why = whyNotOnWindows(path);
+        const why = windowsPathProblem(path);
         expect(reasons).toContain(why);
-        const whole = path.split('/').map((segment) => whyNotOnWindows(lockPath(segment)));
+        const whole = path.split('/').map((segment) => windowsPathProblem(lockPath(segment)));
         expect(whole.every((each) => each === undefined)).toBe(why === undefined);
         for (const other of [path.toUpperCase(), path.toLowerCase()].map(parseLockPath)) {
-          if (other.ok) expect(whyNotOnWindows(other.value)).toBe(why);
+          if (other.ok) expect(windowsPathProblem(other.value)).toBe(why);
         }
       }),
       { numRuns: runs(300, 5_000) },

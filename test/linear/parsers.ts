@@ -13,12 +13,12 @@ import { parsePathLine } from '../../src/action/inputs/path-line.ts';
 import { operations, readRawInputs } from '../../src/action/inputs/table.ts';
 import { readEntry } from '../../src/action/ledger/entry.ts';
 import { parseSavedState } from '../../src/action/ledger/saved-state.ts';
-import { whyNotQuick } from '../../src/action/paths/pattern-cost.ts';
+import { slowPatternReason } from '../../src/action/paths/pattern-cost.ts';
 import { closestName } from '../../src/action/paths/unknown-lines.ts';
 import { parseRenewalOrder } from '../../src/action/renewal/order.ts';
 import { inHtml, oneLine } from '../../src/action/report/redact.ts';
 import { parseBaseUrl, parseWorkspaceId as parseNamedWorkspace, parseToken } from '../../src/client/access.ts';
-import { deprecationIn, parseLinks, readAnswer } from '../../src/client/answer.ts';
+import { deprecationIn, parseLinks, parseResponse } from '../../src/client/answer.ts';
 import { dateOf, timestampIn } from '../../src/client/clock.ts';
 import { parseJson } from '../../src/client/json.ts';
 import { readListedLock, readLock } from '../../src/client/known-lock.ts';
@@ -37,7 +37,7 @@ import { parseRetryAfter } from '../../src/interface/retry-after.ts';
 import { isScope } from '../../src/interface/scopes.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
 import { readCursor } from '../../src/service/api/lock-list.ts';
-import { originOf } from '../../src/service/api/origin.ts';
+import { refererOrigin } from '../../src/service/api/origin.ts';
 import { preferredWait } from '../../src/service/api/prefer.ts';
 import { parseDay, parseEndOfDay } from '../../src/service/audit/day.ts';
 import { parsePart } from '../../src/service/backup/format.ts';
@@ -93,7 +93,7 @@ import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { wholeAnswer } from '../../src/service/webhooks/receiver-answer.ts';
 import { hookRequestSchema } from '../../src/service/webhooks/registration.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-schedule.ts';
-import { newSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
+import { newWebhookSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
 import { parseTarget } from '../../src/service/webhooks/target.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../src/service/workspaces/lfs-endpoint.ts';
 import { parseLfsMode } from '../../src/service/workspaces/lfs-mode.ts';
@@ -185,9 +185,9 @@ export const parsers: readonly Parser[] = [
 
   row('client/json.ts parseJson', (text) => parseJson(text, texts.data), ['[', '"a",', '1]']),
   row(
-    'client/answer.ts readAnswer',
+    'client/answer.ts parseResponse',
     (text) =>
-      readAnswer(
+      parseResponse(
         { status: 200, headers: {}, bytes: new TextEncoder().encode(text), tooLarge: false, endIsUnsure: false },
         texts,
       ),
@@ -253,7 +253,7 @@ export const parsers: readonly Parser[] = [
   row('client/lists.ts readNamed', (text) => [readNamed([])(text), readNamed(['a'])({ a: text })]),
   row('client/access.ts parseWorkspaceId', parseNamedWorkspace),
 
-  row('action/paths/pattern-cost.ts whyNotQuick', whyNotQuick, '{a}', '+('),
+  row('action/paths/pattern-cost.ts slowPatternReason', slowPatternReason, '{a}', '+('),
   row('action/inputs/table.ts readRawInputs', (text) => readRawInputs(() => text, {})),
   row(
     `action/inputs/load.ts loadInputs readConnection, action/inputs/parse.ts ${parsersOfInputs}`,
@@ -452,7 +452,7 @@ export const parsers: readonly Parser[] = [
     ['[', 'a:', ''],
     '%4',
   ),
-  row('service/api/origin.ts originOf', originOf),
+  row('service/api/origin.ts refererOrigin', refererOrigin),
   row('service/http/request-target.ts originForm routingPath', (text) => [
     routingPath(originForm(text)),
     routingPath(`/v1/workspaces/a/locks/${text}`),
@@ -526,7 +526,7 @@ export const parsers: readonly Parser[] = [
     requestSecrets({
       url: `https://a/${encodeURIComponent(text.toWellFormed())}?${encodeURIComponent(text.toWellFormed())}`,
       format: 'slack',
-      secret: newSecret(),
+      secret: newWebhookSecret(),
       headers: orThrow(parseExtraHeaders({ authorization: 'Basic YWRhOnNlY3JldA==' })),
       signature: text,
     }),
@@ -563,7 +563,7 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/git/bare-repository.ts readHead': 'It reads a file that the service has written.',
   'src/service/mirror/read-request.ts readUploadPackRequest': 'It is readBytes, gunzip and parseUploadPackRequest.',
   'src/service/http/body.ts readBytes': 'It reads a stream up to its limit.',
-  'src/service/lfs/fetch/connection.ts readAnswer': 'It reads a stream up to its limit, and decodes it once.',
+  'src/service/lfs/fetch/connection.ts readResponseText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/git/small-blobs.ts readSmallBlobs': 'It reads what git writes, object by object.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readOptionalJsonBody': 'It is readJsonBody where there is a body.',

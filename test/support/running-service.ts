@@ -16,7 +16,7 @@ import type { Storage } from '../../src/service/storage/storage.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
 import { defaultHookQuotas, type HookQuotas } from '../../src/service/webhooks/quotas.ts';
 import { createTargetCheck, type Resolve } from '../../src/service/webhooks/target-address.ts';
-import { addWorkspace, type DeskSettings } from '../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, type LfsSettings } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
 import { shippedQuotas, shippedRateLimit, shippedRetention } from './shipped-settings.ts';
 
@@ -59,7 +59,7 @@ export interface RunningService {
   ask(method: string, path: string, ask?: Ask): Promise<Reply>;
   token(options?: TokenOptions): Promise<{ readonly id: string; readonly secret: string }>;
   /** A new workspace; its remote is not asked unless a test syncs it. */
-  workspace(remote?: string, desk?: Partial<DeskSettings>): Promise<string>;
+  workspace(remote?: string, desk?: Partial<LfsSettings>): Promise<string>;
   stop(): Promise<void>;
 }
 

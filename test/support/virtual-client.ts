@@ -1,5 +1,5 @@
 import { createAcquireLock, createWaitForRelease } from '../../src/client/acquire-lock.ts';
-import { addressesBelow } from '../../src/client/addresses.ts';
+import { createEndpoints } from '../../src/client/addresses.ts';
 import { type CallOptions, createCall } from '../../src/client/call.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { createServerClock } from '../../src/client/clock.ts';
@@ -28,7 +28,7 @@ export function createVirtualClient(options: VirtualClientOptions) {
     ...{ ...options, serverClock, maxConnections, headers: {}, secrets: [], closed: never },
     ...{ onAnswer: nothing, onRetry: nothing, onThrottled: nothing },
   });
-  const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock, serverNow: serverClock.now };
+  const context = { call, addresses: createEndpoints(baseUrl), baseUrl, clock, serverNow: serverClock.now };
   const client: Client = {
     ...silent,
     serverNow: serverClock.now,

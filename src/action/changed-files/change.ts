@@ -21,7 +21,7 @@ export type Change =
 const instead = 'Name the files with `path` instead.';
 
 /** What to do about an answer of GitHub that cannot be relied on. */
-export const again = 'Run the job again, or name the files with `path`.';
+export const retryAdvice = 'Run the job again, or name the files with `path`.';
 
 /** Stands for the commit of a branch that does not exist yet, or any more. */
 const isNone = (commit: CommitId): boolean => /^0+$/.test(commit);

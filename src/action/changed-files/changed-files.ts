@@ -1,8 +1,8 @@
-import { ServiceError, type Within, withRequest } from '../../client/client.ts';
+import { type CallLimits, ServiceError, withRequest } from '../../client/client.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
 import { isFault } from '../report/error-text.ts';
-import { again, type Change, type ChangeSource, nameOf } from './change.ts';
+import { type Change, type ChangeSource, nameOf, retryAdvice } from './change.ts';
 import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
 import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './listed-files.ts';
 
@@ -38,7 +38,7 @@ function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): 
       return ` GitHub says so, too, of what a token may not see: give the job ${permission}, below \`permissions:\`.${gone}`;
     }
     default:
-      return failure.kind === 'connection' ? advice : ` ${again}`;
+      return failure.kind === 'connection' ? advice : ` ${retryAdvice}`;
   }
 }
 
@@ -49,7 +49,7 @@ function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): 
 export async function lookUpChangedFiles(
   source: ChangeSource,
   context: GitHubContext & Pick<Context, 'signal'>,
-  within: Within,
+  within: CallLimits,
 ) {
   const { change, repository } = source;
   const { log, sleep, signal } = context;

@@ -1,20 +1,20 @@
 import { getOctokit } from '@actions/github';
-import { headerOf, isSuccess, parseLinks, type Received, readAnswer } from '../../client/answer.ts';
+import { headerOf, isSuccess, parseLinks, parseResponse, type RawResponse } from '../../client/answer.ts';
 import { createCall } from '../../client/call.ts';
 import { createServerClock, dateOf } from '../../client/clock.ts';
 import { openConnection } from '../../client/connection.ts';
 import type { Json } from '../../client/json.ts';
 import { notUnderstood, unusable } from '../../client/refusal.ts';
-import type { AnsweredCall, Call, Within } from '../../client/request.ts';
+import type { AnsweredCall, Call, CallLimits } from '../../client/request.ts';
 import { milliseconds } from '../../interface/duration.ts';
-import { type Context, logRetries, version } from '../context.ts';
-import { again, type ChangeSource } from './change.ts';
+import { actionVersion, type Context, logRetries } from '../context.ts';
+import { type ChangeSource, retryAdvice } from './change.ts';
 
 /** How long to wait where GitHub does not say it. */
 const defaultWaitSeconds = '60';
 
 /** In seconds, as Retry-After has it; undefined where the answer is about something else. */
-function retryAfterSeconds({ status, headers, bytes }: Received): string | undefined {
+function retryAfterSeconds({ status, headers, bytes }: RawResponse): string | undefined {
   if (status !== 403 && status !== 429) return undefined;
   if (headers['retry-after'] !== undefined) return headers['retry-after'];
   const reset = Number(headers['x-ratelimit-reset']);
@@ -29,7 +29,7 @@ function retryAfterSeconds({ status, headers, bytes }: Received): string | undef
  * GitHub says 403 where others say 429 (RFC 6585, section 4), and when to come back in headers of its own:
  * docs.github.com, "Rate limits for the REST API". What is sent again, and when, is then the same for all servers.
  */
-export function asTooMany(received: Received): Received {
+export function asTooMany(received: RawResponse): RawResponse {
   const wait = retryAfterSeconds(received);
   if (wait === undefined) return received;
   return {
@@ -57,7 +57,7 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
     server: 'GitHub',
     clock,
     serverClock: createServerClock(clock),
-    send: async (request, signal, texts) => readAnswer(asTooMany(await connection.send(request, signal)), texts),
+    send: async (request, signal, texts) => parseResponse(asTooMany(await connection.send(request, signal)), texts),
     isRecognized: () => true,
     timeoutMs: milliseconds(requestTimeout),
     maxConnections,
@@ -103,7 +103,7 @@ function leadsElsewhere({ answer, texts, fail }: AnsweredCall, target: URL): Err
  * whatever is not JSON of success is an error. Nothing is ever sent to another server than that of the API, because
  * octokit puts the token into every request, wherever a link or a redirect leads.
  */
-function createGitHubFetch(call: Call, apiUrl: URL, within: Within): Fetch {
+function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits): Fetch {
   async function read(target: URL, headers: FetchOptions['headers']): Promise<AnsweredCall> {
     const outcome = await call({ method: 'GET', target: target.pathname + target.search, headers }, within);
     if (outcome.kind === 'given-up') throw outcome.error;
@@ -115,7 +115,7 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: Within): Fetch {
     let target = new URL(address);
     if (target.origin !== apiUrl.origin) {
       throw new Error(
-        `An answer of GitHub leads to another server, ${target.origin}, and the token must not go there. ${again}`,
+        `An answer of GitHub leads to another server, ${target.origin}, and the token must not go there. ${retryAdvice}`,
       );
     }
     let outcome = await read(target, headers);
@@ -157,12 +157,12 @@ const reasonOf = (error: unknown): unknown =>
 export function openGitHub(
   { apiUrl, repository, token }: ChangeSource,
   context: GitHubContext,
-  within: Within,
+  within: CallLimits,
 ): GitHub & { close(): void } {
   const { call, close } = openGitHubCall(new URL(apiUrl), token, context);
   const octokit = getOctokit(token, {
     baseUrl: apiUrl,
-    userAgent: `workspace-automation/${version}`,
+    userAgent: `workspace-automation/${actionVersion}`,
     request: { fetch: createGitHubFetch(call, new URL(apiUrl), within) },
   });
 
@@ -194,7 +194,8 @@ export function openGitHub(
       let page = await first(path, parameters);
       yield page.body;
       while (page.next !== undefined) {
-        if (seen.has(page.next)) throw new Error(`GitHub names a page as the next that was there before. ${again}`);
+        if (seen.has(page.next))
+          throw new Error(`GitHub names a page as the next that was there before. ${retryAdvice}`);
         seen.add(page.next);
         page = await ask(`GET ${new URL(page.next, `${apiUrl}/`).href}`);
         yield page.body;

@@ -1,7 +1,7 @@
 import { inParallel } from '../../client/client.ts';
 import { asObject, isArray, isObject, type Json, nameIn } from '../../client/json.ts';
-import { count, grouped } from '../report/words.ts';
-import { again } from './change.ts';
+import { formatNumber, pluralize } from '../report/words.ts';
+import { retryAdvice } from './change.ts';
 import type { GitHub } from './github.ts';
 
 /** A file as GitHub lists it, whether it was changed, added or removed. */
@@ -23,7 +23,7 @@ function readFile(entry: Json): ListedFile | undefined {
 export function readFiles(list: Json | undefined): readonly ListedFile[] {
   const files = isArray(list) ? list.map(readFile) : [undefined];
   if (!files.every((file) => file !== undefined))
-    throw new Error(`GitHub gave a list of files that cannot be read. ${again}`);
+    throw new Error(`GitHub gave a list of files that cannot be read. ${retryAdvice}`);
   return files;
 }
 
@@ -41,7 +41,7 @@ async function readState(github: GitHub, number: number) {
   const changedFiles = pull['changed_files'];
   if (head === undefined || base === undefined || typeof changedFiles !== 'number') {
     throw new Error(
-      `GitHub does not say of the pull request how many files it changes, and between which commits. ${again}`,
+      `GitHub does not say of the pull request how many files it changes, and between which commits. ${retryAdvice}`,
     );
   }
   return { commits: `${base}...${head}`, changedFiles };
@@ -62,7 +62,7 @@ export async function pullRequestFiles(
     const before = await readState(github, number);
     if (before.changedFiles > maxPullRequestFiles) {
       throw new Error(
-        `It changes ${count(before.changedFiles, 'file')}, and GitHub lists ${grouped(maxPullRequestFiles)} at the most. Split it, or name the files with \`path\` instead.`,
+        `It changes ${pluralize(before.changedFiles, 'file')}, and GitHub lists ${formatNumber(maxPullRequestFiles)} at the most. Split it, or name the files with \`path\` instead.`,
       );
     }
     const files = new Map<string, ListedFile>();
@@ -72,9 +72,9 @@ export async function pullRequestFiles(
     const after = await readState(github, number);
     if (after.commits !== before.commits || after.changedFiles !== before.changedFiles) continue;
     if (files.size >= after.changedFiles) return [...files.values()];
-    seen = `GitHub says that it changes ${count(after.changedFiles, 'file')}, and lists ${grouped(files.size)}.`;
+    seen = `GitHub says that it changes ${pluralize(after.changedFiles, 'file')}, and lists ${formatNumber(files.size)}.`;
   }
-  throw new Error(`${seen} ${again}`);
+  throw new Error(`${seen} ${retryAdvice}`);
 }
 
 /** Files on one page, and on all pages together: docs.github.com, "Get a commit". */
@@ -90,7 +90,7 @@ async function commitFiles(github: GitHub, commit: string): Promise<readonly Lis
     pages += 1;
   }
   const tooMany = new Error(
-    `GitHub lists ${grouped(files.length)} files of the commit ${commit.slice(0, 7)}, and there may be more. Name the files with \`path\` instead.`,
+    `GitHub lists ${formatNumber(files.length)} files of the commit ${commit.slice(0, 7)}, and there may be more. Name the files with \`path\` instead.`,
   );
   if (files.length >= maxCommitFiles) throw tooMany;
   // A server without pagination cuts the list at the end of a page.
@@ -111,7 +111,7 @@ function addParents(list: Json | undefined, to: Parents): void {
   const commits = isArray(list) ? list.map(asObject) : [{}];
   for (const { sha, parents } of commits) {
     const commit = nameIn(sha);
-    if (commit === undefined) throw new Error(`GitHub gave a list of commits that cannot be read. ${again}`);
+    if (commit === undefined) throw new Error(`GitHub gave a list of commits that cannot be read. ${retryAdvice}`);
     const [first] = isArray(parents) ? parents : [];
     to.set(commit, nameIn(asObject(first)['sha']));
   }
@@ -164,8 +164,8 @@ async function compare(
 
   const common = nameIn(asObject(mergeBase)['sha']);
   if (common === undefined || parents.size !== total) {
-    const compared = typeof total === 'number' ? count(total, 'commit') : 'an unknown number of commits';
-    throw new Error(`GitHub compares ${compared}, and lists ${grouped(parents.size)}. ${again}`);
+    const compared = typeof total === 'number' ? pluralize(total, 'commit') : 'an unknown number of commits';
+    throw new Error(`GitHub compares ${compared}, and lists ${formatNumber(parents.size)}. ${retryAdvice}`);
   }
   const all = [...files];
   const { commits, from } = mainLine(head, parents);

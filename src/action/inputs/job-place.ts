@@ -2,7 +2,7 @@ import { parseBaseUrl } from '../../client/access.ts';
 import { readRunner } from '../context.ts';
 import { type LockPlace, readLockPlaces } from '../ledger/history.ts';
 import { ledgerFile, openLedger } from '../ledger/ledger.ts';
-import { listed } from '../report/words.ts';
+import { joinFirst } from '../report/words.ts';
 import { type HandoffLock, type HandoffSelection, loadHandoff, parseHandoff } from './parse.ts';
 import type { FromLedger, RawInputs } from './table.ts';
 
@@ -22,7 +22,7 @@ function missingTexts(raw: RawInputs, isHandoff: boolean): FromLedger['missing']
 }
 
 function severalTexts(places: readonly LockPlace[]): FromLedger['missing'] {
-  const texts = listed(places.map(({ service, workspace }) => `${workspace} on ${service}`));
+  const texts = joinFirst(places.map(({ service, workspace }) => `${workspace} on ${service}`));
   return {
     'base-url': `This job has locks on several services: ${texts}. Use one step for each, and name its service.`,
     workspace: `This job has locks in several workspaces: ${texts}. Use one step for each, and name its workspace.`,

@@ -20,7 +20,7 @@ import {
   parseText,
   parseWholeNumber,
   parseWorkspace,
-  words,
+  splitWords,
 } from './parse.ts';
 import { type PathLine, parsePathLine } from './path-line.ts';
 import { complete, createReader, type Read, type Reader } from './reader.ts';
@@ -35,7 +35,7 @@ import {
 } from './table.ts';
 
 /** How to reach the service. */
-export interface Connection {
+export interface ConnectionInputs {
   readonly baseUrl: string;
   readonly credentials: { readonly kind: 'given'; readonly token: string } | JobIdentity;
   /** Of one attempt. */
@@ -200,7 +200,7 @@ const readRegisterHook = (reader: Reader) =>
     operation: 'register-hook' as const,
     workspace: readWorkspace(reader),
     url: reader.read('hook-url', parseHookUrl),
-    events: words(reader.raw['hook-events']),
+    events: splitWords(reader.raw['hook-events']),
     secret: reader.raw['hook-secret'],
     options: reader.read('hook-options', optionalJsonObject),
   });
@@ -215,7 +215,7 @@ function readCredentials(
   { read, raw, complain }: Reader,
   baseUrl: Read<string>,
   environment: NodeJS.ProcessEnv,
-): Read<Connection['credentials']> {
+): Read<ConnectionInputs['credentials']> {
   const audience = read('audience', parseAudience);
   if (raw.token !== '') {
     const token = read('token', parseServiceToken);
@@ -227,12 +227,12 @@ function readCredentials(
   return { kind: 'identity', ...identity, audience: audience || new URL(baseUrl).origin };
 }
 
-export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv): Read<Connection> {
+export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv): Read<ConnectionInputs> {
   const { read } = reader;
   const allowHttp = read('allow-http', parseBoolean);
   // A wrong allow-http is reported by itself, and does not make the address wrong as well.
   const baseUrl = read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true, '`allow-http: true`'));
-  return complete<Connection>({
+  return complete<ConnectionInputs>({
     baseUrl,
     credentials: readCredentials(reader, baseUrl, environment),
     requestTimeout: read('request-timeout', parseDurationBetween({ seconds: 1 }, { seconds: 3_600 })),
@@ -258,7 +258,7 @@ export type TaskOf<Name extends OperationName> = NonNullable<ReturnType<(typeof 
 export type Task = { readonly [Name in OperationName]: TaskOf<Name> }[OperationName];
 
 export interface Inputs {
-  readonly connection: Connection;
+  readonly connection: ConnectionInputs;
   readonly task: Task;
   readonly summary: boolean;
   /** Inputs that the workflow gives and the operation does not look at. */

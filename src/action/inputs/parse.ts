@@ -15,7 +15,7 @@ export const lines = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-export const words = (text: string): readonly string[] =>
+export const splitWords = (text: string): readonly string[] =>
   text
     .split(/[\n,]/)
     .map((word) => word.trim())
@@ -36,9 +36,9 @@ export function parseBoolean(text: string): Parsed<boolean> {
 }
 
 /** What the end of a job does about a lock that was lost while the job ran. */
-export type LossReaction = 'fail' | 'warn';
+export type OnLost = 'fail' | 'warn';
 
-export const parseLossReaction: Parse<LossReaction> = parseOneOf(['fail', 'warn']);
+export const parseLossReaction: Parse<OnLost> = parseOneOf(['fail', 'warn']);
 
 export const parseWholeNumber =
   (max: number): Parse<number> =>

@@ -1,6 +1,6 @@
 import { type RefusedField, ServiceError, withRequest } from '../../client/service-error.ts';
 import { errorText } from '../report/error-text.ts';
-import { lines, parseJsonObject, words } from './parse.ts';
+import { lines, parseJsonObject, splitWords } from './parse.ts';
 import { inputText, quoted } from './reader.ts';
 import type { OperationName, RawInputs } from './table.ts';
 
@@ -67,7 +67,7 @@ function hookText(field: string, raw: RawInputs): string | undefined {
   if (name === 'url') return `Input \`hook-url\` is ${quoted(receiver(raw['hook-url']))}.`;
   if (name === 'secret' && raw['hook-secret'] !== '') return inputText('hook-secret', raw['hook-secret']);
   if (name === 'events' && raw['hook-events'] !== '') {
-    const event = /^\d+$/.test(index) ? words(raw['hook-events'])[Number(index)] : undefined;
+    const event = /^\d+$/.test(index) ? splitWords(raw['hook-events'])[Number(index)] : undefined;
     return event === undefined
       ? inputText('hook-events', raw['hook-events'])
       : `Input \`hook-events\` has ${quoted(event)}.`;

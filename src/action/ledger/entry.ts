@@ -80,7 +80,7 @@ export interface Releasing extends LockAddress {
 }
 
 /** The lock is no longer ours: released, found to be gone, or found to be somebody else's. */
-export interface Ending extends LockAddress {
+export interface LockEnd extends LockAddress {
   readonly kind: 'ended';
   readonly at: string;
   readonly how: 'released' | 'absent' | 'lost';
@@ -154,7 +154,7 @@ export type Entry =
   | Loss
   | RenewalStop
   | Releasing
-  | Ending;
+  | LockEnd;
 
 type Check = (value: unknown) => boolean;
 /** What each member has to be; there may be others. */

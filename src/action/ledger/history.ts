@@ -1,9 +1,9 @@
 import { isSameLock } from '../../client/known-lock.ts';
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
-import type { Ending, Entry, Grant, GrantedLock, Intent, LockAddress, Loss, Releasing, Renewed } from './entry.ts';
+import type { Entry, Grant, GrantedLock, Intent, LockAddress, LockEnd, Loss, Releasing, Renewed } from './entry.ts';
 import type { Ledger, LedgerContent } from './ledger.ts';
 
-export interface HeldLock {
+export interface JobLock {
   /** With the end that the last renewal gave it. */
   readonly grant: Grant;
   /** Its release was begun, and it is not known how that went. */
@@ -15,13 +15,13 @@ export interface HeldLock {
 /** What became of everything that the steps of a job have asked for. */
 export interface History {
   /** Granted, and not known to have ended. */
-  readonly held: readonly HeldLock[];
+  readonly held: readonly JobLock[];
   /** Asked for, and never answered as far as the ledger knows. */
   readonly unclear: readonly Intent[];
   /** The last grant of each step and path, also of locks that have ended since. */
   readonly grants: readonly Grant[];
   /** How locks ended, where that is known. */
-  readonly endings: ReadonlyMap<Grant, Ending>;
+  readonly endings: ReadonlyMap<Grant, LockEnd>;
   /** What the service has refused to renew, by the keys of the requests that were granted it. */
   readonly losses: ReadonlyMap<string, Loss>;
   /** By the ids of the steps, in their order. */
@@ -33,7 +33,7 @@ export interface History {
 }
 
 /** Whether an entry is about this lock. One that names no lock is about whatever was held there. */
-const isAbout = (entry: Releasing | Ending, lock: GrantedLock): boolean => isSameLock(entry, lock) ?? true;
+const isAbout = (entry: Releasing | LockEnd, lock: GrantedLock): boolean => isSameLock(entry, lock) ?? true;
 
 const addressKey = ({ service, workspace, path }: LockAddress): string => JSON.stringify([service, workspace, path]);
 
@@ -51,7 +51,7 @@ function lastRound({ path, at }: Grant, rounds: Rounds | undefined): Renewed | u
 }
 
 /** As the entries tell it one by one. */
-interface RecordedLock extends HeldLock {
+interface RecordedLock extends JobLock {
   /** As it was granted. */
   readonly grant: Grant;
   /** The last one, where the lock is not renewed any more. */
@@ -63,7 +63,7 @@ export interface GrowingHistory {
   /** Entries in their order: later ones say what became of earlier ones. */
   add(entries: readonly Entry[]): void;
   /** The lock that this request was granted, unless it has ended. */
-  find(grant: Grant): HeldLock | undefined;
+  find(grant: Grant): JobLock | undefined;
   /** Whether the locks of the step are not to be renewed any more. */
   hasStopped(step: string): boolean;
   read(): History;
@@ -74,7 +74,7 @@ export function openHistory(): GrowingHistory {
   /** Per path, by the keys of their requests: a request that is repeated under its key is about the same lock. */
   const held = new Map<string, Map<string, RecordedLock>>();
   const grants = new Map<string, Grant>();
-  const endings = new Map<Grant, Ending>();
+  const endings = new Map<Grant, LockEnd>();
   const losses = new Map<string, Loss>();
   const renewals = new Map<string, Rounds>();
   /** For the next round of each step. */
@@ -104,7 +104,7 @@ export function openHistory(): GrowingHistory {
   const lastOf = ({ grant, renewed }: RecordedLock): Renewed | undefined =>
     renewed === undefined ? lastRound(grant, renewals.get(grant.step)) : renewed.last;
 
-  function asRenewed(lock: RecordedLock): HeldLock {
+  function asRenewed(lock: RecordedLock): JobLock {
     const { grant, releaseBegun, loss } = lock;
     const { expires_at } = lastOf(lock) ?? grant.lock;
     return { grant: { ...grant, lock: { ...grant.lock, expires_at } }, releaseBegun, loss };
@@ -198,7 +198,7 @@ export function historyOf(entries: readonly Entry[]): History {
 
 /** What the ledger of a job knows of the locks in one workspace. */
 export interface JobLocks {
-  readonly held: ReadonlyMap<LockPath, HeldLock>;
+  readonly held: ReadonlyMap<LockPath, JobLock>;
   /** Those of them that the service has refused to renew. */
   readonly lost: readonly Loss[];
   /** Other workspaces, also of other services, in which the job holds locks. */
@@ -253,7 +253,7 @@ export function readJobLocks(ledger: Ledger, service: string, workspace: string)
   const isHere = (entry: Pick<LockAddress, 'service' | 'workspace'>): boolean =>
     entry.service === service && entry.workspace === workspace;
   const { held, stepNames } = historyOf(entries);
-  const byPath = new Map<LockPath, HeldLock>();
+  const byPath = new Map<LockPath, JobLock>();
   for (const lock of held) {
     const path = parseLockPath(lock.grant.path);
     if (path.ok && isHere(lock.grant)) byPath.set(path.value, lock);

@@ -1,22 +1,22 @@
 import {
+  type CallLimits,
   inParallel,
   isTransient,
   lastAttemptMs,
-  retryAfterOf,
+  retryAfterOfError,
   type ServiceError,
-  type Within,
 } from '../../client/client.ts';
-import { type Duration, milliseconds, span } from '../../interface/duration.ts';
+import { type Duration, formatSpan, milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import type { Connection } from '../inputs/load.ts';
+import type { ConnectionInputs } from '../inputs/load.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
 import {
-  type GiveBackResult,
-  giveBackInTime,
   giveBackMs,
-  keepOrGiveBack,
-  owedAfter,
+  keepOrRollBack,
+  type RollbackResult,
+  remainingRollback,
+  rollBackInTime,
   stuckAfter,
   type Taken,
   unsettledAfter,
@@ -26,7 +26,7 @@ import { type Blocked, blockedText } from './messages.ts';
 import type { Conflict, LockSession, LockTerms } from './session.ts';
 
 /** The paths a step may lock, and how many of them it needs: all, or any so many. */
-export interface Wanted {
+export interface AcquireGoal {
   readonly paths: readonly LockPath[];
   readonly count: number;
 }
@@ -43,14 +43,14 @@ interface BatchResult {
 
 /** What came of one attempt: every lock that is wanted, or none. */
 type RoundResult =
-  | { readonly kind: 'acquired'; readonly grants: readonly Grant[]; readonly back: GiveBackResult }
-  | { readonly kind: 'held'; readonly blocked: Blocked; readonly back: GiveBackResult }
-  | { readonly kind: 'failed'; readonly error: ServiceError; readonly back: GiveBackResult }
+  | { readonly kind: 'acquired'; readonly grants: readonly Grant[]; readonly back: RollbackResult }
+  | { readonly kind: 'held'; readonly blocked: Blocked; readonly back: RollbackResult }
+  | { readonly kind: 'failed'; readonly error: ServiceError; readonly back: RollbackResult }
   /** The first lock ended before the last was taken. */
-  | { readonly kind: 'too-short'; readonly ended: Grant; readonly back: GiveBackResult }
-  | { readonly kind: 'cancelled'; readonly back: GiveBackResult };
+  | { readonly kind: 'too-short'; readonly ended: Grant; readonly back: RollbackResult }
+  | { readonly kind: 'cancelled'; readonly back: RollbackResult };
 
-export interface WaitResult {
+export interface AcquireLocksResult {
   /** The last round. */
   readonly round: RoundResult;
   readonly waitedMs: number;
@@ -61,7 +61,7 @@ export interface WaitResult {
 }
 
 interface AcquireContext extends Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'signal' | 'log'> {
-  readonly connection: Pick<Connection, 'requestTimeout'>;
+  readonly connection: Pick<ConnectionInputs, 'requestTimeout'>;
   readonly session: LockSession;
   readonly terms: LockTerms;
 }
@@ -73,7 +73,7 @@ interface Order {
 }
 
 /** How many paths a step can do without. */
-const spareOf = ({ paths, count }: Wanted): number => paths.length - count;
+const spareOf = ({ paths, count }: AcquireGoal): number => paths.length - count;
 
 /**
  * Asks for the paths until it has as many as are wanted, or cannot have them: it is all or nothing, so there is no use in
@@ -81,9 +81,9 @@ const spareOf = ({ paths, count }: Wanted): number => paths.length - count;
  */
 async function acquireBatch(
   { session, terms, signal }: AcquireContext,
-  wanted: Wanted,
+  wanted: AcquireGoal,
   { decisive, rest }: Order,
-  within: Within,
+  within: CallLimits,
 ): Promise<BatchResult> {
   const acquired: Grant[] = [];
   const unclear: Intent[] = [];
@@ -116,7 +116,7 @@ async function acquireBatch(
 }
 
 /** Undefined while enough paths may be free. */
-function blockedBy([first, ...others]: readonly Conflict[], wanted: Wanted): Blocked | undefined {
+function blockedBy([first, ...others]: readonly Conflict[], wanted: AcquireGoal): Blocked | undefined {
   const spare = spareOf(wanted);
   if (first === undefined || others.length < spare) return undefined;
   // Those that came while the last requests were under way say nothing more: one of the others has to come free.
@@ -126,13 +126,13 @@ function blockedBy([first, ...others]: readonly Conflict[], wanted: Wanted): Blo
 /** Takes as many as are wanted, or gives back what it took. */
 async function acquireOrGiveBack(
   context: AcquireContext,
-  wanted: Wanted,
+  wanted: AcquireGoal,
   order: Order,
   unsettled: Taken,
-  within: Within,
+  within: CallLimits,
 ): Promise<RoundResult> {
   const { client, signal } = context;
-  const before = await giveBackInTime(context, unsettled);
+  const before = await rollBackInTime(context, unsettled);
   const stuck = stuckAfter(before);
   if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck, back: before };
 
@@ -140,8 +140,8 @@ async function acquireOrGiveBack(
   const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
   const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;
   const { kept, back: after } = isEnough
-    ? await keepOrGiveBack(context, { acquired, unclear })
-    : { kept: false, back: await giveBackInTime(context, { acquired, unclear }) };
+    ? await keepOrRollBack(context, { acquired, unclear })
+    : { kept: false, back: await rollBackInTime(context, { acquired, unclear }) };
   const back = { ...after, unproven: [...before.unproven, ...after.unproven] };
   if (kept) return { kind: 'acquired', grants: acquired, back };
   if (signal.aborted) return { kind: 'cancelled', back };
@@ -149,7 +149,7 @@ async function acquireOrGiveBack(
   if (blocked !== undefined) return { kind: 'held', blocked, back };
   if (error !== undefined) return { kind: 'failed', error, back };
   if (ended !== undefined) return { kind: 'too-short', ended, back };
-  const excess = owedAfter(back)[0]?.error;
+  const excess = remainingRollback(back)[0]?.error;
   if (excess !== undefined) return { kind: 'failed', error: excess, back };
   throw new Error('Locks are missing, and nothing says why.');
 }
@@ -182,7 +182,7 @@ function shuffled<Item>(items: readonly Item[], random: () => number): readonly 
  * Who wants all of the same paths meets the others at the first of them, in one order for everybody. Who wants any of them
  * does not: a hundred jobs would all ask for the first.
  */
-const firstOrder = (wanted: Wanted, random: () => number): readonly LockPath[] =>
+const firstOrder = (wanted: AcquireGoal, random: () => number): readonly LockPath[] =>
   spareOf(wanted) === 0 ? wanted.paths.toSorted() : shuffled(wanted.paths, random);
 
 /**
@@ -197,7 +197,11 @@ function orderOf(paths: readonly LockPath[], blocked: Blocked | undefined, freed
 }
 
 /** Tries until the locks are taken or the wait is over. One deadline holds for all that is done until then. */
-export async function acquireLocks(context: AcquireContext, wanted: Wanted, wait: Duration): Promise<WaitResult> {
+export async function acquireLocks(
+  context: AcquireContext,
+  wanted: AcquireGoal,
+  wait: Duration,
+): Promise<AcquireLocksResult> {
   const { client, clock, sleep, random, signal, log, terms } = context;
   const paths = firstOrder(wanted, random);
   const began = clock();
@@ -223,7 +227,7 @@ export async function acquireLocks(context: AcquireContext, wanted: Wanted, wait
     unsettled = unsettledAfter(round.back);
     if (round.kind === 'held') lastBlocked = round.blocked;
     const waitedMs = number === 0 ? 0 : clock() - began;
-    const result: WaitResult = { round, waitedMs, lastBlocked, unproven: [...unproven.values()] };
+    const result: AcquireLocksResult = { round, waitedMs, lastBlocked, unproven: [...unproven.values()] };
 
     const goesOn = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
     const reservedMs = lastAttemptMs(clock() - roundBegan);
@@ -232,11 +236,11 @@ export async function acquireLocks(context: AcquireContext, wanted: Wanted, wait
 
     const why =
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
-    log.line(`${why} Waiting, ${span(left / 1_000)} left.`);
+    log.line(`${why} Waiting, ${formatSpan(left / 1_000)} left.`);
     const until = deadline - reservedMs;
     freed = lastBlocked && (await listen(lastBlocked, until, deadline));
     if (freed !== undefined) continue;
-    const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOf(round.error);
+    const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
     await sleep(Math.min(pauseMs(number, askedMs, random), until - clock()), signal);
   }
 }

@@ -1,4 +1,4 @@
-import { inParallel, type ServiceError, type Within } from '../../client/client.ts';
+import { type CallLimits, inParallel, type ServiceError } from '../../client/client.ts';
 import type { Context } from '../context.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
 import { cleanupLimits, type ReleaseResult } from './release.ts';
@@ -11,7 +11,7 @@ export interface Taken {
 }
 
 /** What came of giving locks back. */
-export interface GiveBackResult {
+export interface RollbackResult {
   readonly releases: readonly { readonly grant: Grant; readonly result: ReleaseResult }[];
   /** Whether they were granted is not known, so they are left to their ttl. */
   readonly unproven: readonly Unproven[];
@@ -25,11 +25,11 @@ interface Unproven {
 }
 
 /** Gives back what was granted, and what turns out to have been granted once the service is asked again. */
-export async function giveBack(
+export async function rollBack(
   session: LockSession,
   { acquired, unclear }: Taken,
-  within: Within,
-): Promise<GiveBackResult> {
+  within: CallLimits,
+): Promise<RollbackResult> {
   const releases: { grant: Grant; result: ReleaseResult }[] = [];
   const unproven: Unproven[] = [];
 
@@ -51,49 +51,49 @@ export async function giveBack(
 }
 
 /** Locks that may still exist, and are to be given back later. */
-export const owedAfter = ({
+export const remainingRollback = ({
   releases,
-}: GiveBackResult): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
+}: RollbackResult): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
   releases.flatMap(({ grant, result }) =>
     result.kind === 'failed' || result.kind === 'unclear' ? [{ grant, error: result.error }] : [],
   );
 
 /** What is settled before the next round. */
-export const unsettledAfter = (back: GiveBackResult): Taken => ({
-  acquired: owedAfter(back).map(({ grant }) => grant),
+export const unsettledAfter = (back: RollbackResult): Taken => ({
+  acquired: remainingRollback(back).map(({ grant }) => grant),
   unclear: back.unproven.filter(({ isAnswered }) => !isAnswered).map(({ intent }) => intent),
 });
 
 /** Why the next round has to wait: a lock of this step may be in its own way. */
-export const stuckAfter = (back: GiveBackResult): ServiceError | undefined =>
-  owedAfter(back)[0]?.error ?? back.unproven.find(({ isAnswered }) => !isAnswered)?.error;
+export const stuckAfter = (back: RollbackResult): ServiceError | undefined =>
+  remainingRollback(back)[0]?.error ?? back.unproven.find(({ isAnswered }) => !isAnswered)?.error;
 
 /** What is not settled by then is left to the post-step. */
 export const giveBackMs = 10_000;
 
 type GiveBackContext = Pick<Context, 'clock' | 'signal'> & { readonly session: LockSession };
 
-export async function giveBackInTime(
+export async function rollBackInTime(
   { clock, session, signal }: GiveBackContext,
   taken: Taken,
-): Promise<GiveBackResult> {
+): Promise<RollbackResult> {
   const limits = cleanupLimits(clock, giveBackMs, signal);
-  return giveBack(session, taken, limits).finally(limits.lift);
+  return rollBack(session, taken, limits).finally(limits.lift);
 }
 
 /**
  * Keeps what was granted. What may have been granted besides is one too many and goes back; if that cannot be done, all of
  * it goes back: the step would end with more than it knows of.
  */
-export async function keepOrGiveBack(
+export async function keepOrRollBack(
   { clock, session, signal }: GiveBackContext,
   { acquired, unclear }: Taken,
-): Promise<{ readonly kept: boolean; readonly back: GiveBackResult }> {
+): Promise<{ readonly kept: boolean; readonly back: RollbackResult }> {
   const limits = cleanupLimits(clock, giveBackMs, signal);
   try {
-    const excess = await giveBack(session, { acquired: [], unclear }, limits);
-    if (owedAfter(excess).length === 0 && !signal.aborted) return { kept: true, back: excess };
-    const rest = await giveBack(session, { acquired, unclear: [] }, limits);
+    const excess = await rollBack(session, { acquired: [], unclear }, limits);
+    if (remainingRollback(excess).length === 0 && !signal.aborted) return { kept: true, back: excess };
+    const rest = await rollBack(session, { acquired, unclear: [] }, limits);
     const releases = [...excess.releases, ...rest.releases];
     return { kept: false, back: { releases, unproven: excess.unproven } };
   } finally {

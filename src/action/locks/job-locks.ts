@@ -2,16 +2,16 @@ import type { WorkspaceId } from '../../client/client.ts';
 import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import { type HeldLock, readJobLocks } from '../ledger/history.ts';
-import { lossText } from './messages.ts';
-import { type AlreadyHeld, compare, isOver } from './ownership.ts';
+import { type JobLock, readJobLocks } from '../ledger/history.ts';
+import { lostRenewalText } from './messages.ts';
+import { type AlreadyHeld, compareOwnership, mayHaveExpired } from './ownership.ts';
 
 /** Without a list by then, the locks are asked for as if nothing were known. */
 const maxLookAtHeldMs = 10_000;
 
 /** The ledger decides where the service does not tell locks apart, or does not list them. */
-function stands({ grant, releaseBegun }: HeldLock, found: LookupResult, serverNow: number): boolean {
-  const believed = !releaseBegun && !isOver(grant.lock, serverNow);
+function stands({ grant, releaseBegun }: JobLock, found: LookupResult, serverNow: number): boolean {
+  const believed = !releaseBegun && !mayHaveExpired(grant.lock, serverNow);
   switch (found.kind) {
     case 'absent':
     case 'failed':
@@ -19,7 +19,7 @@ function stands({ grant, releaseBegun }: HeldLock, found: LookupResult, serverNo
     case 'unknown':
       return believed;
     case 'locked': {
-      const ownership = compare({ ...grant.lock, grantedAt: grant.at }, found.lock);
+      const ownership = compareOwnership({ ...grant.lock, grantedAt: grant.at }, found.lock);
       return ownership === 'ours' || (ownership === 'unknown' && believed);
     }
   }
@@ -75,6 +75,6 @@ export async function warnOfLostLocks(
   for (const { loss, path } of losses) {
     const found = find(path);
     const holder = found.kind === 'locked' ? found.lock : found.kind === 'absent' ? 'nobody' : undefined;
-    log.warn(lossText(loss, holder, client.serverNow()));
+    log.warn(lostRenewalText(loss, holder, client.serverNow()));
   }
 }

@@ -1,5 +1,5 @@
 import type { KnownLock, WorkspaceId } from '../../client/client.ts';
-import { span } from '../../interface/duration.ts';
+import { formatSpan } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
 import { type Blocked, blockedText } from './messages.ts';
@@ -96,7 +96,7 @@ export function createListener(
           supportsWait = true;
           if (quickAnswers > maxQuickAnswers || !listensToAll) return undefined;
           if (isInVain) break;
-          const left = span((waitEnds - clock()) / 1_000);
+          const left = formatSpan((waitEnds - clock()) / 1_000);
           const held = withHolder(blocked, path, result.holder);
           log.line(`${blockedText(held, client.serverNow(), true)}. Waiting, ${left} left.`);
           break;

@@ -5,13 +5,13 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Intent, Loss } from '../ledger/entry.ts';
 import type { Table } from '../outcome.ts';
-import { grouped, listed, moment, runName, timeCell } from '../report/words.ts';
+import { formatNumber, formatTime, joinFirst, runName, timeCell } from '../report/words.ts';
 import type { AlreadyHeld, OwnLock } from './ownership.ts';
 import type { Conflict } from './session.ts';
 
 /** "14:05 UTC (3 min ago)", for something in the past. */
 export const pastMoment = (time: number, now?: number): string =>
-  moment(time, now === undefined ? now : Math.max(now, time + 1));
+  formatTime(time, now === undefined ? now : Math.max(now, time + 1));
 
 /**
  * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min ago),
@@ -20,7 +20,7 @@ export const pastMoment = (time: number, now?: number): string =>
 export function heldText(path: string, holder: KnownLock | undefined, now?: number, withStart = false): string {
   const parts = [`${path} is held`];
   if (holder?.owner !== undefined) parts.push(` by ${holder.owner}`);
-  if (holder?.expires_at !== undefined) parts.push(` until ${moment(Date.parse(holder.expires_at), now)}`);
+  if (holder?.expires_at !== undefined) parts.push(` until ${formatTime(Date.parse(holder.expires_at), now)}`);
   if (holder?.origin !== undefined) {
     const name = now === undefined ? runName(holder.origin) : undefined;
     parts.push(`, taken by ${name ?? holder.origin}`);
@@ -68,7 +68,7 @@ export function lostText({ path, lock, holder }: LostLock, now: number): string 
 }
 
 /** When a lock was lost, and who has the path by now; undefined where that is not known. */
-export function lossText(
+export function lostRenewalText(
   { path, at, holder: next }: Loss,
   found: KnownLock | 'nobody' | undefined,
   now: number,
@@ -98,15 +98,15 @@ export function blockedText({ conflicts, count, of }: Blocked, now?: number, wit
   const free = of - conflicts.length;
   const tooFew =
     free === 0
-      ? `None of the ${grouped(of)} paths is free`
-      : `At most ${grouped(free)} of the ${grouped(of)} paths can be free, and \`any\` asks for ${grouped(count)}`;
+      ? `None of the ${formatNumber(of)} paths is free`
+      : `At most ${formatNumber(free)} of the ${formatNumber(of)} paths can be free, and \`any\` asks for ${formatNumber(count)}`;
   const named = [one, ...more].slice(0, maxNamed).join('; ');
   const others = conflicts.length - maxNamed;
-  return `${tooFew}: ${named}${others > 0 ? `; and ${grouped(others)} more` : ''}`;
+  return `${tooFew}: ${named}${others > 0 ? `; and ${formatNumber(others)} more` : ''}`;
 }
 
 /** Until when a request without an answer may have left a lock that nobody can prove to be theirs. */
-export const unprovenText = ({ path, ttl, at }: Intent): string =>
+export const unansweredText = ({ path, ttl, at }: Intent): string =>
   `It is not known whether this step locked ${path}: its request at ${at} got no answer, and the service does not say now. If it did, that lock ends ${ttl} after it was taken.`;
 
 const hourInMinutes = 60;
@@ -152,8 +152,8 @@ export function alreadyHeldText(
 ): string {
   const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
   const soonest = own.reduce((earliest, { expiresAt }) => Math.min(earliest, expiresAt), Number.POSITIVE_INFINITY);
-  const until = Number.isNaN(soonest) ? '' : `, until ${moment(soonest, forSummary ? undefined : now)}`;
-  const paths = listed(
+  const until = Number.isNaN(soonest) ? '' : `, until ${formatTime(soonest, forSummary ? undefined : now)}`;
+  const paths = joinFirst(
     own.map(({ path }) => path),
     maxNamed,
   );

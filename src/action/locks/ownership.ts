@@ -51,14 +51,14 @@ const isSame = (own: OwnLock, listed: KnownLock): boolean =>
   (own.etag !== undefined && own.etag === listed.etag) || msBetween(own.acquired_at, listed.acquired_at) === 0;
 
 /** Ids decide if both are known. Everything else may be spelled differently in a list, or change with a renewal. */
-export function compare(own: OwnLock, listed: KnownLock): Ownership {
+export function compareOwnership(own: OwnLock, listed: KnownLock): Ownership {
   if (own.id !== undefined && listed.id !== undefined) return own.id === listed.id ? 'ours' : 'lost';
   if (isAnother(own, listed)) return 'lost';
   return isSame(own, listed) ? 'ours' : 'unknown';
 }
 
 /** Whether its lifetime has ended or is about to. A lock without a known end may have ended. */
-export function isOver({ expires_at = '' }: OwnLock, serverNow: number): boolean {
+export function mayHaveExpired({ expires_at = '' }: OwnLock, serverNow: number): boolean {
   const end = Date.parse(expires_at);
   return !(end > serverNow + clockSlackMs);
 }

@@ -1,8 +1,14 @@
-import { isTransient, type KnownLock, type ServiceError, type Within, type WorkspaceId } from '../../client/client.ts';
+import {
+  type CallLimits,
+  isTransient,
+  type KnownLock,
+  type ServiceError,
+  type WorkspaceId,
+} from '../../client/client.ts';
 import { type LookupResult, lookUp } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
-import { compare, isOver, type OwnLock } from './ownership.ts';
+import { compareOwnership, mayHaveExpired, type OwnLock } from './ownership.ts';
 
 /** Which lock is meant, so that no other is released in its place. */
 export type ReleaseTarget =
@@ -40,7 +46,8 @@ export type ReleaseResult =
 export type ReleaseContext = Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'record'>;
 
 /** A request that names its lock by ETag or id can be sent again: it never hits a later lock. */
-export const isProven = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean => etag !== undefined || id !== undefined;
+export const hasIdentity = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean =>
+  etag !== undefined || id !== undefined;
 
 const firstPauseMs = 500;
 const maxPauseMs = 5_000;
@@ -64,24 +71,24 @@ type FoundTarget = Extract<ReleaseTarget, { kind: 'found' }>;
  * Without ETag or id, a release only names the path. So each is sent once, and only after a look at what is there: one
  * that got lost may have released the lock, and the path may be somebody else's now.
  */
-async function releaseUnproven(
+async function releaseUnidentified(
   { client, clock, sleep, random }: ReleaseContext,
   request: LockToRelease,
   { lock, doubtful }: OwnTarget,
-  within: Within,
+  within: CallLimits,
 ): Promise<ReleaseResult> {
   const { workspace, path, force } = request;
   let sent = false;
   for (let failed = 1; ; failed += 1) {
     const found = await lookUp(client, request, within);
     if (found.kind === 'failed') return found;
-    const ownership = found.kind === 'locked' ? compare(lock, found.lock) : found.kind;
+    const ownership = found.kind === 'locked' ? compareOwnership(lock, found.lock) : found.kind;
     if (ownership === 'lost') {
       return sent ? { kind: 'released' } : { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined };
     }
     // A request now could only release the lock of somebody who comes in between.
     if (ownership === 'absent') return { kind: sent ? 'released' : 'absent' };
-    const unsure = doubtful || sent || isOver(lock, client.serverNow());
+    const unsure = doubtful || sent || mayHaveExpired(lock, client.serverNow());
     if (ownership === 'unknown' && unsure) return { kind: 'left-alone' };
 
     const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
@@ -99,7 +106,7 @@ function judgeByLook(before: LookupResult, after: LookupResult, error: ServiceEr
   if (before.kind !== 'locked') return { kind: 'unclear', error };
   if (after.kind === 'absent') return { kind: 'released' };
   if (after.kind !== 'locked') return { kind: 'unclear', error };
-  switch (compare(before.lock, after.lock)) {
+  switch (compareOwnership(before.lock, after.lock)) {
     case 'lost':
       return { kind: 'released' };
     case 'ours':
@@ -114,7 +121,7 @@ async function releaseFound(
   { client }: ReleaseContext,
   request: LockToRelease,
   { found }: FoundTarget,
-  within: Within,
+  within: CallLimits,
 ): Promise<ReleaseResult> {
   const { workspace, path, force } = request;
   if (found.kind === 'absent') return found;
@@ -123,12 +130,12 @@ async function releaseFound(
   return judgeByLook(found, await lookUp(client, request, within), result.error);
 }
 
-function send(context: ReleaseContext, request: LockToRelease, within: Within): Promise<ReleaseResult> {
+function send(context: ReleaseContext, request: LockToRelease, within: CallLimits): Promise<ReleaseResult> {
   const { workspace, path, target, force } = request;
   const proof = lockOf(target);
-  if (isProven(proof)) return context.client.releaseLock({ workspace, path, proof, force }, within);
+  if (hasIdentity(proof)) return context.client.releaseLock({ workspace, path, proof, force }, within);
   return target.kind === 'own'
-    ? releaseUnproven(context, request, target, within)
+    ? releaseUnidentified(context, request, target, within)
     : releaseFound(context, request, target, within);
 }
 
@@ -138,10 +145,10 @@ const lockOf = (target: ReleaseTarget): Pick<OwnLock, 'id' | 'etag'> => {
 };
 
 /** Releases the lock that is meant, and no other. The ledger has the intent before the request, and then the result. */
-export async function releaseLock(
+export async function releaseTarget(
   context: ReleaseContext,
   request: LockToRelease,
-  within: Within,
+  within: CallLimits,
 ): Promise<ReleaseResult> {
   const { service, workspace, path, target } = request;
   const { client, record } = context;
@@ -175,7 +182,7 @@ export function cleanupLimits(
   clock: Context['clock'],
   timeMs: number,
   cancelled: AbortSignal,
-): Within & { lift(): void } {
+): CallLimits & { lift(): void } {
   const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const hurry = (): void => {

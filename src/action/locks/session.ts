@@ -1,10 +1,10 @@
-import type { KnownLock, ServiceError, TakenLock, Within, WorkspaceId } from '../../client/client.ts';
+import type { AcquiredLock, CallLimits, KnownLock, ServiceError, WorkspaceId } from '../../client/client.ts';
 import { clockSlackMs } from '../../client/clock.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import { type Grant, type GrantedLock, type Intent, parsedAddress, parsedTtl } from '../ledger/entry.ts';
-import { type ReleaseContext, type ReleaseResult, releaseLock } from './release.ts';
+import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
 
 /** A path that somebody else holds. */
 export interface Conflict {
@@ -54,14 +54,14 @@ interface SessionContext extends ReleaseContext {
 
 /** Acquires and releases single locks. The ledger has each intent before its request, and then the result. */
 export interface LockSession {
-  acquire(path: LockPath, terms: LockTerms, within: Within): Promise<AcquireResult>;
+  acquire(path: LockPath, terms: LockTerms, within: CallLimits): Promise<AcquireResult>;
   /** Asks once more with the key of an intent, whose answer was lost. */
-  settle(intent: Intent, within: Within): Promise<AcquireResult>;
+  settle(intent: Intent, within: CallLimits): Promise<AcquireResult>;
   /** `doubtful`: the lock may have been released before. */
-  release(grant: Grant, within: Within, doubtful?: boolean): Promise<ReleaseResult>;
+  release(grant: Grant, within: CallLimits, doubtful?: boolean): Promise<ReleaseResult>;
 }
 
-function grantedLock(taken: TakenLock, ttl: Ttl, serverNow: number): GrantedLock {
+function grantedLock(taken: AcquiredLock, ttl: Ttl, serverNow: number): GrantedLock {
   const { path, type, id, etag, owner, acquired_at, fence, expires_at } = taken;
   const end = expires_at ?? new Date(serverNow + ttl.seconds * 1_000).toISOString();
   return { path, type, id, etag, owner, acquired_at, fence, expires_at: end };
@@ -91,13 +91,13 @@ export function openLockSession(context: SessionContext): LockSession {
   }
 
   /** Whether a request that was sent before has got its lock only now. */
-  function isNewGrant(lock: TakenLock, replayed: boolean, sentAt: number): boolean | undefined {
+  function isNewGrant(lock: AcquiredLock, replayed: boolean, sentAt: number): boolean | undefined {
     if (replayed) return false;
     const acquired = Date.parse(lock.acquired_at ?? '');
     return Number.isNaN(acquired) ? undefined : acquired >= client.serverNow() - (clock() - sentAt) - clockSlackMs;
   }
 
-  async function ask(intent: Intent, keySentBefore: boolean, within: Within): Promise<AcquireResult> {
+  async function ask(intent: Intent, keySentBefore: boolean, within: CallLimits): Promise<AcquireResult> {
     const { service, key, type } = intent;
     const { workspace, path } = parsedAddress(intent);
     const ttl = parsedTtl(intent);
@@ -162,7 +162,7 @@ export function openLockSession(context: SessionContext): LockSession {
     release(grant, within, doubtful = false) {
       const lock = { ...grant.lock, grantedAt: grant.at };
       const target = { kind: 'own', lock, doubtful } as const;
-      return releaseLock(context, { service: grant.service, ...parsedAddress(grant), target }, within);
+      return releaseTarget(context, { service: grant.service, ...parsedAddress(grant), target }, within);
     },
   };
 }

@@ -7,11 +7,11 @@ import { loadHandoff } from '../inputs/parse.ts';
 import type { Loss } from '../ledger/entry.ts';
 import { readJobLocks } from '../ledger/history.ts';
 import { lockJson } from '../ledger/ledger.ts';
-import { lossText, lostText } from '../locks/messages.ts';
-import { compare, isOver, type OwnLock } from '../locks/ownership.ts';
+import { lostRenewalText, lostText } from '../locks/messages.ts';
+import { compareOwnership, mayHaveExpired, type OwnLock } from '../locks/ownership.ts';
 import { byPath, failed, locksPage, type Outcome, type Outputs, ofKind } from '../outcome.ts';
 import type { Redact } from '../report/redact.ts';
-import { count, grouped, listed, moment, timeCell } from '../report/words.ts';
+import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../report/words.ts';
 import { locksOutput } from './locks-output.ts';
 
 /** A lock of this job, or one that it was handed. */
@@ -67,19 +67,19 @@ function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
   const kept = ofKind(results, 'kept');
   const lost = ofKind(results, 'lost').length;
   const unknown = ofKind(results, 'unknown').length;
-  const all = count(results.length, 'lock');
+  const all = pluralize(results.length, 'lock');
   const one = `lock on ${first.path} in ${workspace}`;
   if (lost > 0) {
-    const rest = unknown > 0 ? `, and of ${grouped(unknown)} that is not known` : '';
+    const rest = unknown > 0 ? `, and of ${formatNumber(unknown)} that is not known` : '';
     return isOne
       ? `The ${one} is lost.`
-      : `${grouped(lost)} of ${all} in ${workspace} ${lost === 1 ? 'is' : 'are'} lost${rest}.`;
+      : `${formatNumber(lost)} of ${all} in ${workspace} ${lost === 1 ? 'is' : 'are'} lost${rest}.`;
   }
   if (unknown > 0) {
-    return `It is not known whether ${isOne ? `the ${one}` : `${grouped(unknown)} of ${all} in ${workspace}`} ${unknown === 1 ? 'is' : 'are'} still held.`;
+    return `It is not known whether ${isOne ? `the ${one}` : `${formatNumber(unknown)} of ${all} in ${workspace}`} ${unknown === 1 ? 'is' : 'are'} still held.`;
   }
   const soonest = kept.reduce((end, { lock }) => Math.min(end, endOf(lock)), Number.POSITIVE_INFINITY);
-  const until = Number.isNaN(soonest) ? '' : `, until ${moment(soonest, now)}`;
+  const until = Number.isNaN(soonest) ? '' : `, until ${formatTime(soonest, now)}`;
   if (isOne) return `The ${one} is still held${until}.`;
   return `${kept.length === 2 ? 'Both locks' : `All ${all}`} in ${workspace} are still held${until}.`;
 }
@@ -104,7 +104,7 @@ function rowOf(result: CheckResult): readonly string[] {
 
 function lineOf(result: CheckResult, now: number): string {
   const until = (lock: Parameters<typeof endOf>[0]): string =>
-    Number.isNaN(endOf(lock)) ? '' : ` until ${moment(endOf(lock), now)}`;
+    Number.isNaN(endOf(lock)) ? '' : ` until ${formatTime(endOf(lock), now)}`;
   switch (result.kind) {
     case 'kept':
       return `${result.path}: kept${until(result.lock)}`;
@@ -120,10 +120,11 @@ function failuresOf({ results, gap }: CheckReport, now: number): readonly string
   const unknown = Map.groupBy(ofKind(results, 'unknown'), ({ why }) => why);
   return [
     ...ofKind(results, 'lost').map((result) =>
-      result.loss === undefined ? lostText(result, now) : lossText(result.loss, result.holder ?? 'nobody', now),
+      result.loss === undefined ? lostText(result, now) : lostRenewalText(result.loss, result.holder ?? 'nobody', now),
     ),
     ...[...unknown].map(
-      ([why, paths]) => `It is not known whether this job still holds ${listed(paths.map(({ path }) => path))}. ${why}`,
+      ([why, paths]) =>
+        `It is not known whether this job still holds ${joinFirst(paths.map(({ path }) => path))}. ${why}`,
     ),
     ...(gap === undefined ? [] : [gap]),
   ];
@@ -167,7 +168,9 @@ interface LocksToCheck {
 function locksOfJob({ ledger, connection, log }: Context, workspace: string): LocksToCheck {
   const { held, otherWorkspaces, damaged } = readJobLocks(ledger, connection.baseUrl, workspace);
   if (otherWorkspaces.length > 0) {
-    log.line(`The locks of this job in ${listed(otherWorkspaces)} are not checked: each workspace needs its own step.`);
+    log.line(
+      `The locks of this job in ${joinFirst(otherWorkspaces)} are not checked: each workspace needs its own step.`,
+    );
   }
   const relied = [...held].filter(([, { releaseBegun }]) => !releaseBegun);
   return {
@@ -187,7 +190,7 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
  * Whether the lock is still held, by the same proof as a release. Where nothing tells it from another, a lock within the
  * lifetime that it was granted counts as the one that is there, and one past it as lost.
  */
-export function judge({ path, lock, loss }: LockToCheck, found: LookupResult, serverNow: number): CheckResult {
+export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult, serverNow: number): CheckResult {
   const nobody: CheckResult = { path, kind: 'lost', lock, loss, holder: undefined };
   switch (found.kind) {
     case 'failed':
@@ -201,7 +204,7 @@ export function judge({ path, lock, loss }: LockToCheck, found: LookupResult, se
       // Some services list a lock for a while after its end.
       if (Date.parse(there.expires_at ?? '') <= serverNow) return nobody;
       const expires_at = there.expires_at ?? lock.expires_at;
-      switch (compare(lock, there)) {
+      switch (compareOwnership(lock, there)) {
         case 'ours': {
           const { type = lock.type, id = lock.id, etag = lock.etag, owner = lock.owner } = there;
           const { acquired_at = lock.acquired_at, fence = lock.fence } = there;
@@ -210,7 +213,7 @@ export function judge({ path, lock, loss }: LockToCheck, found: LookupResult, se
         case 'lost':
           return { path, kind: 'lost', lock, loss, holder: there };
         case 'unknown': {
-          if (loss === undefined && !isOver(lock, serverNow))
+          if (loss === undefined && !mayHaveExpired(lock, serverNow))
             return { path, kind: 'kept', lock: { ...lock, expires_at } };
           const isEndKnown = loss !== undefined || !Number.isNaN(Date.parse(lock.expires_at ?? ''));
           if (isEndKnown) return { path, kind: 'lost', lock, loss, holder: there };
@@ -236,7 +239,7 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
   const paths = locks.map(({ path }) => path);
   const find = await lookupIn(listOnPaths(client, workspace, paths, defaultLimits(context)));
   const now = client.serverNow();
-  const results = locks.map((lock) => judge(lock, find(lock.path), now)).sort(byPath);
+  const results = locks.map((lock) => checkLock(lock, find(lock.path), now)).sort(byPath);
   const report = { service: connection.baseUrl, workspace, results, gap };
   const { title, lines, ...outcome } = checkReport(report, now, redact);
   log.group(title, lines);

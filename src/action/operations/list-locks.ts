@@ -1,4 +1,4 @@
-import { inParallel, type KnownLock, type List, type Within } from '../../client/client.ts';
+import { type CallLimits, inParallel, type KnownLock, type List } from '../../client/client.ts';
 import { listOnPaths } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type ChangeSource, findSource } from '../changed-files/change.ts';
@@ -9,7 +9,7 @@ import { heldText, holderTable } from '../locks/messages.ts';
 import { byPath, type FileAnnotation, InputError, locksPage, type Outcome } from '../outcome.ts';
 import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
 import { redactedJson } from '../report/redact.ts';
-import { count, listed } from '../report/words.ts';
+import { joinFirst, pluralize } from '../report/words.ts';
 import { locksOutput } from './locks-output.ts';
 
 /** Whose locks are listed, as far as that is known without a request. */
@@ -51,13 +51,13 @@ const capitalised = (text: string): string => text.charAt(0).toUpperCase() + tex
 
 function amongText(paths: readonly LockPath[], folders: readonly ResolvedFolder[]): string {
   const parts = [
-    ...(paths.length > 0 ? [`among ${count(paths.length, 'path')}`] : []),
-    ...(folders.length > 0 ? [`below ${listed(folders.map(({ path }) => path))}`] : []),
+    ...(paths.length > 0 ? [`among ${pluralize(paths.length, 'path')}`] : []),
+    ...(folders.length > 0 ? [`below ${joinFirst(folders.map(({ path }) => path))}`] : []),
   ];
   return `, ${parts.join(' and ')}`;
 }
 
-async function pathsOf(extent: Extent, context: Context, within: Within): Promise<PathsToList> {
+async function pathsOf(extent: Extent, context: Context, within: CallLimits): Promise<PathsToList> {
   switch (extent.kind) {
     case 'workspace':
       return { paths: undefined, folders: [], among: '' };
@@ -71,9 +71,9 @@ async function pathsOf(extent: Extent, context: Context, within: Within): Promis
       const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
       const { of, files, paths } = await lookUpChangedFiles(source, context, within);
       const { owner, repo } = source.repository;
-      const different = paths.length === files ? '' : `, which makes ${count(paths.length, 'path')} to look up`;
-      context.log.line(`${capitalised(of)} of ${owner}/${repo} changes ${count(files, 'file')}${different}.`);
-      return { paths, folders: [], among: `, among ${count(files, 'file')} of ${of}` };
+      const different = paths.length === files ? '' : `, which makes ${pluralize(paths.length, 'path')} to look up`;
+      context.log.line(`${capitalised(of)} of ${owner}/${repo} changes ${pluralize(files, 'file')}${different}.`);
+      return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${of}` };
     }
   }
 }
@@ -86,7 +86,7 @@ async function listAmong(
   { client }: Context,
   { workspace }: TaskOf<'list-locks'>,
   { paths, folders }: PathsToList,
-  within: Within,
+  within: CallLimits,
 ): Promise<List<KnownLock>> {
   if (paths === undefined) return client.listLocks({ workspace }, within);
   const onPaths = await listOnPaths(client, workspace, paths, within);
@@ -124,8 +124,8 @@ interface Found {
 }
 
 function sentenceOf({ locks, ignored, incomplete }: Found, where: string): string {
-  if (locks.length > 0) return `${count(locks.length, 'lock')} in ${where}.`;
-  const apart = ignored > 0 ? `, apart from ${count(ignored, 'lock')} of ignored owners` : '';
+  if (locks.length > 0) return `${pluralize(locks.length, 'lock')} in ${where}.`;
+  const apart = ignored > 0 ? `, apart from ${pluralize(ignored, 'lock')} of ignored owners` : '';
   return incomplete === undefined
     ? `Nothing is locked in ${where}${apart}.`
     : `No lock was seen in ${where}${apart}, but not all of them could be read.`;
@@ -138,7 +138,7 @@ const toTurnGreen = (locks: readonly KnownLock[]): string =>
 /** An incomplete list proves no file to be free. */
 export function failuresOf({ locks, incomplete }: Found): readonly string[] {
   if (locks.length > 0) {
-    const locked = count(locks.length, 'file is', 'files are');
+    const locked = pluralize(locks.length, 'file is', 'files are');
     return [`${locked} locked, and \`fail-if-locked\` is set. ${toTurnGreen(locks)}`];
   }
   return incomplete === undefined

@@ -3,7 +3,7 @@ import { type Context, defaultLimits } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import { type Outcome, succeeded } from '../outcome.ts';
 import { redactedJson } from '../report/redact.ts';
-import { count } from '../report/words.ts';
+import { pluralize } from '../report/words.ts';
 
 /** Logs what is listed; as outputs, it is everything that the service sent, with each name under its key. */
 function outputsOf({ log, redact }: Context, { items, incomplete }: List<NamedEntry>, sentence: string, key: string) {
@@ -18,7 +18,7 @@ function outputsOf({ log, redact }: Context, { items, incomplete }: List<NamedEn
 
 export async function listWorkspaces(context: Context): Promise<Outcome> {
   const list = await context.client.listWorkspaces(defaultLimits(context));
-  const sentence = `The token can see ${count(list.items.length, 'workspace')}.`;
+  const sentence = `The token can see ${pluralize(list.items.length, 'workspace')}.`;
   const { json, ...outputs } = outputsOf(context, list, sentence, 'id');
   const rows = list.items.map(({ name }) => [name]);
   return succeeded({ ...outputs, workspaces: json }, sentence, { head: ['Workspace'], rows });
@@ -28,7 +28,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 
 export async function listBranches(context: Context, { workspace }: TaskOf<'list-branches'>): Promise<Outcome> {
   const list = await context.client.listBranches({ workspace }, defaultLimits(context));
-  const sentence = `The workspace ${workspace} has ${count(list.items.length, 'branch', 'branches')}.`;
+  const sentence = `The workspace ${workspace} has ${pluralize(list.items.length, 'branch', 'branches')}.`;
   const { json, ...outputs } = outputsOf(context, list, sentence, 'name');
   const rows = list.items.map(({ name, raw }) => [name, text(raw['head']), text(raw['synced_head'])]);
   return succeeded({ ...outputs, branches: json }, sentence, { head: ['Branch', 'Head', 'Synced'], rows });

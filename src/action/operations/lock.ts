@@ -7,8 +7,8 @@ import { type Grant, soonestEnd } from '../ledger/entry.ts';
 import { createLockedTest } from '../ledger/history.ts';
 import { lockJson, locksFile } from '../ledger/ledger.ts';
 import { formatSavedState } from '../ledger/saved-state.ts';
-import { acquireLocks, type WaitResult } from '../locks/acquire.ts';
-import type { GiveBackResult } from '../locks/give-back.ts';
+import { type AcquireLocksResult, acquireLocks } from '../locks/acquire.ts';
+import type { RollbackResult } from '../locks/give-back.ts';
 import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
 import {
   alreadyHeldText,
@@ -19,7 +19,7 @@ import {
   holderTable,
   pastMoment,
   stepText,
-  unprovenText,
+  unansweredText,
 } from '../locks/messages.ts';
 import type { AlreadyHeld } from '../locks/ownership.ts';
 import type { ReleaseResult } from '../locks/release.ts';
@@ -28,7 +28,7 @@ import { byPath, failed, InputError, locksPage, type Outcome, type Outputs, succ
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { Renewal } from '../renewal/start.ts';
 import { fitsVariable } from '../report/variable.ts';
-import { clockTime, count, duration, grouped, listed, moment, timeCell } from '../report/words.ts';
+import { clockTime, formatElapsed, formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../report/words.ts';
 import { locksOutput } from './locks-output.ts';
 
 interface LockStep {
@@ -77,7 +77,7 @@ function inOrder({ task, paths }: LockStep, grants: readonly Grant[]): readonly 
 async function acquired(
   lockStep: LockStep,
   unsorted: readonly Grant[],
-  { waitedMs, unproven }: WaitResult,
+  { waitedMs, unproven }: AcquireLocksResult,
 ): Promise<Outcome> {
   const { context, task, step, began, renewal } = lockStep;
   const { client, log, clock, redact } = context;
@@ -88,17 +88,17 @@ async function acquired(
   const all = lockJson(locks, redact);
   const output = locksOutput(locks, (entries) => lockJson(entries, redact));
   const soonest = soonestEnd(locks);
-  const waited = waitedMs > 0 ? ` after waiting for ${duration(waitedMs)}` : '';
-  const what = locks.length === 1 ? (locks[0]?.path ?? '') : count(locks.length, 'path');
+  const waited = waitedMs > 0 ? ` after waiting for ${formatElapsed(waitedMs)}` : '';
+  const what = locks.length === 1 ? (locks[0]?.path ?? '') : pluralize(locks.length, 'path');
   const sentence = (read?: number): string => {
-    const until = Number.isNaN(soonest) ? '' : ` until ${moment(soonest, read)}`;
+    const until = Number.isNaN(soonest) ? '' : ` until ${formatTime(soonest, read)}`;
     return `Locked ${what} in ${task.workspace}${until}${waited}.`;
   };
   log.group(
-    waitedMs > 0 ? sentence(now) : `${sentence(now)} It took ${duration(clock() - began)}.`,
+    waitedMs > 0 ? sentence(now) : `${sentence(now)} It took ${formatElapsed(clock() - began)}.`,
     locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
   );
-  for (const intent of unproven) log.line(unprovenText(intent));
+  for (const intent of unproven) log.line(unansweredText(intent));
   if (!task.autoRelease) {
     const named = fitsVariable(output) ? 'output `locks`' : 'file in the output `locks_file`';
     log.line(`The locks outlive this job: \`auto-release\` is false. Release them with \`unlock\` and the ${named}.`);
@@ -134,14 +134,14 @@ function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number):
 }
 
 /** What happened to the locks that were taken before one could not be. */
-export function giveBackTexts({ releases }: GiveBackResult, asked: number, now: number): readonly string[] {
+export function giveBackTexts({ releases }: RollbackResult, asked: number, now: number): readonly string[] {
   if (releases.length === 0) return [];
   const left = releases
     .map(({ grant, result }) => releaseText(grant, result, now))
     .filter((text) => text !== undefined);
   const released = releases.length - left.length;
   return [
-    `${grouped(releases.length)} of ${count(asked, 'path')} had been locked; ${grouped(released)} released again.`,
+    `${formatNumber(releases.length)} of ${pluralize(asked, 'path')} had been locked; ${formatNumber(released)} released again.`,
     ...left,
   ];
 }
@@ -150,13 +150,13 @@ const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
 function notAcquired(
   { context, task, paths, wanted }: LockStep,
-  round: Exclude<WaitResult['round'], { kind: 'acquired' }>,
-  { waitedMs, lastBlocked, unproven }: WaitResult,
+  round: Exclude<AcquireLocksResult['round'], { kind: 'acquired' }>,
+  { waitedMs, lastBlocked, unproven }: AcquireLocksResult,
 ): Outcome {
   const { client, log } = context;
   const now = client.serverNow();
   for (const text of giveBackTexts(round.back, paths.length, now)) log.line(text);
-  for (const intent of unproven) log.line(unprovenText(intent));
+  for (const intent of unproven) log.line(unansweredText(intent));
   const outputs: Outputs = {
     ...noLocks,
     waited_seconds: String(Math.floor(waitedMs / 1_000)),
@@ -185,7 +185,7 @@ function notAcquired(
     case 'too-short': {
       const { path, lock } = round.ended;
       const why = (read?: number): string =>
-        `The lock on ${path} ended at ${pastMoment(Date.parse(lock.expires_at), read)}, before all ${count(wanted, 'path')} were locked. Raise \`ttl\`: it has to be longer than that takes, and than the job needs.`;
+        `The lock on ${path} ended at ${pastMoment(Date.parse(lock.expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Raise \`ttl\`: it has to be longer than that takes, and than the job needs.`;
       return { ...failed(outputs, why(now)), sentence: why() };
     }
     case 'failed':
@@ -218,8 +218,8 @@ const maxNamed = 5;
 function wantedOf(any: TaskOf<'lock'>['any'], paths: readonly LockPath[]): number {
   if (any === 'all') return paths.length;
   if (any <= paths.length) return any;
-  const found = `\`path\` stands for only ${count(paths.length, 'path')}: ${listed(paths, maxNamed)}`;
-  throw new InputError([`Input \`any\` is ${grouped(any)}, but ${found}. Name more, or ask for fewer.`]);
+  const found = `\`path\` stands for only ${pluralize(paths.length, 'path')}: ${joinFirst(paths, maxNamed)}`;
+  throw new InputError([`Input \`any\` is ${formatNumber(any)}, but ${found}. Name more, or ask for fewer.`]);
 }
 
 /** Locks all paths, or any so many of them, or none, and waits up to `wait` while others hold them. */

@@ -1,12 +1,12 @@
 import {
+  type CallLimits,
   isTransient,
   lastAttemptMs,
-  retryAfterOf,
+  retryAfterOfError,
   ServiceError,
   type StartedSync,
   type SyncAddress,
   type SyncReport,
-  type Within,
   withRequest,
 } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
@@ -14,7 +14,7 @@ import { byteSize, createPace } from '../../interface/transfer.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
-import { count, duration, grouped } from '../report/words.ts';
+import { formatElapsed, formatNumber, pluralize } from '../report/words.ts';
 
 /** A small sync is over at once, a large one takes minutes: ask often at first, then less and less often. */
 const firstPauseMs = 500;
@@ -40,16 +40,16 @@ function progressText(sync: SyncReport, pace = ''): string {
   if (received_objects === undefined) return status;
   // A service that estimates 0 does not know, or is nearly done.
   const of =
-    estimated_objects === undefined || estimated_objects === 0 ? '' : ` of about ${grouped(estimated_objects)}`;
+    estimated_objects === undefined || estimated_objects === 0 ? '' : ` of about ${formatNumber(estimated_objects)}`;
   const lfs = total_bytes === 0 ? '' : `, ${byteSize(received_bytes)} of ${byteSize(total_bytes)} of LFS objects`;
-  return `${status}, ${grouped(received_objects)}${of} objects received${lfs}${pace === '' ? '' : ` (${pace})`}`;
+  return `${status}, ${formatNumber(received_objects)}${of} objects received${lfs}${pace === '' ? '' : ` (${pace})`}`;
 }
 
 /** How many were received if it has ended, else how many there may be. */
 function objectsText(sync: SyncReport): string {
   const { state, received_objects, estimated_objects } = sync;
-  if (state !== 'going-on' && received_objects !== undefined) return grouped(received_objects) + bytesText(sync);
-  return estimated_objects === undefined ? '' : `about ${grouped(estimated_objects)}`;
+  if (state !== 'going-on' && received_objects !== undefined) return formatNumber(received_objects) + bytesText(sync);
+  return estimated_objects === undefined ? '' : `about ${formatNumber(estimated_objects)}`;
 }
 
 type Followed =
@@ -72,7 +72,7 @@ async function follow(
   context: Context,
   started: SyncReport,
   address: SyncAddress,
-  within: Within,
+  within: CallLimits,
   tookMs: number,
 ): Promise<Followed> {
   const { client, clock, sleep, signal, log } = context;
@@ -107,7 +107,7 @@ async function follow(
     previousTookMs = clock() - lookBegan;
     if (look instanceof ServiceError) {
       unseen = look;
-      askedMs = retryAfterOf(look);
+      askedMs = retryAfterOfError(look);
     } else {
       unseen = undefined;
       last = look;
@@ -122,7 +122,7 @@ async function follow(
 }
 
 const missingText = (branch: string, missing: number): string =>
-  `The mirror lacks ${count(missing, 'LFS object')} of ${branch} that the service could not fetch. Make sure that the LFS store has ${missing === 1 ? 'it' : 'them'}, then sync again.`;
+  `The mirror lacks ${pluralize(missing, 'LFS object')} of ${branch} that the service could not fetch. Make sure that the LFS store has ${missing === 1 ? 'it' : 'them'}, then sync again.`;
 
 const table = (workspace: string, branch: string, sync: SyncReport) => ({
   head: ['Workspace', 'Branch', 'Status', 'Objects', 'Head'],
@@ -171,11 +171,11 @@ async function waitForEnd(
     }
     case 'ended': {
       if (last.state === 'failed') return failedAt(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
-      const took = duration(context.clock() - began);
+      const took = formatElapsed(context.clock() - began);
       const received =
         last.received_objects === undefined
           ? ''
-          : `, ${count(last.received_objects, 'object')} received${bytesText(last)}`;
+          : `, ${pluralize(last.received_objects, 'object')} received${bytesText(last)}`;
       const { missing_objects: missing = 0 } = last;
       const sentence = `The branch ${branch} of ${workspace} is synced: ${last.status} after ${took}${received}.`;
       context.log.line(sentence);
@@ -199,7 +199,7 @@ export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outc
       ? ''
       : estimated === 0
         ? ', nothing new to receive'
-        : `, about ${count(estimated, 'object')} to receive`;
+        : `, about ${pluralize(estimated, 'object')} to receive`;
   const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
   log.line(sentence);
   if (wait.seconds > 0) return waitForEnd(context, task, started, tookMs);

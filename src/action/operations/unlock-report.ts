@@ -3,7 +3,7 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import { heldText } from '../locks/messages.ts';
 import { locksPage, type Outcome, ofKind } from '../outcome.ts';
-import { clockTime, count, listed } from '../report/words.ts';
+import { clockTime, joinFirst, pluralize } from '../report/words.ts';
 
 /** What became of one path. */
 export type UnlockResult = { readonly path: LockPath } & (
@@ -114,7 +114,7 @@ function sentenceOf(results: readonly UnlockResult[], { workspace, selection }: 
   const what =
     first === undefined
       ? 'Nothing was released'
-      : `Released ${results.length === 1 ? first.path : count(released.length, 'lock')}`;
+      : `Released ${results.length === 1 ? first.path : pluralize(released.length, 'lock')}`;
   if (results.length === 0) return `${what} in ${workspace}: ${nothingText(selection)}.`;
   const numberOf = (...kinds: readonly UnlockResult['kind'][]): number =>
     results.filter(({ kind }) => kinds.includes(kind)).length;
@@ -124,7 +124,7 @@ function sentenceOf(results: readonly UnlockResult[], { workspace, selection }: 
     [numberOf('lost'), 'lost'],
     [numberOf('not-ours'), 'not of this job'],
     [numberOf('left-alone'), 'left alone'],
-    [numberOf('held'), `held by ${listed([...owners])}`],
+    [numberOf('held'), `held by ${joinFirst([...owners])}`],
     [numberOf('failed', 'refused', 'unclear'), 'not released'],
   ] as const;
   const parts = others.filter(([number]) => number > 0).map(([number, words]) => `, ${number} ${words}`);
@@ -139,7 +139,7 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
   if (first === undefined) return undefined;
   const which =
     named.length > 1
-      ? `This job has no lock on ${count(named.length, 'of the paths', 'of the paths')}, and what is there is left alone: ${listed(named.map(({ path }) => path))}.`
+      ? `This job has no lock on ${pluralize(named.length, 'of the paths', 'of the paths')}, and what is there is left alone: ${joinFirst(named.map(({ path }) => path))}.`
       : first.kind === 'held'
         ? `${heldText(first.path, first.holder, now)}, and not by this job: it is left alone.`
         : `This job has no lock on ${first.path}, and who has one cannot be seen: what is there is left alone.`;
@@ -150,7 +150,7 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
 export function othersText(results: readonly UnlockResult[], now: number): string | undefined {
   const others = ofKind(results, 'held').filter(({ asked }) => asked === 'by-pattern');
   if (others.length === 0) return undefined;
-  return `Left alone, because this job is not known to hold them: ${listed(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
+  return `Left alone, because this job is not known to hold them: ${joinFirst(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
 }
 
 export function unlockOutcome(results: readonly UnlockResult[], report: UnlockReport, now: number): Outcome {

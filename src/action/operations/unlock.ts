@@ -1,8 +1,8 @@
 import {
+  type CallLimits,
   inParallel,
   type KnownLock,
   type ServiceError,
-  type Within,
   type WorkspaceId,
   withRequest,
 } from '../../client/client.ts';
@@ -15,10 +15,10 @@ import { loadHandoff } from '../inputs/parse.ts';
 import { type JobLocks, readJobLocks } from '../ledger/history.ts';
 import { warnOfLostLocks } from '../locks/job-locks.ts';
 import type { OwnLock } from '../locks/ownership.ts';
-import { isProven, type ReleaseTarget, releaseLock } from '../locks/release.ts';
+import { hasIdentity, type ReleaseTarget, releaseTarget } from '../locks/release.ts';
 import { byPath, InputError, type Outcome } from '../outcome.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
-import { listed } from '../report/words.ts';
+import { joinFirst } from '../report/words.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
 
 /** What an unlock means by a path. */
@@ -78,7 +78,7 @@ function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: 
     throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
   }
   if (otherWorkspaces.length > 0) {
-    log.line(`The locks of this job in ${listed(otherWorkspaces)} are kept: each workspace needs its own step.`);
+    log.line(`The locks of this job in ${joinFirst(otherWorkspaces)} are kept: each workspace needs its own step.`);
   }
   log.line(`\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in ${workspace}.`);
   return { targets: [...held.keys()].map((path) => resolveFromLedger({ kind: 'matched', path }, jobLocks)), gap };
@@ -129,7 +129,7 @@ async function lookAtOthers(
   { client, clock }: Context,
   workspace: WorkspaceId,
   targets: readonly UnlockTarget[],
-  limits: Within,
+  limits: CallLimits,
 ): Promise<readonly UnlockResult[]> {
   const within = { ...limits, deadline: Math.min(limits.deadline, clock() + courtesyMs) };
   const named = pathsOf(targets.filter(isOfKind('not-ours')));
@@ -172,7 +172,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
     onLost: (holder: KnownLock | undefined) => UnlockResult,
   ): Promise<void> {
     const request = { service: connection.baseUrl, workspace, path, target, force };
-    const result = await releaseLock(context, request, within);
+    const result = await releaseTarget(context, request, within);
     switch (result.kind) {
       case 'released':
       case 'absent':
@@ -192,7 +192,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
         break;
       case 'failed': {
         const lock = target.kind === 'found' && target.found.kind === 'locked' ? target.found.lock : undefined;
-        const sentOnce = target.kind === 'found' && (lock === undefined || !isProven(lock));
+        const sentOnce = target.kind === 'found' && (lock === undefined || !hasIdentity(lock));
         const once = ' It was sent only once, because nothing tells the lock from a later one.';
         results.push(failed(path, result.error, lock, sentOnce ? once : ''));
       }

@@ -11,7 +11,7 @@ const maxStarsInSegment = 3;
 const maxAlternatives = 256;
 
 /** Why a pattern could take forever on an unlucky name; undefined if it is fast on every name. */
-export function whyNotQuick(pattern: string): string | undefined {
+export function slowPatternReason(pattern: string): string | undefined {
   if (pattern.length > maxLength) return `A pattern has at most ${maxLength} characters.`;
   if (alternatives(pattern) > maxAlternatives) {
     return `The braces of a pattern stand for at most ${maxAlternatives} alternatives. Write it as several lines.`;

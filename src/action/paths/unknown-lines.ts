@@ -1,6 +1,6 @@
 import { canonicalLockPath } from '../../interface/lock-path.ts';
 import { quoted } from '../inputs/reader.ts';
-import { count } from '../report/words.ts';
+import { pluralize } from '../report/words.ts';
 import type { Checkout } from './checkout.ts';
 
 /** A list of thousands helps nobody, and each line takes a look at the folders of the checkout. */
@@ -80,7 +80,7 @@ export function unknownLinesText(lines: readonly string[], checkout: Checkout): 
     const suggestion = suggestionFor(line, checkout);
     return quoted(line) + (suggestion === undefined ? '' : ` (${suggestion})`);
   });
-  const more = lines.length > maxListed ? ` and ${count(lines.length - maxListed, 'more', 'more')}` : '';
-  const number = count(lines.length, 'line', 'lines');
+  const more = lines.length > maxListed ? ` and ${pluralize(lines.length - maxListed, 'more', 'more')}` : '';
+  const number = pluralize(lines.length, 'line', 'lines');
   return `${number} of \`path\` ${lines.length === 1 ? 'names' : 'name'} no file of the checkout in ${checkout.folder}: ${shown.join(', ')}${more}. To use paths that have no file, set \`glob: false\`.`;
 }

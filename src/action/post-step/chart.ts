@@ -3,13 +3,13 @@ import { historyOf } from '../ledger/history.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { byPath, ofKind } from '../outcome.ts';
 import type { Redact } from '../report/redact.ts';
-import { clockTime, grouped } from '../report/words.ts';
-import type { ClaimResult } from './claims.ts';
+import { clockTime, formatNumber } from '../report/words.ts';
+import type { CandidateResult } from './claims.ts';
 
 interface ChartOptions {
   readonly step: string;
   /** What became of its locks. */
-  readonly results: readonly ClaimResult[];
+  readonly results: readonly CandidateResult[];
   readonly now: number;
   readonly redact: Redact;
 }
@@ -68,7 +68,7 @@ export function gantt(bars: readonly Bar[]): string | undefined {
   const names = namesOf(shown);
   const rows = shown.map((bar, index) => rowOf(bar, names[index] ?? ''));
   const more = drawable.length - rows.length;
-  const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${grouped(drawable.length)} locks.\n`;
+  const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${formatNumber(drawable.length)} locks.\n`;
   // Parts of a bar stand in one row, not each in one of its own.
   const mode = rows.some((row) => row.includes('renewed :')) ? '---\ndisplayMode: compact\n---\n' : '';
   const [begin, end] = [Math.min(...shown.map(({ asked }) => asked)), Math.max(...shown.map(({ ended }) => ended))];

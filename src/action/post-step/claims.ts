@@ -5,9 +5,9 @@ import { type Entry, type Grant, type GrantedLock, type Intent, isGrantedLock, t
 import { historyOf } from '../ledger/history.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { SavedState } from '../ledger/saved-state.ts';
-import { count } from '../report/words.ts';
+import { pluralize } from '../report/words.ts';
 
-export interface Claim {
+export interface ReleaseCandidate {
   readonly grant: Grant;
   /** Why this job may have released the lock already; undefined if it cannot have. */
   readonly doubt: 'release-begun' | 'records-damaged' | undefined;
@@ -16,8 +16,8 @@ export interface Claim {
 }
 
 /** What a step has to release, and how well that is known. */
-export interface Claims {
-  readonly held: readonly Claim[];
+export interface ReleaseCandidates {
+  readonly held: readonly ReleaseCandidate[];
   readonly unclear: readonly Intent[];
   /** What was wrong with the records, as a sentence. */
   readonly trouble: string | undefined;
@@ -26,7 +26,7 @@ export interface Claims {
 }
 
 /** What became of one claim. */
-export type ClaimResult =
+export type CandidateResult =
   | { readonly kind: 'released'; readonly grant: Grant }
   | { readonly kind: 'gone'; readonly grant: Grant }
   /** It has ended, though the job has not released it. */
@@ -86,7 +86,7 @@ function savedGrants({ savedState, step, locksFile }: Records): readonly Grant[]
 function readLedger(ledger: Ledger): { readonly entries: readonly Entry[]; readonly trouble: string | undefined } {
   try {
     const { entries, damaged } = ledger.read();
-    const lines = damaged === 1 ? 'A line' : count(damaged, 'line');
+    const lines = damaged === 1 ? 'A line' : pluralize(damaged, 'line');
     return { entries, trouble: damaged === 0 ? undefined : `${lines} of the ledger in ${ledger.file} cannot be read.` };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -100,7 +100,7 @@ const keyOf = ({ path, id, etag, acquired_at }: GrantedLock): string => JSON.str
  * Reads the ledger. Where something of it is missing, what the runner remembers and the step's file of locks stand in.
  * They do not say what was released since, so what they name is released only as far as it can be proven.
  */
-export function readClaims(records: Records): Claims {
+export function readClaims(records: Records): ReleaseCandidates {
   const { ledger, step } = records;
   const { entries, trouble: unreadable } = readLedger(ledger);
   const history = historyOf(entries);

@@ -1,20 +1,20 @@
 import {
+  type CallLimits,
   inParallel,
   isTransient,
   type KnownLock,
   type ServiceError,
-  type Within,
   withRequest,
 } from '../../client/client.ts';
 import type { Context } from '../context.ts';
 import { type Intent, parsedTtl } from '../ledger/entry.ts';
-import { isOver } from '../locks/ownership.ts';
-import { isProven } from '../locks/release.ts';
+import { mayHaveExpired } from '../locks/ownership.ts';
+import { hasIdentity } from '../locks/release.ts';
 import type { LockSession } from '../locks/session.ts';
 import { errorText } from '../report/error-text.ts';
 import type { Log } from '../report/reporter.ts';
-import { count, duration } from '../report/words.ts';
-import type { Claim, ClaimResult, Claims } from './claims.ts';
+import { formatElapsed, pluralize } from '../report/words.ts';
+import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './claims.ts';
 
 interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
   readonly session: LockSession;
@@ -26,12 +26,12 @@ interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
 export async function releaseClaims(
   { session, clock, sleep, random, serverNow, log }: ReleaseContext,
   service: string,
-  { held, unclear, trouble, renewalTrouble }: Claims,
-  within: Within,
-): Promise<readonly ClaimResult[]> {
-  const results: ClaimResult[] = [];
+  { held, unclear, trouble, renewalTrouble }: ReleaseCandidates,
+  within: CallLimits,
+): Promise<readonly CandidateResult[]> {
+  const results: CandidateResult[] = [];
 
-  async function release(claim: Claim, sentAt: number | undefined): Promise<Attempt> {
+  async function release(claim: ReleaseCandidate, sentAt: number | undefined): Promise<Attempt> {
     const { grant, doubt = sentAt === undefined ? undefined : 'release-begun', loss } = claim;
     const lostTo = (holder: KnownLock | 'nobody' | undefined): Attempt => ({
       result: lostOr({ grant, doubt, loss }, holder, renewalTrouble),
@@ -45,7 +45,7 @@ export async function releaseClaims(
         return { result: { kind: 'released', grant } };
       case 'absent': {
         // Renewed to the end of the job, it cannot have ended before: it was lost, though nobody has the path now.
-        const failed = renewalTrouble !== undefined && isOver(grant.lock, serverNow());
+        const failed = renewalTrouble !== undefined && mayHaveExpired(grant.lock, serverNow());
         if (loss !== undefined || failed) return lostTo('nobody');
         return { result: { kind: sentAt !== undefined && claim.doubt === undefined ? 'released' : 'gone', grant } };
       }
@@ -132,8 +132,8 @@ export async function releaseClaims(
       return [...results, ...failed.map(({ before, requests }) => withRequests(before, requests))];
     }
     const { reason, request } = first.before.error;
-    const left = `${count(failed.length, 'lock')} could not be released yet.`;
-    log.line(`${left} ${withRequest(reason, request)} Trying again in ${duration(pause)}.`);
+    const left = `${pluralize(failed.length, 'lock')} could not be released yet.`;
+    log.line(`${left} ${withRequest(reason, request)} Trying again in ${formatElapsed(pause)}.`);
     await sleep(pause, within.signal ?? never);
   }
 }
@@ -145,8 +145,8 @@ const retries = 1_000;
  * Usually the client sends each request once: locks for which it fails then hold up no others, and all are retried
  * together. A lock without id and ETag takes several requests, of which a new attempt would not know.
  */
-export const retriesFor = ({ held }: Pick<Claims, 'held'>): number =>
-  held.length > 0 && held.every(({ grant }) => isProven(grant.lock)) ? 0 : retries;
+export const retriesFor = ({ held }: Pick<ReleaseCandidates, 'held'>): number =>
+  held.length > 0 && held.every(({ grant }) => hasIdentity(grant.lock)) ? 0 : retries;
 
 const firstPauseMs = 1_000;
 const maxPauseMs = 8_000;
@@ -155,7 +155,7 @@ const never = new AbortController().signal;
 
 /** The result of one attempt, and its error if another attempt may succeed. */
 interface Attempt {
-  readonly result: ClaimResult;
+  readonly result: CandidateResult;
   readonly error?: ServiceError;
 }
 
@@ -174,14 +174,14 @@ interface Pending {
 const longestTtlFirst = <One>(all: readonly One[], endOf: (one: One) => number): readonly One[] =>
   all.toSorted((one, other) => (endOf(other) || 0) - (endOf(one) || 0));
 
-const endOfClaim = ({ grant }: Claim): number => Date.parse(grant.lock.expires_at);
+const endOfClaim = ({ grant }: ReleaseCandidate): number => Date.parse(grant.lock.expires_at);
 const endOfIntent = (intent: Intent): number => Date.parse(intent.at) + parsedTtl(intent).seconds * 1_000;
 
 const mayHaveArrived = ({ failure, attempts }: ServiceError): boolean =>
   attempts > 0 && !(failure.kind === 'connection' && !failure.mayHaveArrived);
 
 /** The client counts the requests of one attempt only. */
-function withRequests({ result, error }: Required<Attempt>, requests: number): ClaimResult {
+function withRequests({ result, error }: Required<Attempt>, requests: number): CandidateResult {
   const counted = error.request === undefined || error.attempts > 1 || requests < 2;
   return counted || result.kind !== 'failed'
     ? result
@@ -189,20 +189,20 @@ function withRequests({ result, error }: Required<Attempt>, requests: number): C
 }
 
 /** Without a connection to the service. */
-export const unreleased = ({ held, unclear }: Claims, why: string): readonly ClaimResult[] => [
+export const unreleased = ({ held, unclear }: ReleaseCandidates, why: string): readonly CandidateResult[] => [
   ...held.map((claim) => failedOr(claim, why)),
-  ...unclear.map((intent): ClaimResult => ({ kind: 'unproven', intent, why })),
+  ...unclear.map((intent): CandidateResult => ({ kind: 'unproven', intent, why })),
 ];
 
 /** The service has said already that a lock is lost: nothing more has to be asked for that. */
-const failedOr = (claim: Claim, why: string, request?: string): ClaimResult =>
+const failedOr = (claim: ReleaseCandidate, why: string, request?: string): CandidateResult =>
   claim.loss === undefined ? { kind: 'failed', grant: claim.grant, why, request } : lostOr(claim, undefined, undefined);
 
 const lostOr = (
-  { grant, doubt, loss }: Claim,
+  { grant, doubt, loss }: ReleaseCandidate,
   holder: KnownLock | 'nobody' | undefined,
   renewalTrouble: string | undefined,
-): ClaimResult => {
+): CandidateResult => {
   // What the service refused to renew was lost before anybody could have released it.
   switch (loss === undefined ? doubt : undefined) {
     case undefined:

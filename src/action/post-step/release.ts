@@ -1,7 +1,7 @@
 import { sleep, steadyClock } from '../../client/client.ts';
 import { cancellation, connect, readRunner, type StateName } from '../context.ts';
 import { readConnection } from '../inputs/load.ts';
-import { type LossReaction, parseBoolean, parseLossReaction } from '../inputs/parse.ts';
+import { type OnLost, parseBoolean, parseLossReaction } from '../inputs/parse.ts';
 import { createReader } from '../inputs/reader.ts';
 import type { RawInputs } from '../inputs/table.ts';
 import { createRecorder, ledgerFile, locksFile, openLedger } from '../ledger/ledger.ts';
@@ -12,7 +12,7 @@ import { stopRenewal } from '../renewal/processes.ts';
 import type { Redact } from '../report/redact.ts';
 import type { Log, Reporter } from '../report/reporter.ts';
 import { chartOf } from './chart.ts';
-import { type ClaimResult, readClaims } from './claims.ts';
+import { type CandidateResult, readClaims } from './claims.ts';
 import { releaseClaims, retriesFor, unreleased } from './release-claims.ts';
 import { nothingLeft, releaseReport } from './report.ts';
 
@@ -95,7 +95,7 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
 }
 
 interface ReleaseResults {
-  readonly results: readonly ClaimResult[];
+  readonly results: readonly CandidateResult[];
   /** By the clock of the service. */
   readonly now: number;
 }
@@ -114,7 +114,7 @@ function quiet(log: Log): Log {
 }
 
 /** What the step was given, else the input as it is now, else the safe choice: the step has refused a wrong one. */
-function lossReaction(saved: string, input: string): LossReaction {
+function lossReaction(saved: string, input: string): OnLost {
   const [first] = [saved, input].map(parseLossReaction).filter((parsed) => parsed.ok);
   return first?.value ?? 'fail';
 }

@@ -2,12 +2,12 @@ import { withRequest } from '../../client/client.ts';
 import { answerClockMs } from '../../client/clock.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
-import type { LossReaction } from '../inputs/parse.ts';
+import type { OnLost } from '../inputs/parse.ts';
 import { type Grant, parsedAddress } from '../ledger/entry.ts';
-import { heldText, lossText, pastMoment, unprovenText } from '../locks/messages.ts';
+import { heldText, lostRenewalText, pastMoment, unansweredText } from '../locks/messages.ts';
 import { locksPage, ofKind, type ReleaseReport } from '../outcome.ts';
-import { count, grouped, moment, timeCell } from '../report/words.ts';
-import type { ClaimResult } from './claims.ts';
+import { formatNumber, formatTime, pluralize, timeCell } from '../report/words.ts';
+import type { CandidateResult } from './claims.ts';
 
 /** Releases the lock without this action. It shows no token: whoever runs it has their own. */
 export function manualReleaseCommand(grant: Grant): string {
@@ -19,7 +19,7 @@ export function manualReleaseCommand(grant: Grant): string {
   return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(address)}`;
 }
 
-type Of<Kind extends ClaimResult['kind']> = Extract<ClaimResult, { kind: Kind }>;
+type Of<Kind extends CandidateResult['kind']> = Extract<CandidateResult, { kind: Kind }>;
 
 /** In the order of the report, most important first: what became of one lock, and of several if that is not the same. */
 const words = {
@@ -33,14 +33,16 @@ const words = {
   gone: ['was already gone', 'were already gone'],
   released: ['released'],
   'never-granted': ['was never granted'],
-} as const satisfies Readonly<Record<ClaimResult['kind'] | `lost-${string}`, readonly [one: string, several?: string]>>;
+} as const satisfies Readonly<
+  Record<CandidateResult['kind'] | `lost-${string}`, readonly [one: string, several?: string]>
+>;
 
 type Fate = keyof typeof words;
 
 // Object.keys knows no more than that they are strings.
 const order = Object.keys(words) as readonly Fate[];
 
-function fateOf(result: ClaimResult): Fate {
+function fateOf(result: CandidateResult): Fate {
   if (result.kind !== 'lost') return result.kind;
   const { holder, loss } = result;
   if (holder === 'nobody') return 'lost-and-free';
@@ -48,19 +50,19 @@ function fateOf(result: ClaimResult): Fate {
   return holder === undefined && loss !== undefined && loss.holder === undefined ? 'lost' : 'lost-to-another';
 }
 
-const wordOf = (result: ClaimResult): string => words[fateOf(result)][0];
+const wordOf = (result: CandidateResult): string => words[fateOf(result)][0];
 
-const pathOf = (result: ClaimResult): string => ('grant' in result ? result.grant.path : result.intent.path);
+const pathOf = (result: CandidateResult): string => ('grant' in result ? result.grant.path : result.intent.path);
 
-const endOf = (result: ClaimResult): number =>
+const endOf = (result: CandidateResult): number =>
   'grant' in result ? Date.parse(result.grant.lock.expires_at) : Number.NaN;
 
-const isOver = (result: ClaimResult, now: number): boolean => endOf(result) <= now + answerClockMs;
+const isOver = (result: CandidateResult, now: number): boolean => endOf(result) <= now + answerClockMs;
 
-const untilText = (result: ClaimResult, now: number): string => {
+const untilText = (result: CandidateResult, now: number): string => {
   const end = endOf(result);
   if (Number.isNaN(end)) return '';
-  return isOver(result, now) ? `its lifetime ended at ${pastMoment(end, now)}` : `held until ${moment(end, now)}`;
+  return isOver(result, now) ? `its lifetime ended at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
 };
 
 /** A warning is an annotation of the run: it names a few locks, and says where the others are. */
@@ -68,7 +70,7 @@ const maxNamed = 5;
 
 function several<One>(all: readonly One[], text: (one: One) => string): string {
   const more = all.length - maxNamed;
-  const rest = more > 0 ? ` And ${count(more, 'more', 'more')}: see the log of the step.` : '';
+  const rest = more > 0 ? ` And ${pluralize(more, 'more', 'more')}: see the log of the step.` : '';
   return all.slice(0, maxNamed).map(text).join(' ') + rest;
 }
 
@@ -79,7 +81,7 @@ function lostText(lost: Of<'lost'>, now: number): string {
   if (loss !== undefined) {
     // An earlier end was no failure to renew the lock: someone had released it.
     const hadExpired = end <= Date.parse(loss.at);
-    if (renewalTrouble === undefined || !hadExpired) return lossText(loss, holder, now);
+    if (renewalTrouble === undefined || !hadExpired) return lostRenewalText(loss, holder, now);
     const expired = `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalTrouble}`;
     if (holder === undefined) return expired;
     return `${expired} ${holder === 'nobody' ? `Nobody holds ${path} now` : heldText(path, holder, now, true)}.`;
@@ -101,7 +103,7 @@ function failedText(failed: readonly Of<'failed'>[], now: number): string {
     const about = [lock.id === undefined ? '' : `id ${lock.id}`, untilText(one, now)].filter((text) => text !== '');
     return `${path}${about.length > 0 ? ` (${about.join(', ')})` : ''}: ${manualReleaseCommand(one.grant)}.`;
   });
-  const what = `${count(failed.length, 'lock')} could not be released and ${itself}.`;
+  const what = `${pluralize(failed.length, 'lock')} could not be released and ${itself}.`;
   return withRequest(`${what} ${first?.why ?? ''} To release it yourself: ${each}`, first?.request);
 }
 
@@ -114,21 +116,21 @@ const leftAloneText = (left: Of<'left-alone'>, now: number): string =>
 const overText = (over: Of<'gone'>, now: number): string =>
   `The lock on ${over.grant.path} had ended at ${pastMoment(endOf(over), now)}, before the job did.`;
 
-function warningsOf(results: readonly ClaimResult[], now: number): readonly string[] {
+function warningsOf(results: readonly CandidateResult[], now: number): readonly string[] {
   const failed = ofKind(results, 'failed');
   const over = ofKind(results, 'gone').filter((one) => isOver(one, now));
   const warnings = [
     failed.length > 0 ? failedText(failed, now) : '',
     several(ofKind(results, 'replaced'), (one) => replacedText(one, now)),
     several(ofKind(results, 'left-alone'), (one) => leftAloneText(one, now)),
-    several(ofKind(results, 'unproven'), ({ intent, why }) => `${unprovenText(intent)} ${why}`),
+    several(ofKind(results, 'unproven'), ({ intent, why }) => `${unansweredText(intent)} ${why}`),
     several(over, (one) => overText(one, now)) +
       (over.length > 0 ? ' A longer `ttl` would have kept what the job relied on.' : ''),
   ];
   return warnings.filter((text) => text !== '');
 }
 
-function lineOf(result: ClaimResult, now: number): string {
+function lineOf(result: CandidateResult, now: number): string {
   const id = 'grant' in result ? result.grant.lock.id : undefined;
   const details = result.kind === 'failed' ? [untilText(result, now), id && `id ${id}`].filter(Boolean).join(', ') : '';
   return `${pathOf(result)}: ${wordOf(result)}${details === '' ? '' : ` (${details})`}`;
@@ -137,18 +139,18 @@ function lineOf(result: ClaimResult, now: number): string {
 export const nothingLeft = 'Nothing was left to release at the end of the job.';
 
 /** One sentence about all locks of the step; one that was never granted is none. */
-function sentenceOf(results: readonly ClaimResult[]): string {
+function sentenceOf(results: readonly CandidateResult[]): string {
   const fates = results.map(fateOf).filter((fate) => fate !== 'never-granted');
   const numberOf = (fate: Fate): number => fates.filter((each) => each === fate).length;
   const phrase = (fate: Fate, what = ''): string => {
     const [one, several = one] = words[fate];
-    return `${grouped(numberOf(fate))}${what} ${numberOf(fate) === 1 ? one : several}`;
+    return `${formatNumber(numberOf(fate))}${what} ${numberOf(fate) === 1 ? one : several}`;
   };
   if (fates.length === 0) return nothingLeft;
   const gone = numberOf('gone');
   if (gone === fates.length) return `Nothing to release: ${phrase('gone', gone === 1 ? ' lock' : ' locks')}.`;
   const others = order.filter((fate) => fate !== 'released' && numberOf(fate) > 0);
-  const released = count(numberOf('released'), 'lock');
+  const released = pluralize(numberOf('released'), 'lock');
   return `Released ${released} at the end of the job${others.map((fate) => `, ${phrase(fate)}`).join('')}.`;
 }
 
@@ -156,11 +158,14 @@ interface ReportOptions {
   readonly chart: string | undefined;
   /** By the clock of the service. */
   readonly now: number;
-  readonly onLost: LossReaction;
+  readonly onLost: OnLost;
 }
 
 /** What became of a step's locks, for people. */
-export function releaseReport(results: readonly ClaimResult[], { chart, now, onLost }: ReportOptions): ReleaseReport {
+export function releaseReport(
+  results: readonly CandidateResult[],
+  { chart, now, onLost }: ReportOptions,
+): ReleaseReport {
   const sorted = results.toSorted(
     (one, other) => order.indexOf(fateOf(one)) - order.indexOf(fateOf(other)) || (pathOf(one) < pathOf(other) ? -1 : 1),
   );

@@ -1,12 +1,12 @@
 import { parseWorkspaceId } from '../../client/access.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
-import type { Connection } from '../inputs/load.ts';
+import type { ConnectionInputs } from '../inputs/load.ts';
 import type { KnownProcess } from './processes.ts';
 
 /** What the process that renews the locks of a step is told, through a pipe: later steps can read its environment. */
 export interface RenewalOrder {
-  readonly connection: Connection;
+  readonly connection: ConnectionInputs;
   readonly origin: string | undefined;
   readonly ledgerFile: string;
   /** Names the step in the ledger. */

@@ -1,12 +1,12 @@
-import { type Client, inParallel, type Within } from '../../client/client.ts';
+import { type CallLimits, type Client, inParallel } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Context } from '../context.ts';
 import { type Entry, type Grant, type Loss, parsedAddress } from '../ledger/entry.ts';
-import { type HeldLock, openHistory } from '../ledger/history.ts';
-import { isProven } from '../locks/release.ts';
+import { type JobLock, openHistory } from '../ledger/history.ts';
+import { hasIdentity } from '../locks/release.ts';
 
 /** Why locks are not renewed any more. */
-export type EndOfRenewal = 'stopped' | 'nothing-left' | 'worker-gone' | 'ledger-gone' | 'too-old';
+export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'ledger-gone' | 'too-old';
 
 interface RenewalContext extends Pick<Context, 'clock' | 'sleep' | 'random' | 'record'> {
   readonly client: Pick<Client, 'renewLock' | 'releaseLock'>;
@@ -64,7 +64,7 @@ const nextHolder = ({ owner, origin, acquired_at, expires_at }: NonNullable<Loss
 });
 
 /** Renews the locks that a step holds by the ledger, until the job is over or nothing is left to renew. */
-export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<EndOfRenewal> {
+export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<RenewalEndReason> {
   const { client, clock, sleep, random, record, serverNow, follow, isWorkerGone, onStart, watch } = context;
   const { service, workspace, step, ttl, requestTimeoutMs } = renewing;
   const job = { service, workspace, step };
@@ -72,22 +72,22 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
   const began = clock();
   const history = openHistory();
   /** What is to be renewed, as of the last look between two rounds. */
-  let left: readonly HeldLock[] = [];
+  let left: readonly JobLock[] = [];
   let isOld = false;
   let inRound = false;
   let ledgerGone = false;
   const ending = new AbortController();
   const cutOff = new AbortController();
-  let end: EndOfRenewal | undefined;
+  let end: RenewalEndReason | undefined;
   /** When a lock that was asked for is asked for again, by the keys of the requests that were granted. */
   const dueAt = new Map<string, number>();
   let inTrouble = false;
   const at = (): string => new Date(serverNow()).toISOString();
 
-  const canBeRenewed = ({ grant, releaseBegun, loss }: HeldLock): boolean =>
-    grant.step === step && !releaseBegun && loss === undefined && isProven(grant.lock);
+  const canBeRenewed = ({ grant, releaseBegun, loss }: JobLock): boolean =>
+    grant.step === step && !releaseBegun && loss === undefined && hasIdentity(grant.lock);
 
-  function whyToEnd(): EndOfRenewal | undefined {
+  function whyToEnd(): RenewalEndReason | undefined {
     if (ledgerGone) return 'ledger-gone';
     if (history.hasStopped(step)) return 'stopped';
     if (isWorkerGone()) return 'worker-gone';
@@ -107,7 +107,7 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
   }
 
   /** The lock as the ledger knows it now; undefined where it is not to be renewed any more. */
-  function current({ grant }: HeldLock): HeldLock | undefined {
+  function current({ grant }: JobLock): JobLock | undefined {
     const lock = history.find(grant);
     return lock !== undefined && canBeRenewed(lock) ? lock : undefined;
   }
@@ -130,14 +130,14 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
 
   const msLeft = (grant: Grant): number => Date.parse(grant.lock.expires_at) - serverNow();
 
-  function msUntilDue({ grant }: HeldLock): number {
+  function msUntilDue({ grant }: JobLock): number {
     const due = dueAt.get(grant.key);
     if (due !== undefined) return due - clock();
     const lifetime = Date.parse(grant.lock.expires_at) - Date.parse(grant.at);
     return msLeft(grant) - lifetime * (1 - partOver(random));
   }
 
-  function limitsOf(grant: Grant): Within {
+  function limitsOf(grant: Grant): CallLimits {
     const least = Math.max(minAttemptMs, Math.min(requestTimeoutMs, ttlMs / 3));
     // The pauses between attempts grow: the next round begins with short ones again, while there is time.
     const most = Math.min(msLeft(grant) - ttlMs / 20, ttlMs / 6);
@@ -149,7 +149,7 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
     return { kind: 'lost' };
   }
 
-  async function renew(held: HeldLock): Promise<RenewedLock> {
+  async function renew(held: JobLock): Promise<RenewedLock> {
     const { grant } = held;
     const { workspace: id, path } = parsedAddress(grant);
     const { lock } = grant;

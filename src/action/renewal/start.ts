@@ -8,8 +8,8 @@ import { unlessAborted } from '../../interface/timers.ts';
 import type { Context } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import { type Grant, parsedAddress, soonestEnd } from '../ledger/entry.ts';
-import { isProven } from '../locks/release.ts';
-import { moment } from '../report/words.ts';
+import { hasIdentity } from '../locks/release.ts';
+import { formatTime } from '../report/words.ts';
 import { environmentOfRenewal, formatRenewalOrder, proxiesIn } from './order.ts';
 import { lookAt } from './processes.ts';
 
@@ -36,7 +36,7 @@ async function renewFirst(
     const why = reason.replace(/\.$/, '');
     return { kind: 'impossible', grant, why, request };
   };
-  if (!isProven(lock)) return { kind: 'impossible', grant, why: 'it gives its locks neither ids nor ETags' };
+  if (!hasIdentity(lock)) return { kind: 'impossible', grant, why: 'it gives its locks neither ids nor ETags' };
   const { path, workspace } = parsedAddress(grant);
   const idempotencyKey = crypto.randomUUID();
   const renewal = await client.renewLock(
@@ -161,7 +161,7 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
     let all = grants;
     const endText = (): string => {
       const end = soonestEnd(all.map(({ lock }) => lock));
-      return `last until ${moment(end, client.serverNow())}; choose a longer \`ttl\` if the job takes longer.`;
+      return `last until ${formatTime(end, client.serverNow())}; choose a longer \`ttl\` if the job takes longer.`;
     };
     const couldNotStart = (why: string): void =>
       log.warn(`Could not start the process that renews the locks (${why}). They ${endText()}`);

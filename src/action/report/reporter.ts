@@ -11,7 +11,7 @@ import {
 } from '../outcome.ts';
 import { inAttribute, inHtml, oneLine, type Redact, type Redactor } from './redact.ts';
 import { fitsVariable } from './variable.ts';
-import { count, grouped, runName } from './words.ts';
+import { formatNumber, pluralize, runName } from './words.ts';
 
 /** GitHub drops the whole summary of a step that is larger than 1 MiB. */
 const maxBytes = 900 * 1_024;
@@ -43,9 +43,9 @@ function tableHtml({ head, rows, rest }: Table, room: number, redact: Redact): s
   const headHtml = rowHtml('th', head, redact);
   const table = (some: readonly string[]): string => `<table>\n${headHtml}${some.join('')}</table>\n`;
   const folded = (some: readonly string[]): string =>
-    `<details>\n<summary>${grouped(some.length)} more</summary>\n${table(some)}</details>\n`;
+    `<details>\n<summary>${formatNumber(some.length)} more</summary>\n${table(some)}</details>\n`;
   const restLink = rest && `: ${link(redact(rest.text), redact(rest.address))}`;
-  const others = (number: number): string => `<p>And ${grouped(number)} more${restLink ?? ''}.</p>\n`;
+  const others = (number: number): string => `<p>And ${formatNumber(number)} more${restLink ?? ''}.</p>\n`;
 
   let left = room - bytes(table([]) + folded([]) + others(rows.length));
   const shown: string[] = [];
@@ -138,7 +138,7 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
     }
     core.startGroup(clean(title));
     for (const line of lines.slice(0, maxGroupLines)) core.info(`  ${clean(line)}`);
-    if (lines.length > maxGroupLines) core.info(`  And ${count(lines.length - maxGroupLines, 'more', 'more')}.`);
+    if (lines.length > maxGroupLines) core.info(`  And ${pluralize(lines.length - maxGroupLines, 'more', 'more')}.`);
     core.endGroup();
   }
 
@@ -179,15 +179,15 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
     const others = all.slice(shown.length);
     if (others.length > 0) {
       group(
-        `${count(others.length, 'more error')}:`,
+        `${pluralize(others.length, 'more error')}:`,
         others.map(({ text }) => text),
       );
     }
     const hiddenWarnings = warnings - (maxWarnings - 1);
-    if (hiddenWarnings > 0) core.warning(`And ${count(hiddenWarnings, 'more warning')}: see the log of the step.`);
+    if (hiddenWarnings > 0) core.warning(`And ${pluralize(hiddenWarnings, 'more warning')}: see the log of the step.`);
     for (const annotation of shown) annotate(annotation);
     if (others.length > 0) {
-      annotate({ text: `And ${count(others.length, 'more of these', 'more of these')}: see the log of the step.` });
+      annotate({ text: `And ${pluralize(others.length, 'more of these', 'more of these')}: see the log of the step.` });
     }
     if (failures.length > 0) process.exitCode = core.ExitCode.Failure;
   }

@@ -1,29 +1,30 @@
-import { span } from '../../interface/duration.ts';
+import { formatSpan } from '../../interface/duration.ts';
 
 /**
  * "12,345". `toLocaleString` gives the same, but loads Node's internationalization data, which takes half as long as Node
  * itself to start.
  */
-export const grouped = (number: number): string => String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
+export const formatNumber = (number: number): string =>
+  String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
 
 /** "1 path", "2 paths". */
-export const count = (number: number, one: string, many = `${one}s`): string =>
-  `${grouped(number)} ${number === 1 ? one : many}`;
+export const pluralize = (number: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(number)} ${number === 1 ? one : many}`;
 
 /** The first few, and how many more there are. */
-export function listed(texts: readonly string[], max = 5): string {
+export function joinFirst(texts: readonly string[], max = 5): string {
   const more = texts.length - max;
-  return texts.slice(0, max).join(', ') + (more > 0 ? ` and ${count(more, 'more', 'more')}` : '');
+  return texts.slice(0, max).join(', ') + (more > 0 ? ` and ${pluralize(more, 'more', 'more')}` : '');
 }
 
 /** How long something took: with tenths while these mean something. */
-export const duration = (milliseconds: number): string =>
-  milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : span(milliseconds / 1_000);
+export const formatElapsed = (milliseconds: number): string =>
+  milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : formatSpan(milliseconds / 1_000);
 
 /** "in 12 min", or "3 min ago". */
-export function distance(time: number, now: number): string {
+export function formatRelativeTime(time: number, now: number): string {
   const seconds = (time - now) / 1_000;
-  return seconds >= 0 ? `in ${span(seconds)}` : `${span(-seconds)} ago`;
+  return seconds >= 0 ? `in ${formatSpan(seconds)}` : `${formatSpan(-seconds)} ago`;
 }
 
 /**
@@ -38,8 +39,8 @@ export function clockTime(time: number, now?: number): string {
 }
 
 /** "14:05 UTC (in 12 min)", or without `now` as above. */
-export const moment = (time: number, now?: number): string =>
-  now === undefined ? clockTime(time) : `${clockTime(time, now)} (${distance(time, now)})`;
+export const formatTime = (time: number, now?: number): string =>
+  now === undefined ? clockTime(time) : `${clockTime(time, now)} (${formatRelativeTime(time, now)})`;
 
 /** As a table has it: empty where it is not known. */
 export function timeCell(time: string | undefined): string {

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import { type Answer, jsonAnswer } from '../contract/answer.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/answer.ts';
 import { unavailable } from '../contract/problem.ts';
 import type { AccessControl } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
-import { type Api, addOperation, always, jsonResponse } from './operation.ts';
+import { type Api, addOperation, jsonResponse, requiredHeaders } from './operation.ts';
 
 const statusSchema = z.object({ status: z.literal('ok') }).openapi('Health');
 
@@ -23,7 +23,7 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     description: 'Syncs, locks and build webhooks of workspaces of large binary assets.',
     license: { name: 'MIT' },
   };
-  let document: Answer | undefined;
+  let document: ApiResponse | undefined;
 
   addOperation(api, routes, {
     operationId: 'health',
@@ -32,7 +32,7 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     path: '/healthz',
     access: 'anyone',
     responses: { 200: jsonResponse('It does.', statusSchema) },
-    handle: async () => jsonAnswer(200, { status: 'ok' }),
+    handle: async () => jsonApiResponse(200, { status: 'ok' }),
   });
 
   addOperation(api, routes, {
@@ -42,11 +42,11 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     path: '/readyz',
     access: 'anyone',
     responses: { 200: jsonResponse('They can.', statusSchema) },
-    refusals: { 503: always('Retry-After') },
+    refusals: { 503: requiredHeaders('Retry-After') },
     async handle() {
       if (isStopping()) throw unavailable('The service is stopping.');
       await storage.check();
-      return jsonAnswer(200, { status: 'ok' });
+      return jsonApiResponse(200, { status: 'ok' });
     },
   });
 
@@ -57,7 +57,7 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     path: '/metrics',
     access: 'any-token',
     responses: { 200: { description: 'The metrics.', content: { 'text/plain': { schema: z.string() } } } },
-    handle: async ({ c }): Promise<Answer> => ({
+    handle: async ({ c }): Promise<ApiResponse> => ({
       status: 200,
       headers: { 'content-type': metrics.registry.contentType },
       body: visibleMetrics(await metrics.registry.metrics(), bearerOf(c)),
@@ -72,7 +72,7 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     access: 'anyone',
     responses: { 200: jsonResponse('The document.', z.object({ openapi: z.string() }).loose()) },
     async handle() {
-      document ??= jsonAnswer(200, api.getOpenAPI31Document({ openapi: '3.1.0', info, servers: [{ url: '/' }] }));
+      document ??= jsonApiResponse(200, api.getOpenAPI31Document({ openapi: '3.1.0', info, servers: [{ url: '/' }] }));
       return document;
     },
   });

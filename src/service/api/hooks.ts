@@ -1,11 +1,11 @@
-import { jsonAnswer } from '../contract/answer.ts';
+import { jsonApiResponse } from '../contract/answer.ts';
 import { hookSchema } from '../contract/schemas.ts';
 import { type AccessControl, requireFreeDisk } from '../http/access.ts';
 import { actorOf, addressedWorkspace } from '../http/context.ts';
 import type { Idempotent } from '../idempotency/idempotency.ts';
 import { createdHookSchema, hookRequestSchema, registerRequested, targetOf } from '../webhooks/registration.ts';
 import type { TargetCheck } from '../webhooks/target-address.ts';
-import { type Api, addOperation, always, jsonResponse, sometimes } from './operation.ts';
+import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
 import { keyedRequestOf, keyHeader, workspaceParameter } from './parameters.ts';
 
 export interface HookRoutes extends AccessControl {
@@ -28,10 +28,10 @@ export function addHookRoutes(api: Api, routes: HookRoutes): void {
     headers: keyHeader,
     body: hookRequestSchema,
     responses: {
-      200: jsonResponse('Replaced.', hookSchema, sometimes('Idempotency-Replayed')),
-      201: jsonResponse('Registered.', createdHookSchema, sometimes('Idempotency-Replayed')),
+      200: jsonResponse('Replaced.', hookSchema, optionalHeaders('Idempotency-Replayed')),
+      201: jsonResponse('Registered.', createdHookSchema, optionalHeaders('Idempotency-Replayed')),
     },
-    refusals: { 409: always('Retry-After') },
+    refusals: { 409: requiredHeaders('Retry-After') },
     async handle({ c, body }) {
       const workspace = await addressedWorkspace(c, storage);
       requireFreeDisk(routes);
@@ -44,10 +44,10 @@ export function addHookRoutes(api: Api, routes: HookRoutes): void {
           const registered = await registerRequested(db, storage.now, body, target, registrant);
           switch (registered.kind) {
             case 'updated':
-              return jsonAnswer(200, registered.hook);
+              return jsonApiResponse(200, registered.hook);
             case 'created': {
               const { hook, madeSecret } = registered;
-              return jsonAnswer(201, madeSecret === null ? hook : { ...hook, secret: madeSecret });
+              return jsonApiResponse(201, madeSecret === null ? hook : { ...hook, secret: madeSecret });
             }
           }
         },

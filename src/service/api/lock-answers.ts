@@ -1,11 +1,11 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
-import { type Answer, jsonAnswer } from '../contract/answer.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
-import type { Acquisition } from '../locks/acquire.ts';
+import type { AcquireDecision } from '../locks/acquire.ts';
 import { entityTag } from '../locks/id-match.ts';
 import type { LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
-import type { Renewal, RenewalRequest } from '../locks/renew.ts';
+import type { RenewalRequest, RenewDecision } from '../locks/renew.ts';
 
 /** Most locks are released long before they expire; a client that slept until then would miss it. */
 export const maxRetryAfterSeconds = 5;
@@ -13,8 +13,8 @@ export const maxRetryAfterSeconds = 5;
 export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
   `held by ${owner} until ${expires_at}${origin === null ? '' : `, taken from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
 
-const lockAnswer = (status: number, workspace: string, lock: Lock): Answer =>
-  jsonAnswer(status, lock, {
+const lockAnswer = (status: number, workspace: string, lock: Lock): ApiResponse =>
+  jsonApiResponse(status, lock, {
     etag: entityTag(lock.id),
     location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
   });
@@ -42,7 +42,10 @@ const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = 
 
 const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));
 
-export function acquisitionAnswer(asked: LockPath, acquisition: Acquisition | QuotaExceeded): Answer | Refusal {
+export function acquisitionAnswer(
+  asked: LockPath,
+  acquisition: AcquireDecision | QuotaExceeded,
+): ApiResponse | Refusal {
   switch (acquisition.kind) {
     case 'acquired':
       return lockAnswer(201, acquisition.workspace, acquisition.lock);
@@ -53,7 +56,7 @@ export function acquisitionAnswer(asked: LockPath, acquisition: Acquisition | Qu
   }
 }
 
-export function renewalAnswer({ workspace, path }: RenewalRequest, renewal: Renewal): Answer {
+export function renewalAnswer({ workspace, path }: RenewalRequest, renewal: RenewDecision): ApiResponse {
   switch (renewal.kind) {
     case 'renewed':
       return lockAnswer(200, workspace, renewal.lock);

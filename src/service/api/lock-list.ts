@@ -4,7 +4,7 @@ import { type LockPath, maxLockPathBytes, parseHeldPath } from '../../interface/
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { grants } from '../../interface/scopes.ts';
 import { foldCase } from '../../interface/windows-path.ts';
-import { type Answer, emptyAnswer, jsonAnswer } from '../contract/answer.ts';
+import { type ApiResponse, emptyAnswer, jsonApiResponse } from '../contract/answer.ts';
 import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } from '../contract/schemas.ts';
 import { type AccessControl, authenticateRequest } from '../http/access.ts';
 import { addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
@@ -13,8 +13,8 @@ import { findCommittedLock } from '../locks/find.ts';
 import { type LockPage, type LockQuery, listLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
 import { type LockWaiters, maxWaitSeconds } from '../locks/waiters.ts';
-import { type Api, addOperation, jsonResponse, sometimes } from './operation.ts';
-import { requestOrigin } from './origin.ts';
+import { type Api, addOperation, jsonResponse, optionalHeaders } from './operation.ts';
+import { runOriginOf } from './origin.ts';
 import { workspaceParameter } from './parameters.ts';
 import { maxPreferLength, preferredWait } from './prefer.ts';
 
@@ -85,10 +85,14 @@ function linkToNext(query: LockQuery, cursor: string): string {
   return `</v1/workspaces/${query.workspace}/locks?${parameters}>; rel="next"`;
 }
 
-function answerPage(query: LockQuery, { locks, next }: LockPage, headers: Readonly<Record<string, string>>): Answer {
-  if (next === undefined) return jsonAnswer(200, { locks, next_cursor: null }, headers);
+function answerPage(
+  query: LockQuery,
+  { locks, next }: LockPage,
+  headers: Readonly<Record<string, string>>,
+): ApiResponse {
+  if (next === undefined) return jsonApiResponse(200, { locks, next_cursor: null }, headers);
   const cursor = writeCursor(next);
-  return jsonAnswer(200, { locks, next_cursor: cursor }, { ...headers, link: linkToNext(query, cursor) });
+  return jsonApiResponse(200, { locks, next_cursor: cursor }, { ...headers, link: linkToNext(query, cursor) });
 }
 
 export interface LockListRoute extends AccessControl {
@@ -104,7 +108,7 @@ async function waitUntilFree(
   c: Context<Environment>,
   { storage, lockWaiters, windowsPaths }: LockListRoute,
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
-): Promise<Answer | undefined> {
+): Promise<ApiResponse | undefined> {
   const left = new AbortController();
   const { outgoing } = c.env;
   outgoing.once('close', () => left.abort());
@@ -112,7 +116,7 @@ async function waitUntilFree(
   const began = performance.now();
   const { id: tokenId, owner, scopes } = bearerOf(c);
   const mayTake = grants(scopes, 'locks:write');
-  const origin = requestOrigin(c);
+  const origin = runOriginOf(c);
   const waiting = lockWaiters.wait({ workspace, path, seconds, tokenId, owner, origin, mayTake, gone: left.signal });
   if (waiting === undefined) return undefined;
   const outcome = await waiting;
@@ -122,7 +126,11 @@ async function waitUntilFree(
   const foldedPath = windowsPaths ? foldCase(path) : undefined;
   const found = outcome === 'free' ? undefined : await findCommittedLock(storage, { workspace, path, foldedPath });
   const locks = found?.live ? [lockOf(found)] : [];
-  return jsonAnswer(200, { locks, next_cursor: null }, { vary: 'Prefer', 'preference-applied': `wait=${seconds}` });
+  return jsonApiResponse(
+    200,
+    { locks, next_cursor: null },
+    { vary: 'Prefer', 'preference-applied': `wait=${seconds}` },
+  );
 }
 
 export function addLockListRoute(api: Api, route: LockListRoute): void {
@@ -137,12 +145,14 @@ export function addLockListRoute(api: Api, route: LockListRoute): void {
     params: workspaceParameter,
     query: querySchema,
     headers: preferHeader,
-    responses: { 200: jsonResponse('A page of locks.', pageSchema, sometimes('Link', 'Vary', 'Preference-Applied')) },
+    responses: {
+      200: jsonResponse('A page of locks.', pageSchema, optionalHeaders('Link', 'Vary', 'Preference-Applied')),
+    },
     async handle({ c, query: { cursor, ...filter } }) {
       const { id } = await addressedWorkspace(c, storage);
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
       const { path, prefix, owner } = filter;
-      const answerWith = (headers: Readonly<Record<string, string>>): Promise<Answer> =>
+      const answerWith = (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
         measureCost(route.turns, [bearerOf(c).id], async () =>
           answerPage(query, await listLocks(storage, query), headers),
         );

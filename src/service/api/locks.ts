@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
-import { foldCase, whyNotOnWindows } from '../../interface/windows-path.ts';
-import { type Answer, emptyAnswer } from '../contract/answer.ts';
+import { foldCase, windowsPathProblem } from '../../interface/windows-path.ts';
+import { type ApiResponse, emptyAnswer } from '../contract/answer.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
 import { type AccessControl, insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
@@ -12,7 +12,7 @@ import { lastSegment } from '../http/request-target.ts';
 import { measureCost } from '../http/request-turns.ts';
 import type { Idempotent, IdempotentBatch } from '../idempotency/idempotency.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
-import { acquireLocks, type LockRequest } from '../locks/acquire.ts';
+import { type AcquireRequest, acquireLocks } from '../locks/acquire.ts';
 import { findCommittedLock, type LockPlace } from '../locks/find.ts';
 import { parseIfMatch } from '../locks/id-match.ts';
 import type { LockQuota } from '../locks/lock-quota.ts';
@@ -25,8 +25,8 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { acquisitionAnswer, anotherLock, heldBy, locked, renewalAnswer } from './lock-answers.ts';
-import { type Api, addOperation, always, jsonResponse, sometimes } from './operation.ts';
-import { originHeader, requestOrigin } from './origin.ts';
+import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
+import { originHeader, runOriginOf } from './origin.ts';
 import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter, workspaceParameter } from './parameters.ts';
 
 export interface LockRoutes extends AccessControl {
@@ -47,11 +47,11 @@ export interface LockRoutes extends AccessControl {
 
 export function createAcquire(routes: LockRoutes) {
   const { storage, idempotentBatch, lockQuota, windowsPaths, metrics, turns, refusedRequests } = routes;
-  const acquire = idempotentBatch<LockRequest>({
+  const acquire = idempotentBatch<AcquireRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
       // Only here: what was granted before the setting was made is still answered under its key.
-      const why = windowsPaths ? whyNotOnWindows(request.path) : undefined;
+      const why = windowsPaths ? windowsPathProblem(request.path) : undefined;
       if (why !== undefined) return invalid({ pointer: '#/path', detail: why });
       const found = await findCommittedLock(storage, request);
       return found?.live ? locked(request.path, lockOf(found), found.remainingSeconds) : undefined;
@@ -70,7 +70,7 @@ export function createAcquire(routes: LockRoutes) {
     },
   });
 
-  return async (keyed: KeyedRequest | undefined, request: LockRequest): Promise<Answer> => {
+  return async (keyed: KeyedRequest | undefined, request: AcquireRequest): Promise<ApiResponse> => {
     try {
       return await acquire(keyed, request);
     } catch (error) {
@@ -99,7 +99,7 @@ const conditionHeader = z.object({
     }),
 });
 
-const headersOfLock = { ...always('ETag', 'Location'), ...sometimes('Idempotency-Replayed') };
+const headersOfLock = { ...requiredHeaders('ETag', 'Location'), ...optionalHeaders('Idempotency-Replayed') };
 
 /** Whether this request releases a lock of its own owner, judging by what is committed. */
 async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<boolean> {
@@ -145,7 +145,11 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       200: jsonResponse('Renewed.', lockSchema, headersOfLock),
       201: jsonResponse('Taken.', lockSchema, headersOfLock),
     },
-    refusals: { 403: sometimes('WWW-Authenticate'), 409: always('Retry-After'), 412: sometimes('ETag') },
+    refusals: {
+      403: optionalHeaders('WWW-Authenticate'),
+      409: requiredHeaders('Retry-After'),
+      412: optionalHeaders('ETag'),
+    },
     async handle({ c, body }) {
       const { id: workspace } = await addressedWorkspace(c, storage);
       const ifMatch = c.req.header('if-match');
@@ -166,7 +170,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
         workspace,
         foldedPath,
         bearer,
-        origin: requestOrigin(c),
+        origin: runOriginOf(c),
       });
       onLockEvent();
       return answer;
@@ -200,7 +204,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       }),
     headers: conditionHeader,
     responses: { 204: { description: 'Released.' } },
-    refusals: { 403: sometimes('WWW-Authenticate'), 412: always('ETag') },
+    refusals: { 403: optionalHeaders('WWW-Authenticate'), 412: requiredHeaders('ETag') },
     async handle({ c, query }) {
       const admission = c.get('releaseAdmission');
       if (admission.retryAfterSeconds !== null && !(await namesOwnLock(c, storage))) {

@@ -1,7 +1,7 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
-import type { Answer } from '../contract/answer.ts';
+import type { ApiResponse } from '../contract/answer.ts';
 import { problemSchema } from '../contract/schemas.ts';
 import { parseRequestPart } from '../contract/validate.ts';
 import { type Access, type AccessControl, requireAccess } from '../http/access.ts';
@@ -68,13 +68,13 @@ const named =
     Object.fromEntries(names.map((name): [string, ResponseHeader] => [name, { ...responseHeaders[name], required }]));
 
 /** On every answer with the status. */
-export const always = named(true);
+export const requiredHeaders = named(true);
 
 /** On some answers: the description says when. */
-export const sometimes = named(false);
+export const optionalHeaders = named(false);
 
-const ofEveryAnswer = always('X-Request-Id', 'Cache-Control', 'X-Content-Type-Options');
-const ofEveryAnswerToAToken = sometimes('RateLimit', 'RateLimit-Policy');
+const ofEveryAnswer = requiredHeaders('X-Request-Id', 'Cache-Control', 'X-Content-Type-Options');
+const ofEveryAnswerToAToken = optionalHeaders('RateLimit', 'RateLimit-Policy');
 
 /** Written once in the document, because most answers have them. */
 export const commonHeaders = Object.entries({ ...ofEveryAnswer, ...ofEveryAnswerToAToken });
@@ -108,7 +108,7 @@ interface Operation<Body, Query> {
   readonly responses: Responses;
   /** Problems beyond those that follow from the rest, by status, with their own headers. */
   readonly refusals?: Readonly<Record<number, ResponseHeaders>>;
-  handle(call: Call<Body, Query>): Promise<Answer>;
+  handle(call: Call<Body, Query>): Promise<ApiResponse>;
 }
 
 interface Call<Body, Query> {
@@ -138,12 +138,12 @@ const problemResponse = (description: string, headers: ResponseHeaders = {}) => 
 });
 
 function refusalsOf({ access, params, body, query, refusals }: Operation<unknown, unknown>): Responses {
-  const [challenge, retryAfter] = [always('WWW-Authenticate'), always('Retry-After')];
+  const [challenge, retryAfter] = [requiredHeaders('WWW-Authenticate'), requiredHeaders('Retry-After')];
   const headersByStatus: Readonly<Record<number, ResponseHeaders>> = {
     ...(access !== 'anyone' && { 401: challenge, 429: retryAfter, 503: retryAfter }),
     ...(access !== 'anyone' && access !== 'any-token' && { 403: challenge }),
     ...(params && { 404: {} }),
-    ...(body && { 400: {}, 413: {}, 415: sometimes('Accept-Encoding'), 422: {} }),
+    ...(body && { 400: {}, 413: {}, 415: optionalHeaders('Accept-Encoding'), 422: {} }),
     ...(query && { 422: {} }),
     ...refusals,
   };
@@ -151,7 +151,7 @@ function refusalsOf({ access, params, body, query, refusals }: Operation<unknown
     status,
     problemResponse(refusalDescriptions[Number(status)] ?? 'Failed.', headers),
   ]);
-  return { ...Object.fromEntries(expected), default: problemResponse('Any other problem.', sometimes('Allow')) };
+  return { ...Object.fromEntries(expected), default: problemResponse('Any other problem.', optionalHeaders('Allow')) };
 }
 
 function describe(api: Api, operation: Operation<unknown, unknown>): void {

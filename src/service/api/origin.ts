@@ -5,7 +5,7 @@ import { bearerOf, type Environment } from '../http/context.ts';
 const maxOriginLength = 2_048;
 
 /** The address of the run that sent a request, from its Referer: a web address without credentials. */
-export function originOf(referer: string | undefined): string | null {
+export function refererOrigin(referer: string | undefined): string | null {
   if (referer === undefined || referer.length > maxOriginLength || !URL.canParse(referer)) return null;
   const url = new URL(referer);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
@@ -17,8 +17,8 @@ export function originOf(referer: string | undefined): string | null {
 }
 
 /** What the identity of a run has proven goes before what a request says of itself. */
-export const requestOrigin = (c: Context<Environment>): string | null =>
-  bearerOf(c).run?.origin ?? originOf(c.req.header('referer'));
+export const runOriginOf = (c: Context<Environment>): string | null =>
+  bearerOf(c).run?.origin ?? refererOrigin(c.req.header('referer'));
 
 export const originHeader = z.object({
   Referer: z.string().optional().openapi({

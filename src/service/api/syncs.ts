@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Sync } from '../../interface/resources.ts';
-import { jsonAnswer } from '../contract/answer.ts';
+import { jsonApiResponse } from '../contract/answer.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { branchField, syncSchema } from '../contract/schemas.ts';
 import { type AccessControl, requireFreeDisk } from '../http/access.ts';
@@ -8,7 +8,7 @@ import { addressedWorkspace, bearerOf } from '../http/context.ts';
 import type { Idempotent } from '../idempotency/idempotency.ts';
 import { findSync, isSyncId } from '../syncs/queue.ts';
 import { type PrepareSync, startPrepared } from '../syncs/trigger.ts';
-import { type Api, addOperation, always, jsonResponse, sometimes } from './operation.ts';
+import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
 import { keyedRequestOf, keyHeader, syncParameter, workspaceParameter } from './parameters.ts';
 
 export interface SyncRoutes extends AccessControl {
@@ -42,11 +42,11 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
     body: syncRequestSchema,
     responses: {
       202: jsonResponse('Queued. Location has its status.', syncSchema, {
-        ...always('Location'),
-        ...sometimes('Idempotency-Replayed'),
+        ...requiredHeaders('Location'),
+        ...optionalHeaders('Idempotency-Replayed'),
       }),
     },
-    refusals: { 409: always('Retry-After') },
+    refusals: { 409: requiredHeaders('Retry-After') },
     async handle({ c, body: { branch } }) {
       const workspace = await addressedWorkspace(c, storage);
       requireFreeDisk(routes);
@@ -59,7 +59,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
           const start = await startPrepared(db, storage.now, wanted, preparation);
           if (start.kind === 'unknown-branch') throw invalid({ pointer: '#/branch', detail: start.why });
           const location = `/v1/workspaces/${workspace.id}/syncs/${start.sync.sync_id}`;
-          return jsonAnswer(202, withCloneUrl(workspace.id, start.sync), { location });
+          return jsonApiResponse(202, withCloneUrl(workspace.id, start.sync), { location });
         },
       );
       onQueued();
@@ -80,7 +80,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
       const id = c.req.param('sync_id') ?? '';
       const sync = isSyncId(id) ? await findSync(storage.read, workspace.id, id) : undefined;
       if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');
-      return jsonAnswer(200, withCloneUrl(workspace.id, sync));
+      return jsonApiResponse(200, withCloneUrl(workspace.id, sync));
     },
   });
 }

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
-import { type Answer, jsonAnswer } from '../contract/answer.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
 import { problemSchema } from '../contract/schemas.ts';
 import type { AccessControl } from '../http/access.ts';
@@ -11,7 +11,7 @@ import { readParameters } from '../http/urlencoded.ts';
 import { exchangedTokenSeconds } from '../tokens/exchanged.ts';
 import type { ExchangeToken } from '../trust/exchange.ts';
 import { maxIdentityLength } from '../trust/verify-identity.ts';
-import { type Api, addOperation, always, jsonResponse } from './operation.ts';
+import { type Api, addOperation, jsonResponse, requiredHeaders } from './operation.ts';
 
 export interface TokenExchangeRoute extends AccessControl {
   readonly exchangeToken: ExchangeToken;
@@ -57,11 +57,11 @@ const errorSchema = z
   .object({ error: z.enum(errorCodes), error_description: z.string() })
   .openapi('TokenExchangeError');
 
-const wrong = (code: ErrorCode, description: string): Answer =>
-  jsonAnswer(400, { error: code, error_description: description });
+const wrong = (code: ErrorCode, description: string): ApiResponse =>
+  jsonApiResponse(400, { error: code, error_description: description });
 
-const later = (status: 429 | 503, description: string, retryAfterSeconds: number): Answer =>
-  jsonAnswer(
+const later = (status: 429 | 503, description: string, retryAfterSeconds: number): ApiResponse =>
+  jsonApiResponse(
     status,
     { error: 'temporarily_unavailable', error_description: description },
     { 'retry-after': String(retryAfterSeconds) },
@@ -101,10 +101,10 @@ export function addTokenExchangeRoute(api: Api, routes: TokenExchangeRoute): voi
     responses: {
       200: jsonResponse('A token for a quarter of an hour.', tokenSchema),
       400: jsonResponse('Refused (RFC 6749, section 5.2).', errorSchema),
-      429: jsonResponse('Too many exchanges.', errorSchema, always('Retry-After')),
+      429: jsonResponse('Too many exchanges.', errorSchema, requiredHeaders('Retry-After')),
       503: {
         description: 'The issuer cannot be asked for its keys, or the database does not answer.',
-        headers: always('Retry-After'),
+        headers: requiredHeaders('Retry-After'),
         content: { 'application/json': { schema: errorSchema }, [problemMediaType]: { schema: problemSchema } },
       },
     },
@@ -130,7 +130,7 @@ export function addTokenExchangeRoute(api: Api, routes: TokenExchangeRoute): voi
       });
       switch (exchange.kind) {
         case 'exchanged':
-          return jsonAnswer(200, {
+          return jsonApiResponse(200, {
             access_token: exchange.secret,
             issued_token_type: typeOf('access_token'),
             token_type: 'Bearer',

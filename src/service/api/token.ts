@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { scopes } from '../../interface/scopes.ts';
-import { jsonAnswer } from '../contract/answer.ts';
+import { jsonApiResponse } from '../contract/answer.ts';
 import type { AccessControl } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
 import { type Api, addOperation, jsonResponse } from './operation.ts';
@@ -26,7 +26,7 @@ export function addTokenRoute(api: Api, control: AccessControl): void {
     responses: { 200: jsonResponse('Never its secret.', tokenSchema) },
     async handle({ c }) {
       const { id, name, owner, scopes, workspaces } = bearerOf(c);
-      return jsonAnswer(200, { id, name, owner, scopes, workspaces });
+      return jsonApiResponse(200, { id, name, owner, scopes, workspaces });
     },
   });
 }

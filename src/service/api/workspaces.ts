@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { jsonAnswer } from '../contract/answer.ts';
+import { jsonApiResponse } from '../contract/answer.ts';
 import { Refusal, unavailable } from '../contract/problem.ts';
 import { branchSchema, workspaceSchema } from '../contract/schemas.ts';
 import type { AccessControl } from '../http/access.ts';
@@ -26,7 +26,7 @@ export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
     responses: { 200: jsonResponse('All of them.', z.object({ workspaces: z.array(workspaceSchema) })) },
     async handle({ c }) {
       const workspaces = await listWorkspaces(storage.read);
-      return jsonAnswer(200, { workspaces: workspaces.filter(({ id }) => maySee(bearerOf(c), id)) });
+      return jsonApiResponse(200, { workspaces: workspaces.filter(({ id }) => maySee(bearerOf(c), id)) });
     },
   });
 
@@ -42,7 +42,7 @@ export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
       const listing = await listBranches(await addressedWorkspace(c, storage));
       switch (listing.kind) {
         case 'listed':
-          return jsonAnswer(200, { branches: listing.branches });
+          return jsonApiResponse(200, { branches: listing.branches });
         case 'busy':
           throw new Refusal('unavailable', listing.why, { headers: { 'retry-after': '5' } });
         case 'no-answer':

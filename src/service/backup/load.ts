@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Dialect } from '../storage/storage.ts';
-import { databaseTrouble } from '../storage/unavailable.ts';
+import { databaseProblem } from '../storage/unavailable.ts';
 import { type Counts, damaged, foreign, type Header, type Part, type Row } from './format.ts';
 
 export interface Loader {
@@ -75,7 +75,7 @@ async function insertRows(db: Database, dialect: Dialect, { table, columns, rows
   try {
     await sql`insert into ${sql.table(table)} (${names}) ${overriding} values ${values}`.execute(db);
   } catch (error) {
-    if (databaseTrouble(error) !== undefined || !(error instanceof Error)) throw error;
+    if (databaseProblem(error) !== undefined || !(error instanceof Error)) throw error;
     throw damaged(`the database does not accept rows of the table "${table}" (${error.message})`);
   }
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { BackupError } from '../backup/format.ts';
 import { systemErrorText } from '../platform/system-errors.ts';
-import { Failure } from './command.ts';
+import { CommandError } from './command.ts';
 import { quoted } from './output/print.ts';
 
 /** For this user alone. No file is overwritten. */
@@ -23,10 +23,10 @@ const fileErrors: Readonly<Record<string, string>> = {
 
 /** A sentence about the file or its content. An error of anything else, such as the database, stays as it is. */
 export function backupFailure(file: string, error: unknown, texts: Readonly<Record<string, string>> = {}): unknown {
-  if (error instanceof BackupError) return new Failure(error.message);
+  if (error instanceof BackupError) return new CommandError(error.message);
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
   const code = String(error.code);
   const reason = texts[code] ?? fileErrors[code] ?? systemErrorText(code);
   const name = file === '-' ? 'The pipe' : `The file ${quoted(file)}`;
-  return reason === undefined ? error : new Failure(`${name} cannot be used: ${reason}.`);
+  return reason === undefined ? error : new CommandError(`${name} cannot be used: ${reason}.`);
 }

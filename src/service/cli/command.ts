@@ -3,7 +3,7 @@ import { quoted } from './output/print.ts';
 import type { ProcessIo } from './process-io.ts';
 
 /** An expected failure of a command. The message is a sentence for a person and holds no secret. */
-export class Failure extends Error {
+export class CommandError extends Error {
   override readonly name = 'Failure';
   readonly exitCode: 1 | 2;
 
@@ -17,7 +17,7 @@ export class Failure extends Error {
 /** Where a command takes no flags or no arguments. */
 export type None = Readonly<Record<never, never>>;
 
-export interface Call<F extends Flags, A extends Flags> {
+export interface CommandContext<F extends Flags, A extends Flags> {
   readonly flags: FlagValues<F>;
   readonly arguments: FlagValues<A>;
   readonly environment: NodeJS.ProcessEnv;
@@ -42,11 +42,11 @@ export interface Definition<F extends Flags, A extends Flags> {
   /** What is wrong with flags that are right one by one. */
   check?(flags: FlagValues<F>): readonly string[];
   /** Throws a Failure when it cannot be done. */
-  run(call: Call<F, A>): Promise<void>;
+  run(call: CommandContext<F, A>): Promise<void>;
 }
 
 /** What follows the words of a command, taken apart but not read yet. */
-export interface Line {
+export interface ParsedArguments {
   /** Texts by flag. A flag without the value that it needs has none, and is among the problems. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
   readonly arguments: readonly string[];
@@ -59,14 +59,14 @@ export interface Command
   readonly flags: Flags;
   readonly arguments: Flags;
   /** What to run, where the line is right. */
-  prepare(line: Line, environment: NodeJS.ProcessEnv): Reading<(io: ProcessIo) => Promise<void>>;
+  prepare(line: ParsedArguments, environment: NodeJS.ProcessEnv): Reading<(io: ProcessIo) => Promise<void>>;
 }
 
 /** Undefined for a flag without the value that it needs. The command line wins, and an empty variable counts as none. */
 function readFlag(
   name: string,
   flag: Flags[string],
-  line: Line,
+  line: ParsedArguments,
   environment: NodeJS.ProcessEnv,
 ): Reading<unknown> | undefined {
   const typed = line.flags.get(name);

@@ -1,13 +1,13 @@
 import { GitError } from '../git/git-error.ts';
-import { databaseTrouble } from '../storage/unavailable.ts';
-import { Failure } from './command.ts';
+import { databaseProblem } from '../storage/unavailable.ts';
+import { CommandError } from './command.ts';
 import { printLines } from './output/table.ts';
 import { type ProcessIo, processIo } from './process-io.ts';
-import { programName, runProgram } from './program.ts';
+import { programName, runCli } from './program.ts';
 
 function explain(error: unknown): string[] {
-  const isExpected = error instanceof Failure || error instanceof GitError;
-  const sentence = isExpected ? error.message : databaseTrouble(error);
+  const isExpected = error instanceof CommandError || error instanceof GitError;
+  const sentence = isExpected ? error.message : databaseProblem(error);
   if (sentence !== undefined) return [sentence];
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return ['Unexpected error. This is a fault of the service:', ...trace.split('\n')];
@@ -20,10 +20,10 @@ export async function main(
   io: ProcessIo = processIo(),
 ): Promise<number> {
   try {
-    return await runProgram(args, { environment, io });
+    return await runCli(args, { environment, io });
   } catch (error) {
     const [first, ...more] = explain(error);
     printLines(io.stderr, [`${programName}: ${first}`, ...more]);
-    return error instanceof Failure ? error.exitCode : 1;
+    return error instanceof CommandError ? error.exitCode : 1;
   }
 }

@@ -4,7 +4,7 @@ import { makeFolder } from '../storage/make-folder.ts';
 import { type Migration, NewerSchemaError } from '../storage/migrations.ts';
 import { openSqlite } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
-import { Failure } from './command.ts';
+import { CommandError } from './command.ts';
 import { quoted } from './output/print.ts';
 import { printLines } from './output/table.ts';
 import type { ProcessIo } from './process-io.ts';
@@ -14,10 +14,10 @@ const codeOf = (error: Error): string => ('code' in error && typeof error.code =
 /** What to tell when the folder, or the database in it, cannot be used. */
 export function folderFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  if (error instanceof NewerSchemaError) return new Failure(error.message);
+  if (error instanceof NewerSchemaError) return new CommandError(error.message);
   const reason = sqliteErrorText(error) ?? systemErrorText(codeOf(error));
   if (reason === undefined) return error;
-  return new Failure(
+  return new CommandError(
     `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,
   );
 }
@@ -39,7 +39,7 @@ export function databaseUrl(environment: NodeJS.ProcessEnv): string | null {
   const url = environment['DATABASE_URL'] ?? '';
   if (url === '') return null;
   if (!/^postgres(ql)?:\/\//.test(url))
-    throw new Failure(`DATABASE_URL is not the address of a PostgreSQL database. ${urlForm}`);
+    throw new CommandError(`DATABASE_URL is not the address of a PostgreSQL database. ${urlForm}`);
   return url;
 }
 
@@ -85,7 +85,7 @@ export async function openStorage(
     return await openPostgres({ url, onIdleError, onCommit, onMigrated });
   } catch (error) {
     if (url === null || error instanceof NewerSchemaError) throw folderFailure(data, error);
-    throw new Failure(`The database that DATABASE_URL names cannot be used: ${whyNoDatabase(error)}.`);
+    throw new CommandError(`The database that DATABASE_URL names cannot be used: ${whyNoDatabase(error)}.`);
   }
 }
 

@@ -37,7 +37,7 @@ export function processIo(): ProcessIo {
 }
 
 /** From package.json, which is equally far above the sources and the build. */
-export function version(): string {
+export function packageVersion(): string {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   // The package's own file, which the tests of the package read too.
   return (JSON.parse(text) as { readonly version: string }).version;
@@ -49,4 +49,4 @@ export function revision(): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-export const versionText = (): string => `${version()} (revision ${revision() ?? 'unknown'})`;
+export const versionText = (): string => `${packageVersion()} (revision ${revision() ?? 'unknown'})`;

@@ -1,5 +1,5 @@
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
-import type { Command, Line } from './command.ts';
+import type { Command, ParsedArguments } from './command.ts';
 import { commands as allCommands } from './commands.ts';
 import { nearest } from './did-you-mean.ts';
 import { type Flags, variableOf } from './flags.ts';
@@ -30,7 +30,7 @@ function switchWithValue(text: string, flags: Flags): readonly [name: string, va
  * `commander` ends at the first mistake. Here it takes the line apart, and the command judges what is there: all mistakes are
  * told at once.
  */
-function collectLine(commander: Commander, command: Command): () => Line {
+function collectLine(commander: Commander, command: Command): () => ParsedArguments {
   const { flags, arguments: takes } = command;
   const texts = new Map<string, readonly string[]>();
   const problems: string[] = [];
@@ -176,7 +176,7 @@ const fullName = (command: Commander): string =>
   command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
 
 /** Returns the exit code: 2 for wrong usage, 0 otherwise. What the command throws is thrown on. */
-export async function runProgram(args: readonly string[], context: ProgramContext): Promise<number> {
+export async function runCli(args: readonly string[], context: ProgramContext): Promise<number> {
   const [first, ...words] = args;
   // `help token create`: the program's own `help` goes one word deep.
   const typed = first === 'help' && words.length > 1 ? [...words, '--help'] : args;

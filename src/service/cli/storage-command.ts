@@ -6,12 +6,19 @@ import { databaseFile } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { findWorkspace, listWorkspaces } from '../workspaces/workspaces.ts';
-import { type Call, type Command, type Definition, defineCommand, Failure, type None } from './command.ts';
+import {
+  type Command,
+  type CommandContext,
+  CommandError,
+  type Definition,
+  defineCommand,
+  type None,
+} from './command.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type Flags, type FlagValues, required, toggle, withDefault } from './flags.ts';
 import { databaseUrl, openStorage, printMigration } from './open-storage.ts';
 import { printJson, quoted } from './output/print.ts';
-import { type Line, printLines } from './output/table.ts';
+import { type OutputBlock, printLines } from './output/table.ts';
 import type { ProcessIo } from './process-io.ts';
 import { parseFolder } from './values.ts';
 
@@ -26,7 +33,7 @@ export const storageVariables = [['DATABASE_URL', 'a PostgreSQL database, instea
 
 /** The output of a command: one document for a program, lines for a person, or a file of any length. */
 type Answer =
-  | { readonly document: unknown; readonly lines: readonly Line[] }
+  | { readonly document: unknown; readonly lines: readonly OutputBlock[] }
   | { readonly file: AsyncIterable<string> };
 
 interface StorageDefinition<F extends Flags, A extends Flags>
@@ -34,7 +41,7 @@ interface StorageDefinition<F extends Flags, A extends Flags>
   readonly flags?: F;
   /** Otherwise the database has to exist, so that a mistyped folder is not taken for an empty service. */
   readonly mayBeNew?: boolean;
-  run(call: Omit<Call<F & typeof commonFlags, A>, 'io'>, storage: Storage): Promise<Answer>;
+  run(call: Omit<CommandContext<F & typeof commonFlags, A>, 'io'>, storage: Storage): Promise<Answer>;
 }
 
 /** A command on what the service has stored. */
@@ -74,7 +81,7 @@ async function writeFile(io: ProcessIo, file: AsyncIterable<string>): Promise<vo
 
 export function requireStored(data: string, environment: NodeJS.ProcessEnv): void {
   if (databaseUrl(environment) !== null || existsSync(databaseFile(data))) return;
-  throw new Failure(
+  throw new CommandError(
     `No service has stored anything in the folder ${quoted(data)} yet. Name the folder of the service with --data, or start one there with "workspace-service serve".`,
   );
 }
@@ -86,7 +93,7 @@ export async function requireWorkspace({ read }: Storage, id: string): Promise<v
   if ((await findWorkspace(read, id)) !== undefined) return;
   const ids = (await listWorkspaces(read)).map((known) => known.id);
   const hint = didYouMean(id, ids) || 'The command "workspace-service workspace list" shows those that there are. ';
-  throw new Failure(`There is no workspace "${id}". ${hint.trim()}`);
+  throw new CommandError(`There is no workspace "${id}". ${hint.trim()}`);
 }
 
 /** In a container, a user may have a number and no name. */

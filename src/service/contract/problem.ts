@@ -7,7 +7,7 @@ import {
   problemTypePrefix,
 } from '../../interface/problem.ts';
 import type { Lock } from '../../interface/resources.ts';
-import type { Answer } from './answer.ts';
+import type { ApiResponse } from './answer.ts';
 
 export interface RefusalExtras {
   readonly errors?: readonly FieldError[];
@@ -46,12 +46,12 @@ export function invalid(...errors: readonly [FieldError, ...FieldError[]]): Refu
   return new Refusal('invalid-request', `${what}: ${first.detail}${more}`, { errors });
 }
 
-export function problemAnswer(
+export function toProblemResponse(
   name: ProblemName,
   detail: string,
   requestId: string,
   { errors, lock, headers = {} }: RefusalExtras = {},
-): Answer {
+): ApiResponse {
   const { status, title } = problems[name];
   const problem: Problem = {
     type: problemTypePrefix + name,

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { answerErrors, refuseOtherMethods, sendProblem, unknownAddress } from '../http/app.ts';
+import { handleErrors, refuseOtherMethods, sendProblem, unknownAddress } from '../http/app.ts';
 import type { App, Environment } from '../http/context.ts';
 import { wantsPage } from './frame/answer.ts';
 import { addAssets } from './frame/assets.ts';
@@ -37,7 +37,7 @@ export function createDashboard(parts: DashboardParts): App {
   const app: App = new Hono<Environment>();
   const live = { ...parts, takeLivePage: createLivePageQuota() };
   app.onError(
-    answerErrors(parts.log, (c, refusal) => (wantsPage(c) ? sendErrorPage(c, refusal) : sendProblem(c, refusal))),
+    handleErrors(parts.log, (c, refusal) => (wantsPage(c) ? sendErrorPage(c, refusal) : sendProblem(c, refusal))),
   );
   addAssets(app);
   addSignInPages(app, parts);

@@ -1,6 +1,6 @@
 import { fetchedHead, makeRepository } from './bare-repository.ts';
 import { GitError } from './git-error.ts';
-import { land } from './land.ts';
+import { publishFetch } from './land.ts';
 import { removeAbandonedPacks } from './maintain.ts';
 import { endedBy } from './run-git.ts';
 import { type Transfer, transferBeside } from './transfer.ts';
@@ -82,7 +82,7 @@ export async function fetchBranch(
         );
       }
       await beforeLanding?.();
-      await land(git, repository, mirror, branch, head);
+      await publishFetch(git, repository, mirror, branch, head);
       return { head, receivedObjects };
     },
   );

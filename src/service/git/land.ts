@@ -58,7 +58,7 @@ async function removeReplacedBranches(git: GitCommand, mirror: Mirror, branch: B
 }
 
 /** Moves what was fetched into the mirror, and the branch to its new head. */
-export async function land(
+export async function publishFetch(
   git: GitCommand,
   from: string,
   mirror: Mirror,

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
-export interface Credentials {
+export interface RemoteCredentials {
   readonly username: string;
   readonly password: string;
 }
@@ -10,7 +10,7 @@ export interface Credentials {
 export interface Remote {
   readonly kind: 'https' | 'ssh' | 'file';
   readonly address: string;
-  readonly credentials?: Credentials;
+  readonly credentials?: RemoteCredentials;
 }
 
 export const maxRemoteLength = 2_048;
@@ -44,7 +44,7 @@ function whyNotAsPath(path: string): string | undefined {
 }
 
 /** Credentials are left out wherever the remote is printed or serialised as a whole: only code that asks gets them. */
-function httpsRemote(address: string, credentials: Credentials | undefined): Remote {
+function httpsRemote(address: string, credentials: RemoteCredentials | undefined): Remote {
   const remote: Remote = { kind: 'https', address };
   return credentials === undefined
     ? remote
@@ -155,7 +155,7 @@ export function remoteArguments({ kind, address }: Remote): readonly string[] {
   return [...(kind === 'file' ? [serveAnyOwner] : []), '--end-of-options', address];
 }
 
-export const basicAuthorization = ({ username, password }: Credentials): string =>
+export const basicAuthorization = ({ username, password }: RemoteCredentials): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
 /** The settings that let git in, for this host alone. They are secrets: they go through the environment of git. */

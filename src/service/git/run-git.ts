@@ -77,7 +77,7 @@ function giveWay({ pid }: ChildProcess): void {
 }
 
 /** Runs a program to its end, whichever way it ends. There is no shell in between, and nothing is left running. */
-export function runProgram(
+export function runProcess(
   program: string,
   args: readonly string[],
   /** The whole of it: nothing is added. */
@@ -182,4 +182,4 @@ export function runProgram(
 }
 
 export const runGit = (args: readonly string[], environment: NodeJS.ProcessEnv, work: GitWork): Promise<GitOutcome> =>
-  runProgram('git', args, environment, work);
+  runProcess('git', args, environment, work);

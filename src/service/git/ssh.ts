@@ -3,7 +3,7 @@ import { GitError } from './git-error.ts';
 import { wordsOfGit } from './git-output.ts';
 import { createRemoteRedactor } from './redact.ts';
 import { type Remote, sshDestination } from './remote.ts';
-import { type Limits, runProgram } from './run-git.ts';
+import { type Limits, runProcess } from './run-git.ts';
 
 /** For a shell on the other side, as git does it. Most servers look at the words themselves, and quotes are not needed. */
 const quoted = (path: string): string =>
@@ -20,8 +20,8 @@ export async function lfsAuthenticate(operator: NodeJS.ProcessEnv, remote: Remot
   const { GIT_SSH_COMMAND: command, GIT_SSH: program } = environment;
   const outcome =
     command === undefined
-      ? await runProgram(program ?? 'ssh', args, environment, { limits })
-      : await runProgram('sh', ['-c', `${command} "$@"`, 'ssh', ...args], environment, { limits });
+      ? await runProcess(program ?? 'ssh', args, environment, { limits })
+      : await runProcess('sh', ['-c', `${command} "$@"`, 'ssh', ...args], environment, { limits });
   if (outcome.kind === 'exited' && outcome.status === 0) return outcome.output;
   if (outcome.kind === 'aborted') throw new GitError('aborted', 'ssh was told to stop.');
   const said = outcome.kind === 'exited' ? wordsOfGit(outcome.errorLines.map(createRemoteRedactor(remote))) : '';

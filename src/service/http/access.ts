@@ -7,7 +7,7 @@ import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
 import type { Environment } from './context.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { RequestTurns } from './request-turns.ts';
+import type { RequestScheduler } from './request-turns.ts';
 
 /** What a request needs: nothing, any valid token, or a token with a scope. */
 export type Access = 'anyone' | 'any-token' | Scope;
@@ -43,19 +43,19 @@ export function basicPasswordIn(authorization: string | undefined): string | und
 }
 
 /** How a request may bring its token. */
-export interface SignIn {
+export interface AuthScheme {
   readonly tokenIn: (authorization: string | undefined) => string | undefined;
   /** What somebody is told who brings none. */
   readonly how: string;
 }
 
-const byBearer: SignIn = {
+const byBearer: AuthScheme = {
   tokenIn: bearerTokenIn,
   how: 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".',
 };
 
 /** For git and what works with it, which know of user names and passwords alone. */
-export const byBearerOrPassword: SignIn = {
+export const byBearerOrPassword: AuthScheme = {
   tokenIn: (authorization) => bearerTokenIn(authorization) ?? basicPasswordIn(authorization),
   how: 'Sign in with an API token as the password, with any user name, or in the header "Authorization: Bearer <API_TOKEN>".',
 };
@@ -63,12 +63,12 @@ export const byBearerOrPassword: SignIn = {
 export interface AccessControl {
   readonly storage: Storage;
   readonly rateLimiter: RateLimiter;
-  readonly turns: Pick<RequestTurns, 'identify' | 'measured'>;
+  readonly turns: Pick<RequestScheduler, 'identify' | 'measured'>;
   /** A request has come in with this token. */
   readonly noteUse: (tokenId: string) => void;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   /** Bearer alone, if not given. */
-  readonly signIn?: SignIn;
+  readonly signIn?: AuthScheme;
 }
 
 const roomAgainAfterSeconds = 10;

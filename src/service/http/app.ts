@@ -3,10 +3,10 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, type ErrorHandler, Hono } from 'hono';
 import { routePath } from 'hono/route';
 import type { Logger } from 'pino';
-import { problemAnswer, Refusal, unavailable } from '../contract/problem.ts';
+import { Refusal, toProblemResponse, unavailable } from '../contract/problem.ts';
 import type { Cidr } from '../platform/ip-address.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { databaseTrouble, isOrphaned } from '../storage/unavailable.ts';
+import { databaseProblem, isOrphaned } from '../storage/unavailable.ts';
 import { createClientAddress } from './client-address.ts';
 import { type App, addressOf, type Environment, send } from './context.ts';
 import { hasValidHost, routingPath } from './request-target.ts';
@@ -25,7 +25,7 @@ const maxLoggedPath = 4_096;
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isOrphaned(error)) return new Refusal('not-found', 'The workspace was removed during this request.');
-  const trouble = databaseTrouble(error);
+  const trouble = databaseProblem(error);
   if (trouble !== undefined) {
     return unavailable(`${trouble} It is not known whether anything was changed. Try again in a moment.`);
   }
@@ -36,9 +36,9 @@ function asRefusal(error: unknown): Refusal {
 export type ShowRefusal = (c: Context<Environment>, refusal: Refusal) => Response | Promise<Response>;
 
 export const sendProblem: ShowRefusal = (c, { problem, message, extras }) =>
-  send(c, problemAnswer(problem, message, c.get('requestId'), extras));
+  send(c, toProblemResponse(problem, message, c.get('requestId'), extras));
 
-export const answerErrors =
+export const handleErrors =
   (log: Logger, show: ShowRefusal): ErrorHandler<Environment> =>
   (error, c) => {
     const refusal = asRefusal(error);
@@ -112,7 +112,7 @@ export function createApp(parts: AppParts, mounted: readonly App[], show: ShowRe
     // Hono's type does not know that the bindings are those of the Node server.
     getPath: (_request, options) => routingPath((options?.env as HttpBindings | undefined)?.incoming.url ?? '/'),
   });
-  app.onError(answerErrors(parts.log, show));
+  app.onError(handleErrors(parts.log, show));
   observe(app, parts);
   refuseInvalidHost(app);
   for (const each of mounted) app.route('/', each);

@@ -5,7 +5,7 @@ export interface AttemptLimit {
   readonly everyMs: number;
 }
 
-export type Attempt =
+export type AttemptDecision =
   /** Successes do not count: people behind one address share it. */
   { readonly kind: 'allowed'; succeeded(): void } | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
 
@@ -27,7 +27,7 @@ export function subscriberOf(address: string): string {
 }
 
 export interface Attempts {
-  (source: string): Attempt;
+  (source: string): AttemptDecision;
   /** How many seconds a source must wait before its next attempt; 0 if it need not. This does not count. */
   readonly secondsUntilAllowed: (source: string) => number;
 }
@@ -47,7 +47,7 @@ export function limitAttempts({ max, everyMs }: AttemptLimit, clock: () => numbe
     return Math.max(0, Math.ceil((known.since + everyMs - clock()) / 1_000));
   }
 
-  function attempt(source: string): Attempt {
+  function attempt(source: string): AttemptDecision {
     const retryAfterSeconds = secondsUntilAllowed(source);
     if (retryAfterSeconds > 0) return { kind: 'refused', retryAfterSeconds };
     const now = clock();

@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { Refusal } from '../contract/problem.ts';
 import type { Environment } from './context.ts';
 
-export const maxBodyBytes = 1024 * 1024;
+export const maxRequestBodyBytes = 1024 * 1024;
 
 export interface BodyLimit {
   readonly maxBytes: number;
@@ -15,7 +15,7 @@ export interface BodyLimit {
   readonly onPiece?: (bytes: number) => void;
 }
 
-const jsonLimit: BodyLimit = { maxBytes: maxBodyBytes, what: 'A request body' };
+const jsonLimit: BodyLimit = { maxBytes: maxRequestBodyBytes, what: 'A request body' };
 
 export const tooLarge = ({ what, maxBytes }: BodyLimit): Refusal =>
   new Refusal('body-too-large', `${what} must not be larger than ${maxBytes} bytes.`);

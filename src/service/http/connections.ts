@@ -137,7 +137,7 @@ const forTheRest = 256;
  * How many client connections to accept, given the limit on open files. Without it, clients that hold connections could
  * leave no files for git and the database, which everyone's requests need.
  */
-export const maxConnections = (openFiles: number): number =>
+export const connectionLimit = (openFiles: number): number =>
   Math.min(maxConnectionsEver, Math.max(Math.floor(openFiles / 4), openFiles - forTheRest));
 
 /** The limit of this process. Node raises it to the system's maximum at start. */

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import type { Actor } from '../audit/audit.ts';
-import type { Answer } from '../contract/answer.ts';
+import type { ApiResponse } from '../contract/answer.ts';
 import { noSuchWorkspace } from '../contract/problem.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
@@ -67,7 +67,7 @@ export const answerHeaders = (c: Context<Environment>, headers: Headers): Header
 });
 
 /** Sends what a rule answered. */
-export function send(c: Context<Environment>, { status, headers, body }: Answer): Response {
+export function send(c: Context<Environment>, { status, headers, body }: ApiResponse): Response {
   return new Response(body === '' ? null : body, {
     status,
     headers: { ...(body !== '' && { 'content-type': 'application/json' }), ...answerHeaders(c, headers) },

@@ -23,9 +23,9 @@ const weightOfLatest = 1 / 4;
 /** Of which something is remembered. */
 const maxKeys = 10_000;
 
-export interface FairTurns {
+export interface FairScheduler {
   /** Begins a request with this key when it is its turn, unless it has left before. */
-  wait(key: string, begin: () => void): Leave;
+  wait(key: string, begin: () => void): CancelWait;
   /** A request with this key has cost so much. */
   measured(key: string, ms: number): void;
   /** A connection was accepted. */
@@ -33,7 +33,7 @@ export interface FairTurns {
 }
 
 /** Gives a turn up that has not come yet. */
-export type Leave = () => void;
+export type CancelWait = () => void;
 
 /**
  * What one client asks over many connections at once arrives together, and would be worked on together while everything
@@ -42,7 +42,7 @@ export type Leave = () => void;
  * fewer of them are begun in a turn. Nothing is kept once a request has begun: those that wait for a lock or for a remote
  * hold nobody up.
  */
-export function createFairTurns(afterThisTurn: (work: () => void) => void = setImmediate): FairTurns {
+export function createFairTurns(afterThisTurn: (work: () => void) => void = setImmediate): FairScheduler {
   /** By key, in the order of their turns. */
   const waiting = new Map<string, Set<{ readonly begin: () => void }>>();
   /** By key: what a request costs, on average. */

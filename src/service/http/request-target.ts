@@ -53,7 +53,7 @@ const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-for
  * Where the client has asked, by its own word: only its own answer may depend on it. Undefined behind a proxy, where it is
  * not known.
  */
-export function requestOrigin({ headersDistinct }: IncomingMessage): string | undefined {
+export function hostOrigin({ headersDistinct }: IncomingMessage): string | undefined {
   const [host = ''] = headersDistinct['host'] ?? [];
   if (proxyHeaders.some((name) => headersDistinct[name] !== undefined)) return undefined;
   return URL.parse(`http://${host}`)?.origin;

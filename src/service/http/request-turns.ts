@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { secretHash } from '../tokens/secret.ts';
-import { createFairTurns, type FairTurns, type Leave } from './fair-turns.ts';
+import { type CancelWait, createFairTurns, type FairScheduler } from './fair-turns.ts';
 
-export interface RequestTurns {
+export interface RequestScheduler {
   /** Begins the request when it is its turn, unless its client is gone by then. */
   wait(incoming: IncomingMessage, begin: () => void): void;
   /** Its credential is that of this token: what comes with it next has the turns of the token. */
@@ -18,7 +18,7 @@ export interface RequestTurns {
  * a hundred hooks are told of takes the time of ten that none is told of.
  */
 export async function measureCost<T>(
-  { measured }: Pick<RequestTurns, 'measured'>,
+  { measured }: Pick<RequestScheduler, 'measured'>,
   tokenIds: readonly string[],
   work: () => Promise<T>,
 ): Promise<T> {
@@ -35,7 +35,7 @@ export interface RequestTurnsOptions {
   /** The secret that a request brings along, if it does. */
   readonly credentialOf: (incoming: IncomingMessage) => string | undefined;
   readonly addressOf: (incoming: IncomingMessage) => string | null;
-  readonly turns?: FairTurns;
+  readonly turns?: FairScheduler;
 }
 
 /** Of tokens and sessions that have sent something lately. */
@@ -49,7 +49,7 @@ export function createRequestTurns({
   credentialOf,
   addressOf,
   turns = createFairTurns(),
-}: RequestTurnsOptions): RequestTurns {
+}: RequestTurnsOptions): RequestScheduler {
   const tokenOf = new Map<string, string>();
   const keyOf = new WeakMap<IncomingMessage, string>();
 
@@ -64,7 +64,7 @@ export function createRequestTurns({
       const { socket } = incoming;
       const key = findKey(incoming);
       keyOf.set(incoming, key);
-      let leave: Leave | undefined;
+      let leave: CancelWait | undefined;
       // Requests whose clients are gone would fill the memory of a service that has more to do than it can.
       const left = (): void => leave?.();
       socket.once('close', left);

@@ -5,18 +5,18 @@ import { maxWaitSeconds } from '../locks/waiters.ts';
 import {
   type CloseServer,
   closeWithoutStacks,
+  connectionLimit,
   createDrain,
-  maxConnections,
   oneAfterTheOther,
   openFilesLimit,
 } from './connections.ts';
 import type { App } from './context.ts';
 import { originForm } from './request-target.ts';
-import type { RequestTurns } from './request-turns.ts';
+import type { RequestScheduler } from './request-turns.ts';
 import { answerUnreadable, type Unreadable } from './unreadable.ts';
 
 /** How long a client may take. One that needs longer is holding a connection rather than sending a request. */
-export interface Patience {
+export interface ServerTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkEveryMs: number;
@@ -26,7 +26,7 @@ export interface Patience {
   readonly keepAliveMs: number;
 }
 
-const usualPatience: Patience = {
+const defaultTimeouts: ServerTimeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
   checkEveryMs: 5_000,
@@ -52,8 +52,8 @@ const unheard: ServerEvents = { onUnreadable: nobody, onDropped: nobody, onError
 const withoutTurn = '/healthz';
 
 export interface ServerOptions {
-  readonly turns?: Pick<RequestTurns, 'wait' | 'connected'>;
-  readonly patience?: Partial<Patience>;
+  readonly turns?: Pick<RequestScheduler, 'wait' | 'connected'>;
+  readonly patience?: Partial<ServerTimeouts>;
   readonly events?: ServerEvents;
   readonly openFiles?: number;
 }
@@ -87,7 +87,7 @@ export async function startServer(
   port: number,
   { turns, patience, events = unheard, openFiles = openFilesLimit() }: ServerOptions = {},
 ): Promise<ListeningServer> {
-  const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...usualPatience, ...patience };
+  const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...patience };
   const answer = getRequestListener(app.fetch, {
     // Node's own Response turns every body into a stream, which costs a tenth of a request. The adapter's does not.
     overrideGlobalObjects: true,
@@ -103,7 +103,7 @@ export async function startServer(
     requireHostHeader: false,
   });
   server.timeout = silenceMs;
-  server.maxConnections = maxConnections(openFiles);
+  server.maxConnections = connectionLimit(openFiles);
   // Their size is limited already. Node would drop all but the first 2,000, and an If-Match could be among the rest.
   server.maxHeadersCount = 0;
   const onRequest = oneAfterTheOther((incoming, outgoing) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ProblemName, problems } from '../../interface/problem.ts';
-import { problemAnswer } from '../contract/problem.ts';
+import { toProblemResponse } from '../contract/problem.ts';
 import { shownPeer } from './client-address.ts';
 
 /** Input that was refused before it became a request. */
@@ -57,7 +57,7 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
       socket.destroy();
       return;
     }
-    const { headers, body } = problemAnswer(name, detail, requestId);
+    const { headers, body } = toProblemResponse(name, detail, requestId);
     const lines = Object.entries({ ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) });
     const head = lines.map(([field, value]) => `${field}: ${value}\r\n`).join('');
     sayLast(socket, `HTTP/1.1 ${problems[name].status} ${problems[name].title}\r\n${head}\r\n${body}`);

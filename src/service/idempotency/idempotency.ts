@@ -1,10 +1,10 @@
-import type { Answer } from '../contract/answer.ts';
+import type { ApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
 import type { CommitScope, Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
-import { type Answered, type PlacedRequest, placed, recallAll, rememberAll } from './remembered-answers.ts';
+import { type Answered, type IndexedRequest, placed, recallAll, rememberAll } from './remembered-answers.ts';
 
-function orThrow(outcome: Answer | Refusal): Answer {
+function orThrow(outcome: ApiResponse | Refusal): ApiResponse {
   if (outcome instanceof Refusal) throw outcome;
   return outcome;
 }
@@ -15,7 +15,7 @@ export interface BatchRules<Asked> {
   /** Refuses early, by what is committed already. */
   readonly refusedBefore: (asked: Asked) => Promise<Refusal | undefined>;
   /** Gives one result per request, in the same order. */
-  readonly decide: (db: Database, asked: readonly Asked[]) => Promise<readonly (Answer | Refusal)[]>;
+  readonly decide: (db: Database, asked: readonly Asked[]) => Promise<readonly (ApiResponse | Refusal)[]>;
 }
 
 /**
@@ -25,12 +25,12 @@ export interface BatchRules<Asked> {
 export function createIdempotency(storage: Storage, onRemembered: (bytes: number) => void = () => undefined) {
   const running = new Set<string>();
 
-  async function recall(db: Database, request: PlacedRequest): Promise<Answer | undefined> {
+  async function recall(db: Database, request: IndexedRequest): Promise<ApiResponse | undefined> {
     const [before] = await recallAll(db, storage, [request]);
     return before && orThrow(before);
   }
 
-  async function whileNoOtherRuns(request: PlacedRequest, work: () => Promise<Answer>): Promise<Answer> {
+  async function whileNoOtherRuns(request: IndexedRequest, work: () => Promise<ApiResponse>): Promise<ApiResponse> {
     const inFlight = JSON.stringify([request.tokenId, request.workspace, request.key]);
     if (running.has(inFlight)) {
       const detail = 'A request with this Idempotency-Key is still running. Try again in a moment.';
@@ -49,8 +49,8 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
     scope: CommitScope,
     keyed: KeyedRequest | undefined,
     prepare: () => Promise<Prepared>,
-    change: (db: Database, prepared: Prepared) => Promise<Answer>,
-  ): Promise<Answer> {
+    change: (db: Database, prepared: Prepared) => Promise<ApiResponse>,
+  ): Promise<ApiResponse> {
     if (keyed === undefined) {
       const prepared = await prepare();
       return storage.commit(scope, (db) => change(db, prepared));
@@ -74,7 +74,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
   /** The same for requests that are decided together, as many as are waiting. */
   function idempotentBatch<Asked>({ scopeOf, refusedBefore, decide }: BatchRules<Asked>) {
     const commit = storage.batchCommits(
-      ({ asked }: { readonly asked: Asked; readonly request: PlacedRequest | undefined }) => scopeOf(asked),
+      ({ asked }: { readonly asked: Asked; readonly request: IndexedRequest | undefined }) => scopeOf(asked),
       async (db, waiting) => {
         const keyed = waiting.map(({ request }) => request);
         const before = await recallAll(db, storage, keyed);
@@ -91,7 +91,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
       },
     );
 
-    async function ask(request: PlacedRequest | undefined, asked: Asked): Promise<Answer> {
+    async function ask(request: IndexedRequest | undefined, asked: Asked): Promise<ApiResponse> {
       const refusal = await refusedBefore(asked);
       if (refusal === undefined) return orThrow(await commit({ request, asked }));
       // What is in the way may be what the same request did before.
@@ -99,7 +99,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
       return before ?? orThrow(refusal);
     }
 
-    return (keyed: KeyedRequest | undefined, asked: Asked): Promise<Answer> => {
+    return (keyed: KeyedRequest | undefined, asked: Asked): Promise<ApiResponse> => {
       if (keyed === undefined) return ask(keyed, asked);
       const request = placed(keyed, scopeOf(asked));
       return whileNoOtherRuns(request, () => ask(request, asked));

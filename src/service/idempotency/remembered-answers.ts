@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Answer } from '../contract/answer.ts';
+import type { ApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
-import { atTheirPlaces, batchQuery, numberOf, placeInList, textOf } from '../storage/batch-query.ts';
+import { batchQuery, inInputOrder, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { CommitScope, Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
@@ -15,11 +15,11 @@ const keyReused = (): Refusal =>
   );
 
 /** With its workspace; empty for a request that has none. */
-export interface PlacedRequest extends KeyedRequest {
+export interface IndexedRequest extends KeyedRequest {
   readonly workspace: string;
 }
 
-export const placed = (request: KeyedRequest, scope: CommitScope): PlacedRequest => ({
+export const placed = (request: KeyedRequest, scope: CommitScope): IndexedRequest => ({
   ...request,
   workspace: typeof scope === 'string' ? '' : scope.workspace,
 });
@@ -33,7 +33,7 @@ const selectAnswers = batchQuery((db, members, now) =>
         .on('workspace_id', '=', textOf('workspace'))
         .on('remembered_answers.key', '=', textOf('key')),
     )
-    .select([placeInList.as('place'), 'fingerprint', 'status', 'headers', 'body'])
+    .select([inputIndex.as('place'), 'fingerprint', 'status', 'headers', 'body'])
     .where(sql<boolean>`created_at > ${now} - ${sql.lit(rememberedForMs)}`),
 );
 
@@ -41,15 +41,15 @@ const selectAnswers = batchQuery((db, members, now) =>
 export async function recallAll(
   db: Database,
   { now }: Storage,
-  requests: readonly (PlacedRequest | undefined)[],
-): Promise<readonly (Answer | Refusal | undefined)[]> {
+  requests: readonly (IndexedRequest | undefined)[],
+): Promise<readonly (ApiResponse | Refusal | undefined)[]> {
   if (requests.every((request) => request === undefined)) return requests.map(() => undefined);
   const rows = await selectAnswers(
     db,
     now,
     requests.map((request) => request ?? {}),
   );
-  return atTheirPlaces(requests, rows).map((row, index) => {
+  return inInputOrder(requests, rows).map((row, index) => {
     if (row === undefined) return undefined;
     if (row.fingerprint !== requests[index]?.fingerprint) return keyReused();
     // Only rememberAll() writes this column.
@@ -91,8 +91,8 @@ const insertAnswers = batchQuery((db, members, now) =>
 );
 
 export interface Answered {
-  readonly request: PlacedRequest;
-  readonly answer: Answer;
+  readonly request: IndexedRequest;
+  readonly answer: ApiResponse;
 }
 
 /** Gives roughly how many bytes that took. */
@@ -107,5 +107,5 @@ export async function rememberAll(db: Database, { now }: Storage, answered: read
   return rows.reduce((bytes, { headers, body }) => bytes + headers.length + body.length, 0);
 }
 
-export const forgetOldAnswers = (storage: Storage): Promise<void> =>
+export const removeOldResponses = (storage: Storage): Promise<void> =>
   removeOld(storage, { table: 'remembered_answers', time: 'created_at', keptForMs: rememberedForMs });

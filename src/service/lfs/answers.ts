@@ -1,6 +1,6 @@
 import { problems } from '../../interface/problem.ts';
 import type { Lock } from '../../interface/resources.ts';
-import { type Answer, jsonAnswer } from '../contract/answer.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/answer.ts';
 import type { Refusal } from '../contract/problem.ts';
 import { type ShowRefusal, sendProblem } from '../http/app.ts';
 import { send } from '../http/context.ts';
@@ -9,7 +9,7 @@ import { send } from '../http/context.ts';
 
 const mediaType = { 'content-type': 'application/vnd.git-lfs+json' };
 
-export const lfsAnswer = (status: number, body: unknown): Answer => jsonAnswer(status, body, mediaType);
+export const lfsResponse = (status: number, body: unknown): ApiResponse => jsonApiResponse(status, body, mediaType);
 
 export const lfsLock = ({ id, path, owner, acquired_at }: Lock) => ({
   id,
@@ -42,8 +42,8 @@ function headersOf({ problem, extras: { headers = {} } }: Refusal): Readonly<Rec
 }
 
 /** Clients show the message and nothing else. */
-export const lfsError = (status: number, message: string, requestId: string, lock?: Lock): Answer =>
-  lfsAnswer(status, {
+export const lfsError = (status: number, message: string, requestId: string, lock?: Lock): ApiResponse =>
+  lfsResponse(status, {
     message: lock === undefined ? message : `${message} It was taken at ${lock.acquired_at}.`,
     request_id: requestId,
     ...(lock && { lock: lfsLock(lock) }),

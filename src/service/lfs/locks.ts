@@ -6,28 +6,28 @@ import { foldCase } from '../../interface/windows-path.ts';
 import { heldBy } from '../api/lock-answers.ts';
 import { writeCursor } from '../api/lock-list.ts';
 import { createAcquire, createRelease, type LockRoutes } from '../api/locks.ts';
-import { requestOrigin } from '../api/origin.ts';
+import { runOriginOf } from '../api/origin.ts';
 import { keyedRequestOf } from '../api/parameters.ts';
-import type { Answer } from '../contract/answer.ts';
+import type { ApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
 import { parseRequestPart } from '../contract/validate.ts';
 import { insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
 import { type App, actorOf, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-turns.ts';
 import { readQuery } from '../http/urlencoded.ts';
-import { type FoundLock, findCommittedLockById } from '../locks/find.ts';
+import { findCommittedLockById, type StoredLock } from '../locks/find.ts';
 import { type LiveLock, listLiveLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
 import { isOwnLock } from '../locks/release.ts';
-import { extendDeskLocks, isDueAtDesk } from '../locks/renew-desk.ts';
+import { isLfsRenewalDue, renewLfsLocks } from '../locks/renew-desk.ts';
 import type { Storage } from '../storage/storage.ts';
-import { deskTtl } from '../workspaces/desk-ttl.ts';
+import { lfsLockTtl } from '../workspaces/desk-ttl.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
-import { lfsAnswer, lfsError, lfsLock } from './answers.ts';
+import { lfsError, lfsLock, lfsResponse } from './answers.ts';
 import { looksLikeLockId, queryNames, querySchema, releaseSchema, takeSchema, verifySchema } from './requests.ts';
 import { addRoute } from './route.ts';
 
-function isOwn(lock: LiveLock | FoundLock, c: Context<Environment>): boolean {
+function isOwn(lock: LiveLock | StoredLock, c: Context<Environment>): boolean {
   const { id: tokenId, owner } = bearerOf(c);
   return isOwnLock(lock, { owner, tokenId });
 }
@@ -37,7 +37,7 @@ const nextCursor = (next: string | undefined) => next !== undefined && { next_cu
 /** Rows are what is stored; clients see locks. */
 const lfsLocks = (locks: readonly LiveLock[]) => locks.map((row) => lfsLock(lockOf(row)));
 
-const findById = async (storage: Storage, workspace: string, id: string): Promise<FoundLock | undefined> =>
+const findById = async (storage: Storage, workspace: string, id: string): Promise<StoredLock | undefined> =>
   looksLikeLockId(id) ? findCommittedLockById(storage, { workspace, id }) : undefined;
 
 function addTakeRoute(app: App, routes: LockRoutes): void {
@@ -58,14 +58,14 @@ function addTakeRoute(app: App, routes: LockRoutes): void {
         path,
         foldedPath: windowsPaths ? foldCase(path) : undefined,
         type: 'exclusive',
-        ttl: deskTtl(workspace),
+        ttl: lfsLockTtl(workspace),
         bearer: bearerOf(c),
-        origin: requestOrigin(c),
+        origin: runOriginOf(c),
         fromDesk: true,
       });
       onLockEvent();
       // acquisitionAnswer() has written it.
-      return lfsAnswer(201, { lock: lfsLock(JSON.parse(body) as Lock) });
+      return lfsResponse(201, { lock: lfsLock(JSON.parse(body) as Lock) });
     },
   });
 }
@@ -75,10 +75,10 @@ function addListRoutes(app: App, routes: LockRoutes): void {
 
   /** What is left of locks that their owner took at a desk lasts as long again as a new one. */
   async function renew({ id: workspace, ...settings }: FoundWorkspace, own: readonly LiveLock[]): Promise<void> {
-    const ttl = deskTtl(settings);
-    const due = own.filter((lock) => isDueAtDesk(lock, ttl));
+    const ttl = lfsLockTtl(settings);
+    const due = own.filter((lock) => isLfsRenewalDue(lock, ttl));
     if (due.length === 0) return;
-    await storage.commit({ workspace }, (db) => extendDeskLocks(db, storage.now, due, ttl));
+    await storage.commit({ workspace }, (db) => renewLfsLocks(db, storage.now, due, ttl));
     onLockEvent();
     for (const { path } of due) onRenewed({ workspace, path });
   }
@@ -94,12 +94,12 @@ function addListRoutes(app: App, routes: LockRoutes): void {
       if (id !== undefined) {
         const lock = await findById(storage, workspace, id);
         const isWanted = lock?.live === true && (path === undefined || path === lock.path);
-        return lfsAnswer(200, { locks: isWanted ? lfsLocks([lock]) : [] });
+        return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
       const { locks, next } = await measureCost(routes.turns, [bearerOf(c).id], () =>
         listLiveLocks(storage, { workspace, path, limit, after }),
       );
-      return lfsAnswer(200, { locks: lfsLocks(locks), ...nextCursor(next) });
+      return lfsResponse(200, { locks: lfsLocks(locks), ...nextCursor(next) });
     },
   });
 
@@ -116,7 +116,7 @@ function addListRoutes(app: App, routes: LockRoutes): void {
       );
       const [ours, theirs] = [locks.filter((lock) => isOwn(lock, c)), locks.filter((lock) => !isOwn(lock, c))];
       if (grants(bearerOf(c).scopes, 'locks:write')) await renew(workspace, ours);
-      return lfsAnswer(200, { ours: lfsLocks(ours), theirs: lfsLocks(theirs), ...nextCursor(next) });
+      return lfsResponse(200, { ours: lfsLocks(ours), theirs: lfsLocks(theirs), ...nextCursor(next) });
     },
   });
 }
@@ -141,7 +141,7 @@ function addReleaseRoute(app: App, routes: LockRoutes): void {
     access: 'locks:write',
     ownReleaseIsFree: true,
     hasBody: true,
-    async handle(c): Promise<Answer> {
+    async handle(c): Promise<ApiResponse> {
       const admission = c.get('releaseAdmission');
       const { id: workspace } = await addressedWorkspace(c, storage);
       const { force: asked } = parseRequestPart(releaseSchema, () => c.get('body'));
@@ -169,7 +169,7 @@ function addReleaseRoute(app: App, routes: LockRoutes): void {
           if (release.own) c.set('answerHeaders', admission.waive());
           onLockEvent();
           onReleased({ workspace, path: lock.path, id });
-          return lfsAnswer(200, { lock: lfsLock(lock) });
+          return lfsResponse(200, { lock: lfsLock(lock) });
         case 'absent':
         case 'another-lock':
           return absent;

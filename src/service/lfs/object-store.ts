@@ -15,7 +15,7 @@ export interface StoredObject {
 export type ListedObject = ObjectName & Pick<StoredObject, 'lastUsedAt'>;
 
 /** `incomplete`: bytes are missing, and what is there is kept. `wrong-content`: it is another object, and was removed. */
-export type Landing = 'landed' | 'incomplete' | 'wrong-content';
+export type StoreResult = 'landed' | 'incomplete' | 'wrong-content';
 
 /** An object on its way into the store. Nobody else writes into it. */
 export interface PartialObject {
@@ -26,7 +26,7 @@ export interface PartialObject {
   /** From the first byte again. */
   restart(): Promise<void>;
   /** Makes it an object of the store if it is the one that its name says. It is closed afterwards. */
-  land(): Promise<Landing>;
+  land(): Promise<StoreResult>;
   /** Leaves what it has to whoever goes on with it. Does nothing after `land`. */
   close(): Promise<void>;
 }
@@ -79,11 +79,11 @@ const storeFolder = (dataFolder: string, workspace: string): string =>
   join(objectsFolder(dataFolder), workspaceFolder(workspace));
 
 /** Removes the objects of a workspace that was removed. */
-export const forgetObjects = (dataFolder: string, workspace: string): Promise<void> =>
+export const removeObjects = (dataFolder: string, workspace: string): Promise<void> =>
   rm(storeFolder(dataFolder, workspace), { recursive: true, force: true, maxRetries: 3 });
 
 /** Removes those of all workspaces that no longer exist, which are listed when it is known what there is. */
-export async function forgetObjectsBut(
+export async function removeObjectsExcept(
   dataFolder: string,
   existing: () => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
@@ -91,7 +91,7 @@ export async function forgetObjectsBut(
   if (stored.length === 0) return [];
   const ids = new Set(await existing());
   const left = stored.filter((workspace) => !ids.has(workspace));
-  for (const workspace of left) await forgetObjects(dataFolder, workspace);
+  for (const workspace of left) await removeObjects(dataFolder, workspace);
   return left;
 }
 
@@ -178,7 +178,7 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
       unwrittenBytes = 0;
     }
 
-    async function finish(): Promise<Landing> {
+    async function finish(): Promise<StoreResult> {
       if (offset < size) return 'incomplete';
       if (hash.digest('hex') !== oid) {
         isOpen = false;

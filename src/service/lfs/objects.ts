@@ -1,15 +1,15 @@
 import type { Context } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
-import type { Answer } from '../contract/answer.ts';
+import type { ApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
 import { parseRequestPart } from '../contract/validate.ts';
 import type { AccessControl } from '../http/access.ts';
 import { type App, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
-import { requestOrigin } from '../http/request-target.ts';
+import { hostOrigin } from '../http/request-target.ts';
 import { measureCost } from '../http/request-turns.ts';
 import { lfsEndpoint } from '../workspaces/lfs-endpoint.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
-import { lfsAnswer, lfsError } from './answers.ts';
+import { lfsError, lfsResponse } from './answers.ts';
 import { addDownloadRoute, type DownloadRoutes } from './download.ts';
 import type { ObjectName, Oid } from './oid.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
@@ -52,11 +52,11 @@ const unknownStore = ({ id }: FoundWorkspace): string =>
   `It is not known where the LFS objects of ${id} are: its remote is not reached by http(s). Ask the operator to name their address: workspace-service workspace update ${id} --lfs-url https://…`;
 
 /** Clients are sent to the store that the repository has, and sign in there by themselves. */
-function sendToStore(workspace: FoundWorkspace): Answer {
+function sendToStore(workspace: FoundWorkspace): ApiResponse {
   const store = lfsEndpoint(workspace);
   if (store === undefined) throw new Refusal('invalid-request', unknownStore(workspace));
   // RFC 9110 section 15.4.8: the same request, with its body, at another address.
-  const answer = lfsAnswer(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
+  const answer = lfsResponse(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
   return { ...answer, headers: { ...answer.headers, location: `${store}/objects/batch` } };
 }
 
@@ -96,8 +96,8 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     c: Context<Environment>,
     workspace: FoundWorkspace,
     { objects, transfers }: DownloadBatch,
-  ): Promise<Answer | undefined> {
-    const origin = publicUrl() ?? requestOrigin(c.env.incoming);
+  ): Promise<ApiResponse | undefined> {
+    const origin = publicUrl() ?? hostOrigin(c.env.incoming);
     if (origin === undefined || !transfers.includes('basic') || !grants(bearerOf(c).scopes, mirrorScope)) {
       return undefined;
     }
@@ -107,7 +107,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     const elsewhere = await findElsewhere(workspace, missing);
     if (elsewhere === undefined) return undefined;
     const answers = objects.map((object) => elsewhere.get(object.oid) ?? downloadFrom(origin, workspace.id, object));
-    return lfsAnswer(200, { transfer: 'basic', objects: answers, hash_algo: 'sha256' });
+    return lfsResponse(200, { transfer: 'basic', objects: answers, hash_algo: 'sha256' });
   }
 
   addRoute(app, routes, {
@@ -119,7 +119,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
       const workspace = await addressedWorkspace(c, storage);
       const batch = parseRequestPart(batchSchema, () => c.get('body'));
       if (batch.operation === 'upload') return sendToStore(workspace);
-      const refuse = (status: number, message: string): Answer => lfsError(status, message, c.get('requestId'));
+      const refuse = (status: number, message: string): ApiResponse => lfsError(status, message, c.get('requestId'));
       if (batch.hash_algo !== 'sha256') return refuse(409, 'Objects are named by sha256 here, and by nothing else.');
       if (batch.objects.length > maxObjects) return refuse(413, `Ask for at most ${maxObjects} objects at a time.`);
       return (await answerFromMirror(c, workspace, batch)) ?? sendToStore(workspace);

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Scope } from '../../interface/scopes.ts';
-import type { Answer } from '../contract/answer.ts';
+import type { ApiResponse } from '../contract/answer.ts';
 import { type AccessControl, requireAccess } from '../http/access.ts';
 import { readOptionalJsonBody } from '../http/body.ts';
 import { type App, type Environment, send } from '../http/context.ts';
@@ -15,7 +15,7 @@ interface Route {
   /** As in the API: see requireAccess(). */
   readonly ownReleaseIsFree?: true;
   readonly hasBody?: true;
-  handle(c: Context<Environment>): Promise<Answer>;
+  handle(c: Context<Environment>): Promise<ApiResponse>;
 }
 
 export function addRoute(app: App, control: AccessControl, route: Route): void {

@@ -15,7 +15,7 @@ export interface SignedQuery {
 /** Of a query that was sent: nothing of it is believed before it was verified. */
 export type SignedFields = Readonly<Partial<Record<(typeof signedNames)[number], string>>>;
 
-export type Verification =
+export type SignatureVerification =
   | { readonly kind: 'valid'; readonly size: number }
   | { readonly kind: 'expired' }
   | { readonly kind: 'invalid' };
@@ -25,7 +25,7 @@ export const signedNames = ['size', 'expires', 'signature'] as const;
 /** Addresses of objects that hold without a token, for one object of one workspace, until they expire. */
 export interface AddressSigner {
   sign(workspace: string, object: ObjectName): SignedQuery;
-  verify(workspace: string, oid: string, sent: SignedFields): Verification;
+  verify(workspace: string, oid: string, sent: SignedFields): SignatureVerification;
 }
 
 /** `clock` counts milliseconds since 1970. */

@@ -9,7 +9,7 @@ import type { ObjectStore } from './object-store.ts';
 import type { Oid } from './oid.ts';
 import { recordUsage, totalUsage } from './usage.ts';
 
-export interface UpkeepParts {
+export interface ObjectMaintenanceOptions {
   readonly storage: Storage;
   readonly objectsOf: (workspace: string) => ObjectStore;
   /** What a commit of the mirror needs. */
@@ -23,13 +23,13 @@ export interface UpkeepParts {
 }
 
 /** Measures what the stores have, and makes room in those that have more than they may. */
-export interface ObjectUpkeep {
+export interface ObjectMaintenance {
   /** Soon, and once for all who ask until it begins. */
   lookSoon(workspace: string): void;
   lookAtAll(): Promise<void>;
 }
 
-export function createObjectUpkeep(parts: UpkeepParts): ObjectUpkeep {
+export function createObjectMaintenance(parts: ObjectMaintenanceOptions): ObjectMaintenance {
   const { storage, objectsOf, objectsAt, remoteBranches, metrics, log, signal, onError } = parts;
   const oneByOne = limitParallel({ max: 1 });
   const waiting = new Set<string>();

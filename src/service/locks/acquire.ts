@@ -8,12 +8,12 @@ import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { nextFences } from './fence.ts';
-import { type FoundLock, findLocks } from './find.ts';
+import { findLocks, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';
 import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
 import { lockOf } from './lock-row.ts';
 
-export interface LockRequest {
+export interface AcquireRequest {
   readonly workspace: string;
   readonly path: LockPath;
   /** As of a LockPlace. */
@@ -27,7 +27,7 @@ export interface LockRequest {
   readonly note?: string | null | undefined;
 }
 
-export type Acquisition =
+export type AcquireDecision =
   | { readonly kind: 'acquired'; readonly workspace: string; readonly lock: Lock }
   | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number };
 
@@ -66,7 +66,7 @@ const upsertLocks = batchQuery((db, members, now) =>
     .returningAll(),
 );
 
-const heldBy = (found: FoundLock): Acquisition => ({
+const heldBy = (found: StoredLock): AcquireDecision => ({
   kind: 'held',
   lock: lockOf(found),
   remainingSeconds: found.remainingSeconds,
@@ -82,7 +82,7 @@ function newLockId(): string {
 }
 
 interface FreePlace {
-  readonly request: LockRequest;
+  readonly request: AcquireRequest;
   readonly index: number;
   /** Of the lock that is to be. */
   readonly id: string;
@@ -111,11 +111,11 @@ const newLock = ({ id, request }: FreePlace, fence: number | undefined) => ({
 export async function acquireLocks(
   db: Database,
   now: Now,
-  requests: readonly LockRequest[],
+  requests: readonly AcquireRequest[],
   quota: LockQuota = noLockQuota,
-): Promise<readonly (Acquisition | QuotaExceeded)[]> {
+): Promise<readonly (AcquireDecision | QuotaExceeded)[]> {
   const before = await findLocks(db, now, requests);
-  const decided = before.map((found): Acquisition | QuotaExceeded | undefined =>
+  const decided = before.map((found): AcquireDecision | QuotaExceeded | undefined =>
     found?.live ? heldBy(found) : undefined,
   );
 

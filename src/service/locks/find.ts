@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import { atTheirPlaces, batchQuery, type Members, placeInList, textOf } from '../storage/batch-query.ts';
+import { batchQuery, inInputOrder, inputIndex, type Members, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { LockRow } from './lock-row.ts';
 
-export interface FoundLock extends LockRow {
+export interface StoredLock extends LockRow {
   /** False: it has expired, and only its row is still there. */
   readonly live: boolean;
   readonly remainingMs: number;
@@ -26,7 +26,7 @@ const selectBy = (db: Database, members: Members, now: Now, column: 'path' | 'fo
       join.on('locks.workspace_id', '=', textOf('workspace')).on(`locks.${column}`, '=', textOf(field)),
     )
     .selectAll('locks')
-    .select([placeInList.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]);
+    .select([inputIndex.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]);
 
 const selectLocks = batchQuery((db, members, now) => selectBy(db, members, now, 'path', 'path'));
 
@@ -37,7 +37,7 @@ const selectOtherSpellings = batchQuery((db, members, now) =>
 
 type SelectedLock = LockRow & { readonly place: number; readonly remaining: number };
 
-function foundLock({ place: _, remaining, ...lock }: SelectedLock): FoundLock {
+function foundLock({ place: _, remaining, ...lock }: SelectedLock): StoredLock {
   return { ...lock, live: remaining > 0, remainingMs: remaining, remainingSeconds: Math.ceil(remaining / 1_000) };
 }
 
@@ -45,14 +45,14 @@ async function findOtherSpellings(
   db: Database,
   now: Now,
   places: readonly (LockPlace | undefined)[],
-): Promise<readonly (FoundLock | undefined)[]> {
+): Promise<readonly (StoredLock | undefined)[]> {
   if (places.every((place) => place?.foldedPath === undefined)) return [];
   const rows = await selectOtherSpellings(
     db,
     now,
     places.map((place) => (place === undefined ? {} : { workspace: place.workspace, foldedPath: place.foldedPath })),
   );
-  return atTheirPlaces(places, rows).map((row) => row && foundLock(row));
+  return inInputOrder(places, rows).map((row) => row && foundLock(row));
 }
 
 /**
@@ -63,13 +63,13 @@ export async function findLocks(
   db: Database,
   now: Now,
   places: readonly LockPlace[],
-): Promise<readonly (FoundLock | undefined)[]> {
+): Promise<readonly (StoredLock | undefined)[]> {
   const rows = await selectLocks(
     db,
     now,
     places.map(({ workspace, path }) => ({ workspace, path })),
   );
-  const found = atTheirPlaces(places, rows).map((row) => row && foundLock(row));
+  const found = inInputOrder(places, rows).map((row) => row && foundLock(row));
   const others = await findOtherSpellings(
     db,
     now,
@@ -86,7 +86,7 @@ const selectById = batchQuery((db, members, now) =>
     .selectFrom(members)
     .innerJoin('locks', (join) => join.on('locks.id', '=', textOf('id')).on('workspace_id', '=', textOf('workspace')))
     .selectAll('locks')
-    .select([placeInList.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]),
+    .select([inputIndex.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]),
 );
 
 export interface LockIdentity {
@@ -97,10 +97,10 @@ export interface LockIdentity {
 /** As findCommittedLock(), by the id of the lock. */
 export const findCommittedLockById = coalesceReads(async (db, now, identities: readonly LockIdentity[]) => {
   const rows = await selectById(db, now, identities);
-  return atTheirPlaces(identities, rows).map((row) => row && foundLock(row));
+  return inInputOrder(identities, rows).map((row) => row && foundLock(row));
 });
 
-export async function findLock(db: Database, now: Now, place: LockPlace): Promise<FoundLock | undefined> {
+export async function findLock(db: Database, now: Now, place: LockPlace): Promise<StoredLock | undefined> {
   const [found] = await findLocks(db, now, [place]);
   return found;
 }

@@ -31,7 +31,7 @@ export interface LiveLockPage {
 }
 
 /** Sorts behind every character that a path can have, in UTF-8 and so in the order of both databases. */
-export const beyond = '\u{10FFFF}';
+export const lastSortKey = '\u{10FFFF}';
 
 export async function listLiveLocks({ read, now }: Storage, query: LockQuery): Promise<LiveLockPage> {
   const { workspace, path, prefix, owner, after, limit } = query;
@@ -43,7 +43,7 @@ export async function listLiveLocks({ read, now }: Storage, query: LockQuery): P
     .where(sql<boolean>`expires_at > ${now}`)
     .$if(path !== undefined, (locks) => locks.where('path', '=', path ?? ''))
     .$if(prefix !== undefined, (locks) =>
-      locks.where('path', '>=', prefix ?? '').where('path', '<', `${prefix}${beyond}`),
+      locks.where('path', '>=', prefix ?? '').where('path', '<', `${prefix}${lastSortKey}`),
     )
     .$if(owner !== undefined, (locks) => locks.where('owner', '=', owner ?? ''))
     .$if(after !== undefined, (locks) => locks.where('path', '>', after ?? ''))
@@ -60,7 +60,7 @@ export async function listLocks(storage: Storage, query: LockQuery): Promise<Loc
 }
 
 /** A lock, and the token that took it. */
-export interface HeldLock {
+export interface ActiveLock {
   readonly lock: Lock;
   readonly tokenId: string;
 }
@@ -69,7 +69,7 @@ const ofWorkspace = ({ read, now }: Storage, workspace: string) =>
   read.selectFrom('locks').where('workspace_id', '=', workspace).where(sql<boolean>`expires_at > (select ${now})`);
 
 /** Every lock of a workspace, in no particular order. */
-export async function heldLocks(storage: Storage, workspace: string): Promise<readonly HeldLock[]> {
+export async function heldLocks(storage: Storage, workspace: string): Promise<readonly ActiveLock[]> {
   const rows = await ofWorkspace(storage, workspace).selectAll().execute();
   return rows.map((row) => ({ lock: lockOf(row), tokenId: row.token_id }));
 }
@@ -101,7 +101,7 @@ export async function locksWithIds(
   storage: Storage,
   workspace: string,
   ids: readonly string[],
-): Promise<readonly HeldLock[]> {
+): Promise<readonly ActiveLock[]> {
   const rows = await ofWorkspace(storage, workspace).selectAll().where('id', 'in', ids).orderBy('path').execute();
   return rows.map((row) => ({ lock: lockOf(row), tokenId: row.token_id }));
 }

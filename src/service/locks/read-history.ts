@@ -4,7 +4,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { LockChangeKind } from './history.ts';
-import { beyond } from './list.ts';
+import { lastSortKey } from './list.ts';
 
 export interface RecordedLockChange {
   readonly at: Timestamp;
@@ -72,7 +72,7 @@ export async function readLockHistory(
   }
   const newest = rows.orderBy('at', 'desc').orderBy('fence', 'desc').orderBy('kind', 'desc');
   let found = read.selectFrom(newest.selectAll().limit(lookAt).as('looked_at')).selectAll();
-  if (prefix !== undefined) found = found.where('path', '>=', prefix).where('path', '<', `${prefix}${beyond}`);
+  if (prefix !== undefined) found = found.where('path', '>=', prefix).where('path', '<', `${prefix}${lastSortKey}`);
   if (owner !== undefined) found = found.where('owner', '=', owner);
   if (kind !== undefined) found = found.where('kind', '=', kind);
   const page = await found

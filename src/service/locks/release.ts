@@ -4,7 +4,7 @@ import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { type FoundLock, findLocks } from './find.ts';
+import { findLocks, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';
 import type { IdMatch } from './id-match.ts';
 import { lockOf } from './lock-row.ts';
@@ -26,14 +26,14 @@ export interface ReleaseRequest {
   readonly releaser: Releaser;
 }
 
-export type Release =
+export type ReleaseDecision =
   | { readonly kind: 'released'; readonly lock: Lock; readonly own: boolean }
   | { readonly kind: 'absent' }
   | { readonly kind: 'another-lock'; readonly lock: Lock }
   | { readonly kind: 'another-owner'; readonly lock: Lock };
 
 interface Granted extends ReleaseRequest {
-  readonly found: FoundLock;
+  readonly found: StoredLock;
 }
 
 /**
@@ -41,7 +41,7 @@ interface Granted extends ReleaseRequest {
  * earlier version puts the name of the token down as the owner, so the token that took the lock is its owner's in any case.
  */
 export const isOwnLock = (
-  lock: Pick<FoundLock, 'owner' | 'token_id'>,
+  lock: Pick<StoredLock, 'owner' | 'token_id'>,
   { owner, tokenId }: Pick<Releaser, 'owner' | 'tokenId'>,
 ): boolean => lock.owner === owner || lock.token_id === tokenId;
 
@@ -89,10 +89,10 @@ export async function releaseLocks(
   db: Database,
   now: Now,
   requests: readonly ReleaseRequest[],
-): Promise<readonly Release[]> {
+): Promise<readonly ReleaseDecision[]> {
   const locks = await findLocks(db, now, requests);
   const granted = new Map<string, Granted>();
-  const releases = requests.map((request, index): Release => {
+  const releases = requests.map((request, index): ReleaseDecision => {
     const found = locks[index];
     if (!found?.live || granted.has(found.id)) return { kind: 'absent' };
     const lock = lockOf(found);
@@ -108,7 +108,7 @@ export async function releaseLocks(
   return releases;
 }
 
-export async function releaseLock(db: Database, now: Now, request: ReleaseRequest): Promise<Release> {
+export async function releaseLock(db: Database, now: Now, request: ReleaseRequest): Promise<ReleaseDecision> {
   const [release = { kind: 'absent' }] = await releaseLocks(db, now, [request]);
   return release;
 }

@@ -9,7 +9,7 @@ import type { LiveLock } from './list.ts';
 const renewedBelow = 0.9;
 
 /** Of a lock that was taken at a desk. A job renews its own, and says for how long. */
-export const isDueAtDesk = ({ id, desk_id, remainingMs }: LiveLock, ttl: Ttl): boolean =>
+export const isLfsRenewalDue = ({ id, desk_id, remainingMs }: LiveLock, ttl: Ttl): boolean =>
   desk_id === id && remainingMs < renewedBelow * milliseconds(ttl);
 
 const extendLocks = batchQuery((db, members, now) =>
@@ -24,7 +24,7 @@ const extendLocks = batchQuery((db, members, now) =>
 );
 
 /** Gives locks that are still there their full time again. */
-export async function extendDeskLocks(db: Database, now: Now, locks: readonly LiveLock[], ttl: Ttl): Promise<void> {
+export async function renewLfsLocks(db: Database, now: Now, locks: readonly LiveLock[], ttl: Ttl): Promise<void> {
   const rows = locks.map(({ workspace_id: workspace, path, id }) => ({ workspace, path, id, ttl: milliseconds(ttl) }));
   await extendLocks(db, now, rows);
 }

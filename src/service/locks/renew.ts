@@ -18,7 +18,7 @@ export interface RenewalRequest {
   readonly match: IdMatch;
 }
 
-export type Renewal =
+export type RenewDecision =
   | { readonly kind: 'renewed'; readonly lock: Lock }
   | { readonly kind: 'absent' }
   | { readonly kind: 'another-lock'; readonly lock: Lock }
@@ -28,7 +28,7 @@ export async function renewLock(
   db: Database,
   now: Now,
   { workspace, path, ttl, bearer, match }: RenewalRequest,
-): Promise<Renewal> {
+): Promise<RenewDecision> {
   const found = await findLock(db, now, { workspace, path });
   if (!found?.live) return { kind: 'absent' };
   if (!match(found.id)) return { kind: 'another-lock', lock: lockOf(found) };
@@ -47,7 +47,7 @@ export async function renewLock(
   return renewed === undefined ? { kind: 'absent' } : { kind: 'renewed', lock: lockOf(renewed) };
 }
 
-export type Extension = Renewal | { readonly kind: 'not-longer'; readonly lock: Lock };
+export type Extension = RenewDecision | { readonly kind: 'not-longer'; readonly lock: Lock };
 
 /** A renewal by a person, who means more time: a program may also ask for less. */
 export async function extendLock(db: Database, now: Now, request: RenewalRequest): Promise<Extension> {

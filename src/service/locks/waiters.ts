@@ -1,5 +1,5 @@
 import { maxTimerMs } from '../../interface/timers.ts';
-import type { FoundLock, LockPlace } from './find.ts';
+import type { LockPlace, StoredLock } from './find.ts';
 
 /** Those who wait for a path that somebody holds. */
 
@@ -37,7 +37,7 @@ export interface LockWaitersOptions {
   /** Those who wait for paths with the same key wait for the same lock. */
   readonly keyOfPath?: (path: string) => string;
   /** Rejected when the database does not answer. */
-  readonly find: (place: LockPlace) => Promise<Pick<FoundLock, 'id' | 'live' | 'remainingMs'> | undefined>;
+  readonly find: (place: LockPlace) => Promise<Pick<StoredLock, 'id' | 'live' | 'remainingMs'> | undefined>;
   /** Calls back with what other processes release, or with undefined when that may be anything; gives what ends that. */
   readonly watchOthers: (onChange: (lock: ReleasedLock | undefined) => void) => () => void;
   /** Does something later; gives what takes it back. */

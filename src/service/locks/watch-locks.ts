@@ -1,11 +1,11 @@
 import type { Storage } from '../storage/storage.ts';
-import { type HeldLock, heldLocks, lockSignature } from './list.ts';
+import { type ActiveLock, heldLocks, lockSignature } from './list.ts';
 
-export type LockNews =
+export type LockUpdate =
   /** What there is: comes first. */
-  | { readonly kind: 'all'; readonly locks: readonly HeldLock[] }
+  | { readonly kind: 'all'; readonly locks: readonly ActiveLock[] }
   /** What was taken or renewed since, and the paths that are free. */
-  | { readonly kind: 'changed'; readonly locks: readonly HeldLock[]; readonly free: readonly string[] };
+  | { readonly kind: 'changed'; readonly locks: readonly ActiveLock[]; readonly free: readonly string[] };
 
 export interface LockWatchOptions {
   /** How often to look for what other instances and commands have done, and for locks that are over. */
@@ -15,7 +15,7 @@ export interface LockWatchOptions {
 
 export interface LockWatch {
   /** All locks of a workspace, and then whatever changes, until the signal. Rejected when the database does not answer. */
-  follow(workspace: string, gone: AbortSignal): AsyncGenerator<LockNews, void, undefined>;
+  follow(workspace: string, gone: AbortSignal): AsyncGenerator<LockUpdate, void, undefined>;
   /** Locks may have changed just now. */
   wake(): void;
   stop(): Promise<void>;
@@ -27,15 +27,15 @@ const shortestRestMs = 50;
 const maxRestMs = 600;
 
 /** What is held now at paths where something has changed; null where nothing is. */
-type LockChanges = ReadonlyMap<string, HeldLock | null>;
+type LockChanges = ReadonlyMap<string, ActiveLock | null>;
 
-const none: ReadonlyMap<string, HeldLock> = new Map();
+const none: ReadonlyMap<string, ActiveLock> = new Map();
 
-const isSame = (one: HeldLock, other: HeldLock | undefined): boolean =>
+const isSame = (one: ActiveLock, other: ActiveLock | undefined): boolean =>
   one.lock.id === other?.lock.id && one.lock.expires_at === other.lock.expires_at;
 
-function compare(before: ReadonlyMap<string, HeldLock>, after: ReadonlyMap<string, HeldLock>): LockChanges {
-  const changes = new Map<string, HeldLock | null>();
+function compare(before: ReadonlyMap<string, ActiveLock>, after: ReadonlyMap<string, ActiveLock>): LockChanges {
+  const changes = new Map<string, ActiveLock | null>();
   for (const [path, held] of after) if (!isSame(held, before.get(path))) changes.set(path, held);
   for (const path of before.keys()) if (!after.has(path)) changes.set(path, null);
   return changes;
@@ -45,12 +45,12 @@ type Follower = ReturnType<typeof createFollower>;
 
 /** A slow one misses intermediate states, and never has more than one change waiting per path. */
 function createFollower() {
-  const changed = new Map<string, HeldLock | null>();
-  let all: readonly HeldLock[] | undefined;
+  const changed = new Map<string, ActiveLock | null>();
+  let all: readonly ActiveLock[] | undefined;
   let ended: { readonly error: Error | undefined } | undefined;
   let something = Promise.withResolvers<void>();
 
-  function take(): LockNews | undefined {
+  function take(): LockUpdate | undefined {
     if (all !== undefined) {
       const locks = all;
       all = undefined;
@@ -64,7 +64,7 @@ function createFollower() {
   }
 
   return {
-    begin(locks: readonly HeldLock[]): void {
+    begin(locks: readonly ActiveLock[]): void {
       all = locks;
       something.resolve();
     },
@@ -78,7 +78,7 @@ function createFollower() {
       something.resolve();
     },
     /** Undefined when it has ended. */
-    async next(): Promise<LockNews | undefined> {
+    async next(): Promise<LockUpdate | undefined> {
       for (;;) {
         if (ended?.error !== undefined) throw ended.error;
         if (ended !== undefined) return undefined;
@@ -93,7 +93,7 @@ function createFollower() {
 
 interface Watcher {
   readonly followers: Set<Follower>;
-  known: ReadonlyMap<string, HeldLock> | undefined;
+  known: ReadonlyMap<string, ActiveLock> | undefined;
   signature: string;
   /** Ends the wait before the next look. */
   wake(): void;

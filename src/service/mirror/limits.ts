@@ -21,7 +21,7 @@ export interface MirrorLimits {
   readonly maxRequestBytes: number;
 }
 
-export const usualMirrorLimits = {
+export const defaultMirrorLimits = {
   cloneTimeoutMs: 45 * 60_000,
   checkTokenEveryMs: 5_000,
   maxMsPerPiece: 60_000,

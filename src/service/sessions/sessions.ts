@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { newSecret, secretHash } from '../tokens/secret.ts';
+import { randomSecret, secretHash } from '../tokens/secret.ts';
 import { type Bearer, judgeToken } from '../tokens/tokens.ts';
 
 /** About a working day: who comes back tomorrow shows the token again. */
@@ -31,7 +31,7 @@ async function endOldestSessions(db: Database, tokenId: string): Promise<void> {
 
 /** Gives the secret of the new session, for the cookie: only its hash is kept. */
 export async function startSession(db: Database, now: Now, { bearer, address, by }: SignIn): Promise<string> {
-  const secret = newSecret();
+  const secret = randomSecret();
   await endOldestSessions(db, bearer.id);
   await db
     .insertInto('sessions')

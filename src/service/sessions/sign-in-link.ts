@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { createTokenAudited } from '../tokens/audited.ts';
-import { newSecret, newTokenId, secretHash } from '../tokens/secret.ts';
+import { newTokenId, randomSecret, secretHash } from '../tokens/secret.ts';
 import { sessionMs, startSession } from './sessions.ts';
 
 /** An hour from the moment it is printed: whoever sets a service up is there. */
@@ -20,7 +20,7 @@ async function isAdministered(db: Database): Promise<boolean> {
 }
 
 async function addLink(db: Database, now: Now): Promise<string> {
-  const secret = prefix + newSecret();
+  const secret = prefix + randomSecret();
   await db.deleteFrom('sign_in_links').where('used_at', 'is', null).where(sql<boolean>`expires_at <= ${now}`).execute();
   const expires_at = sql<number>`${now} + ${sql.lit(validMs)}`;
   await db

@@ -32,7 +32,7 @@ export const numberOf = (name: string): RawBuilder<number> =>
   sql<number>`cast(asked.value ->> ${sql.lit(name)} as bigint)`;
 
 /** The place of a member in its list. */
-export const placeInList: RawBuilder<number> = sql<number>`cast(asked.key as bigint)`;
+export const inputIndex: RawBuilder<number> = sql<number>`cast(asked.key as bigint)`;
 
 /**
  * A query about all members of a list at once. The list is one parameter, so that the text is the same for any number of
@@ -64,7 +64,7 @@ export function batchQuery<Row>(
 }
 
 /** For each member of a list the row that was found for it. */
-export function atTheirPlaces<Row extends { readonly place: number }>(
+export function inInputOrder<Row extends { readonly place: number }>(
   list: readonly unknown[],
   rows: readonly Row[],
 ): readonly (Row | undefined)[] {

@@ -13,7 +13,7 @@ const connectionLost =
   /connection terminated|timeout exceeded when trying to connect|query read timeout|not queryable/i;
 
 /** A sentence when the database cannot work now, whatever it was asked; undefined when the query itself was wrong. */
-export function databaseTrouble(error: unknown): string | undefined {
+export function databaseProblem(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const reason = sqliteErrorText(error);
   if (reason !== undefined) return `The database cannot be used: ${reason}.`;

@@ -3,7 +3,7 @@ import type { SyncStatus, Timestamp, Workspace } from '../../interface/resources
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { allSyncedBranches, type SyncedBranches } from '../workspaces/synced-branches.ts';
-import { type StoredWorkspace, workspaceOf } from '../workspaces/workspaces.ts';
+import { type StoredWorkspace, toWorkspace } from '../workspaces/workspaces.ts';
 import { syncOf } from './queue.ts';
 
 export interface LastSync {
@@ -75,7 +75,7 @@ export async function overviewOfWorkspaces(storage: Storage): Promise<readonly W
     allSyncedBranches(storage),
   ]);
   return workspaces.map((row) => ({
-    ...workspaceOf(row),
+    ...toWorkspace(row),
     stored: { id: row.id, remote: row.remote },
     locks: locks.get(row.id) ?? 0,
     lastSync: syncs.get(row.id) ?? null,

@@ -53,7 +53,7 @@ export async function createExchangedToken(
 }
 
 /** To be called where the rule is removed, in the same transaction. Their rows stay, for a JWT is exchanged once. */
-export async function endTokensOfRule(db: Database, now: Now, ruleId: string): Promise<void> {
+export async function revokeTokensOfRule(db: Database, now: Now, ruleId: string): Promise<void> {
   await db
     .updateTable('tokens')
     .set({ revoked_at: now })
@@ -62,5 +62,5 @@ export async function endTokensOfRule(db: Database, now: Now, ruleId: string): P
     .execute();
 }
 
-export const forgetExchangedTokens = (storage: Storage): Promise<void> =>
+export const removeExchangedTokens = (storage: Storage): Promise<void> =>
   removeOld(storage, { table: 'tokens', time: 'forget_at', keptForMs: 0 });

@@ -29,7 +29,7 @@ export const parseTokenOwner = (text: string): Parsed<string> =>
 export const parseLifetime = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
 
 /** Why a token cannot have these scopes and be limited so; undefined when it can. */
-export function whyNotLimited(scopes: readonly Scope[], workspaces: readonly string[] | null): string | undefined {
+export function scopeLimitProblem(scopes: readonly Scope[], workspaces: readonly string[] | null): string | undefined {
   if (workspaces === null || !scopes.includes('admin')) return undefined;
   return 'A token with the scope admin cannot be limited to some workspaces: it makes tokens for all of them.';
 }

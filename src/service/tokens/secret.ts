@@ -3,9 +3,9 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 const prefix = 'wsa_';
 
 /** 256 random bits need no salt and no slow hash: there is nothing to guess. */
-export const newSecret = (): string => randomBytes(32).toString('base64url');
+export const randomSecret = (): string => randomBytes(32).toString('base64url');
 
-export const newTokenSecret = (): string => prefix + newSecret();
+export const newTokenSecret = (): string => prefix + randomSecret();
 
 export const looksLikeTokenSecret = (text: string): boolean => /^wsa_[A-Za-z0-9_-]{43}$/.test(text);
 

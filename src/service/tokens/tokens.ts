@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import type { Timestamp } from '../../interface/resources.ts';
 import { isScope, type Scope } from '../../interface/scopes.ts';
-import { atTheirPlaces, batchQuery, placeInList, textOf } from '../storage/batch-query.ts';
+import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
@@ -158,7 +158,7 @@ const selectTokens = batchQuery((db, members, now) =>
     .selectFrom(members)
     .innerJoin('tokens', (join) => join.on('tokens.hash', '=', textOf('hash')))
     .selectAll('tokens')
-    .select([placeInList.as('place'), now.as('now')]),
+    .select([inputIndex.as('place'), now.as('now')]),
 );
 
 const tokenOfHash = coalesceReads(async (db, now, hashes: readonly string[]) => {
@@ -167,7 +167,7 @@ const tokenOfHash = coalesceReads(async (db, now, hashes: readonly string[]) => 
     now,
     hashes.map((hash) => ({ hash })),
   );
-  return atTheirPlaces(hashes, rows);
+  return inInputOrder(hashes, rows);
 });
 
 /** Asked anew for every request, so that expiry and revocation hold at once. */

@@ -10,7 +10,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { createExchangedToken } from '../tokens/exchanged.ts';
 import type { TargetCheck } from '../webhooks/target-address.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
-import { type Judgement, judgeIdentity } from './match.ts';
+import { matchTrustRules, type TrustDecision } from './match.ts';
 import { provenRun } from './proven-run.ts';
 import { type Attributed, createRefusalLimits, type Limited } from './refusal-limits.ts';
 import { listTrustRules, type TrustRule } from './rules.ts';
@@ -25,7 +25,7 @@ export interface ExchangeRequest {
   readonly requestId: string;
 }
 
-export type Exchange =
+export type ExchangeResult =
   | { readonly kind: 'exchanged'; readonly secret: string; readonly scopes: readonly Scope[] }
   /** Whatever is wrong with the JWT, or that no rule allows it: a stranger must not learn which. */
   | { readonly kind: 'refused'; readonly why: string }
@@ -33,7 +33,7 @@ export type Exchange =
   | Limited
   | { readonly kind: 'unavailable'; readonly why: string; readonly retryAfterSeconds: number };
 
-export type ExchangeToken = (request: ExchangeRequest) => Promise<Exchange>;
+export type ExchangeToken = (request: ExchangeRequest) => Promise<ExchangeResult>;
 
 export interface ExchangeParts {
   readonly storage: Storage;
@@ -85,7 +85,7 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   const ofRule = limitAttempts(exchangesOfRule, clock);
   const inTurn = limitParallel(parallel);
 
-  async function exchange(request: ExchangeRequest): Promise<Attributed<Exchange>> {
+  async function exchange(request: ExchangeRequest): Promise<Attributed<ExchangeResult>> {
     const audience = publicUrl();
     if (audience === undefined) {
       const why = 'The service does not know its public address: start it with --public-url.';
@@ -111,8 +111,8 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     rules: readonly TrustRule[],
     identity: Identity,
     { scopes, address }: ExchangeRequest,
-  ): Promise<Exchange> {
-    const judgement = judgeIdentity(rules, identity.issuer, identity.claims, scopes.filter(isScope));
+  ): Promise<ExchangeResult> {
+    const judgement = matchTrustRules(rules, identity.issuer, identity.claims, scopes.filter(isScope));
     if (judgement.kind === 'refused') return judgement;
     if (judgement.kind === 'refused-scopes') return { kind: 'invalid-scope', why: judgement.why };
     if (!scopes.every(isScope)) return { kind: 'invalid-scope', why: 'The job asks for a scope that does not exist.' };
@@ -120,10 +120,10 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   }
 
   /** Counts against the limit of each rule what becomes a token. */
-  async function admit(trusted: Trusted, identity: Identity, address: string | null): Promise<Exchange> {
+  async function admit(trusted: Trusted, identity: Identity, address: string | null): Promise<ExchangeResult> {
     const attempts = trusted.rules.map(({ id }) => ofRule(id));
     const full = attempts.find((attempt) => attempt.kind === 'refused');
-    const exchanged: Exchange = full
+    const exchanged: ExchangeResult = full
       ? { kind: 'limited', retryAfterSeconds: full.retryAfterSeconds }
       : await storage.commit('tokens', (db) => issue(db, storage.now, { trusted, identity, address }));
     if (exchanged.kind === 'exchanged') return exchanged;
@@ -135,7 +135,7 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     const source = subscriberOf(request.address ?? '');
     const exchanged = await inTurn(source, () =>
       limitRefusals(source, claimedBy(request.jwt), () => exchange(request)),
-    ).catch((error: unknown): Exchange => {
+    ).catch((error: unknown): ExchangeResult => {
       if (error !== tooManyWait) throw error;
       return { kind: 'limited', retryAfterSeconds: retryWhenBusySeconds };
     });
@@ -148,7 +148,7 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   };
 }
 
-type Trusted = Extract<Judgement, { kind: 'trusted' }>;
+type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
 
 interface Issue {
   readonly trusted: Trusted;
@@ -157,7 +157,7 @@ interface Issue {
 }
 
 /** All that says whether the JWT may still be exchanged is looked at where the token is made. */
-async function issue(db: Database, now: Now, { trusted, identity, address }: Issue): Promise<Exchange> {
+async function issue(db: Database, now: Now, { trusted, identity, address }: Issue): Promise<ExchangeResult> {
   const { owner, scopes, workspaces } = trusted;
   const trustRules = trusted.rules.map(({ id }) => id);
   const run = provenRun(identity.issuer, identity.claims, owner);

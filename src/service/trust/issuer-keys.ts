@@ -4,7 +4,7 @@ import { z } from '@hono/zod-openapi';
 import { createLocalJWKSet } from 'jose';
 import { systemErrorText } from '../platform/system-errors.ts';
 import { answering } from '../webhooks/deliver.ts';
-import { judgeTarget, parseTarget } from '../webhooks/target.ts';
+import { checkTargetAddresses, parseTarget } from '../webhooks/target.ts';
 import type { TargetCheck } from '../webhooks/target-address.ts';
 
 export type IssuerKey = Awaited<ReturnType<ReturnType<typeof createLocalJWKSet>>>;
@@ -70,7 +70,7 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
   if (!target.ok) throw new IssuerTrouble(`its address cannot be used. ${target.why}`);
   const { url, hostname } = target.value;
   const addresses = await check.addressesOf(hostname, signal);
-  const judged = judgeTarget(target.value, addresses, check);
+  const judged = checkTargetAddresses(target.value, addresses, check);
   if (!judged.ok) throw new IssuerTrouble(judged.why);
   const answer = await get(url, answering(addresses), signal);
   const { statusCode: status = 0 } = answer;

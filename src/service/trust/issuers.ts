@@ -14,7 +14,7 @@ const sharedIssuers: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** What a rule lacks that says whose the jobs are; undefined when it has it. */
-export function whyAnybodys(issuer: string, claims: Readonly<Record<string, string>>): string | undefined {
+export function missingIdClaim(issuer: string, claims: Readonly<Record<string, string>>): string | undefined {
   const has = (name: string) => Object.hasOwn(claims, name);
   if (isGitHub(issuer)) {
     return idsOfGitHub.every(has)

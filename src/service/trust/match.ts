@@ -3,7 +3,7 @@ import { scopes as allScopes, grants, type Scope } from '../../interface/scopes.
 import { idClaims } from './issuers.ts';
 import type { TrustRule } from './rules.ts';
 
-export type Judgement =
+export type TrustDecision =
   | {
       readonly kind: 'trusted';
       /** All that match. */
@@ -135,12 +135,12 @@ export function allowedTogether(rules: readonly TrustRule[], requested: readonly
 }
 
 /** `requested` are the scopes that the request names; without any, the token has all that the rules allow together. */
-export function judgeIdentity(
+export function matchTrustRules(
   rules: readonly TrustRule[],
   issuer: string,
   claims: Claims,
   requested: readonly Scope[] = [],
-): Judgement {
+): TrustDecision {
   const ofIssuer = rules
     .filter((rule) => rule.issuer === issuer)
     .map((rule) => ({ rule, differences: differencesOf(rule, claims) }));

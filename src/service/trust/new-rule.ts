@@ -2,7 +2,7 @@ import { isGitHub } from '../../interface/github-issuer.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import { parseTokenOwner } from '../tokens/new-token.ts';
-import { whyAnybodys } from './issuers.ts';
+import { missingIdClaim } from './issuers.ts';
 import type { NewTrustRule } from './rules.ts';
 
 export const maxClaims = 20;
@@ -12,7 +12,7 @@ const maxIssuerLength = 300;
 const maxRepositoryLength = 200;
 const maxWorkspaces = 100;
 
-export type Claim = readonly [name: string, value: string];
+export type RuleClaim = readonly [name: string, value: string];
 
 /** As somebody typed it: each is right by itself. */
 export interface TypedRule {
@@ -24,7 +24,7 @@ export interface TypedRule {
   readonly environment?: string | undefined;
   readonly workflow?: string | undefined;
   readonly event?: string | undefined;
-  readonly claims: readonly Claim[];
+  readonly claims: readonly RuleClaim[];
   readonly owner: string;
   readonly scopes: readonly Scope[];
   /** None: all. */
@@ -93,7 +93,7 @@ function parseClaimName(text: string): Parsed<string> {
     : accepted(text);
 }
 
-export function parseClaim(text: string): Parsed<Claim> {
+export function parseClaim(text: string): Parsed<RuleClaim> {
   const end = text.indexOf('=');
   if (end === -1) return refused('It must be a name and a value, such as project_id=42.');
   const name = parseClaimName(text.slice(0, end));
@@ -121,7 +121,7 @@ const neverMatched = ['sub', 'repository', 'repository_owner'];
 /** What is wrong, by the field that it is about. */
 export type RuleProblems = { readonly [field in keyof TypedRule]?: string };
 
-function wrongClaim(issuer: string, claims: readonly Claim[]): string | undefined {
+function wrongClaim(issuer: string, claims: readonly RuleClaim[]): string | undefined {
   if (claims.length > maxClaims) return `A rule names at most ${maxClaims} claims.`;
   const [twice] = claims.map(([name]) => name).filter((name, index, names) => names.indexOf(name) !== index);
   if (twice !== undefined) return `The claim ${twice} is named twice.`;
@@ -142,7 +142,7 @@ function wrongClaim(issuer: string, claims: readonly Claim[]): string | undefine
 
 const isFieldOfGitHub = (name: string): name is keyof typeof fieldsOfGitHub => Object.hasOwn(fieldsOfGitHub, name);
 
-function problemsOf(typed: TypedRule, claims: readonly Claim[]): RuleProblems {
+function problemsOf(typed: TypedRule, claims: readonly RuleClaim[]): RuleProblems {
   const { issuer, scopes, workspaces } = typed;
   const problems: { -readonly [field in keyof TypedRule]?: string } = {};
   const onlyGitHub = [...Object.keys(fieldsOfGitHub).filter(isFieldOfGitHub), 'workflow' as const];
@@ -152,7 +152,7 @@ function problemsOf(typed: TypedRule, claims: readonly Claim[]): RuleProblems {
     }
   }
   const wrong = wrongClaim(issuer, claims);
-  const anybodys = whyAnybodys(issuer, Object.fromEntries(claims));
+  const anybodys = missingIdClaim(issuer, Object.fromEntries(claims));
   if (wrong !== undefined) problems.claims = wrong;
   else if (anybodys !== undefined) problems[isGitHub(issuer) ? 'repositoryId' : 'claims'] = anybodys;
   if (scopes.includes('admin')) {
@@ -172,7 +172,7 @@ export function readRule(typed: TypedRule): ReadRule {
   const { issuer, owner, workflow = null, repository = null } = typed;
   const ofFields = Object.keys(fieldsOfGitHub)
     .filter(isFieldOfGitHub)
-    .flatMap((field): Claim[] => {
+    .flatMap((field): RuleClaim[] => {
       const value = typed[field];
       return value === undefined ? [] : [[fieldsOfGitHub[field][0], value]];
     });

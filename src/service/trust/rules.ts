@@ -6,7 +6,7 @@ import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { endTokensOfRule } from '../tokens/exchanged.ts';
+import { revokeTokensOfRule } from '../tokens/exchanged.ts';
 
 /** Which jobs are trusted, and what a token may do that one of them gets for its identity. */
 export interface TrustRule {
@@ -108,7 +108,7 @@ export async function removeTrustRule(
   const row = await db.deleteFrom('trust_rules').where('id', '=', id).returningAll().executeTakeFirst();
   if (row === undefined) return undefined;
   const rule = ruleOf(row);
-  await endTokensOfRule(db, now, id);
+  await revokeTokensOfRule(db, now, id);
   await recordAudit(db, now, { actor, action: 'trust.removed', detail: recorded(rule) });
   return rule;
 }

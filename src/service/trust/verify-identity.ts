@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { FindKey } from './issuer-keys.ts';
 
-export type Verification =
+export type IdentityVerification =
   | { readonly kind: 'verified'; readonly identity: Identity }
   /** `why` is a sentence for the log of the operator. The subject is undefined unless the signature is that of the issuer. */
   | { readonly kind: 'refused'; readonly why: string; readonly subject: string | undefined }
@@ -117,8 +117,8 @@ function idOf(jwt: string, { iss, jti }: JWTPayload): string {
 
 /** Whether an issuer that is trusted has made this out, for this service, and for now. */
 export function createVerifyIdentity(findKey: FindKey) {
-  return async (jwt: string, { issuers, audience, now }: Expected): Promise<Verification> => {
-    const refused = (why: string, claims?: JWTPayload): Verification => ({
+  return async (jwt: string, { issuers, audience, now }: Expected): Promise<IdentityVerification> => {
+    const refused = (why: string, claims?: JWTPayload): IdentityVerification => ({
       kind: 'refused',
       why,
       subject: claims && subjectOf(claims),

@@ -1,22 +1,22 @@
 import http, { type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { AnswerTooLong, type Stage, whyFailed, whyNotAccepted, whyTimedOut } from './delivery-failure.ts';
+import { AnswerTooLong, failureReason, rejectionReason, type Stage, timeoutReason } from './delivery-failure.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
-import { type ReadAnswer, type ReceiverAnswer, statusOfAnswer, wholeAnswer } from './receiver-answer.ts';
+import { type ReadAnswer, type ReceiverResponse, statusOfAnswer, wholeAnswer } from './receiver-answer.ts';
 import { retryAfterSeconds } from './retry-schedule.ts';
-import { isPublic, judgeTarget, parseTarget, type Target } from './target.ts';
-import type { Addresses, TargetCheck } from './target-address.ts';
+import { checkTargetAddresses, isPublic, parseTarget, type Target } from './target.ts';
+import type { IpAddresses, TargetCheck } from './target-address.ts';
 
 /** The result of one attempt. No sentence holds more of the URL than its origin, nor anything that was sent. */
 export type DeliveryResult =
-  | { readonly kind: 'delivered'; readonly answer: ReceiverAnswer }
+  | { readonly kind: 'delivered'; readonly answer: ReceiverResponse }
   /** 410: the receiver wants no more deliveries of this hook. */
-  | { readonly kind: 'gone'; readonly answer: ReceiverAnswer }
+  | { readonly kind: 'gone'; readonly answer: ReceiverResponse }
   | {
       readonly kind: 'failed';
       readonly why: string;
-      readonly answer?: ReceiverAnswer;
+      readonly answer?: ReceiverResponse;
       /** What the receiver asks for; at most a day. */
       readonly retryAfterSeconds?: number;
     }
@@ -61,7 +61,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
   let stage: Stage = 'resolving';
   try {
     const addresses = await check.addressesOf(target.hostname, ending.signal);
-    const judged = judgeTarget(target, addresses, check);
+    const judged = checkTargetAddresses(target, addresses, check);
     if (!judged.ok) return { kind: 'refused-target', why: judged.why };
 
     stage = 'connecting';
@@ -73,7 +73,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
     return resultOf(target, read, kept, now());
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
-    const why = ending.signal.aborted ? whyTimedOut(target, stage, timeoutMs) : whyFailed(target, stage, error);
+    const why = ending.signal.aborted ? timeoutReason(target, stage, timeoutMs) : failureReason(target, stage, error);
     return { kind: 'failed', why };
   } finally {
     clearTimeout(timer);
@@ -81,18 +81,23 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
   }
 }
 
-function resultOf(target: Target, { status, headers }: ReadAnswer, answer: ReceiverAnswer, now: Date): DeliveryResult {
+function resultOf(
+  target: Target,
+  { status, headers }: ReadAnswer,
+  answer: ReceiverResponse,
+  now: Date,
+): DeliveryResult {
   if (status >= 200 && status < 300) return { kind: 'delivered', answer };
   if (status === 410) return { kind: 'gone', answer };
   const wait = retryAfterSeconds(headers['retry-after'], now);
-  const why = whyNotAccepted(target, status);
+  const why = rejectionReason(target, status);
   return { kind: 'failed', why, answer, ...(wait !== undefined && { retryAfterSeconds: wait }) };
 }
 
 /** Sends the request to one of the addresses that were judged, and to no other: the name is not looked up again. */
 function exchange(
   target: Target,
-  addresses: Addresses,
+  addresses: IpAddresses,
   { headers, body }: DeliveryRequest,
   signal: AbortSignal,
   reached: (stage: Stage) => void,
@@ -147,7 +152,7 @@ function exchange(
 
 /** For a request that is to go to these addresses alone. */
 export const answering =
-  (addresses: Addresses): LookupFunction =>
+  (addresses: IpAddresses): LookupFunction =>
   (_hostname, { all }, callback) => {
     const found = addresses.map((address) => ({ address, family: isIP(address) }));
     if (all) callback(null, found);

@@ -4,7 +4,7 @@ import type { Target } from './target.ts';
 export type Stage = 'resolving' | 'connecting' | 'securing' | 'waiting';
 
 /** Why the attempt failed: it took too long. */
-export function whyTimedOut({ origin }: Target, stage: Stage, limitMs: number): string {
+export function timeoutReason({ origin }: Target, stage: Stage, limitMs: number): string {
   const within = `within ${limitMs / 1_000} s`;
   switch (stage) {
     case 'resolving':
@@ -41,7 +41,7 @@ export class AnswerTooLong extends Error {
 }
 
 /** Why the attempt failed: the connection, or what came over it. */
-export function whyFailed({ origin }: Target, stage: Stage, error: unknown): string {
+export function failureReason({ origin }: Target, stage: Stage, error: unknown): string {
   const code = codeOf(error);
   const because = code === '' ? '' : ` (${code})`;
   switch (stage) {
@@ -66,7 +66,7 @@ export function whyFailed({ origin }: Target, stage: Stage, error: unknown): str
 }
 
 /** Why the attempt failed: the status of the answer. */
-export function whyNotAccepted({ origin }: Target, status: number): string {
+export function rejectionReason({ origin }: Target, status: number): string {
   if (status >= 300 && status < 400) {
     return `${origin} answered with the redirect ${status}. Redirects are not followed: register the address it leads to.`;
   }

@@ -5,7 +5,7 @@ import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { HookEventOccurrence } from './event.ts';
 import { type HookRow, inactiveWhyOf } from './hooks.ts';
-import { type ReceiverAnswer, storedAnswer } from './receiver-answer.ts';
+import { type ReceiverResponse, storedAnswer } from './receiver-answer.ts';
 
 export type DeliveryState =
   | { readonly kind: 'delivered' | 'failed' | 'dropped'; readonly at: Timestamp }
@@ -21,7 +21,7 @@ export interface LastAttempt {
   readonly at: Timestamp;
   readonly duration_ms: number;
   /** Null when there was none. */
-  readonly answer: ReceiverAnswer | null;
+  readonly answer: ReceiverResponse | null;
 }
 
 /** Nothing of it is secret. What a receiver has answered is text from elsewhere. */

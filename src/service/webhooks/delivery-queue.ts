@@ -8,8 +8,8 @@ import type { Tables } from '../storage/tables.ts';
 import { emptyBacklog, shortenBacklog } from './backlog.ts';
 import type { DueHook } from './delivery-slots.ts';
 import type { HookEventOccurrence } from './event.ts';
-import type { HookRow, InactiveWhy } from './hooks.ts';
-import type { ReceiverAnswer } from './receiver-answer.ts';
+import type { HookRow, InactiveReason } from './hooks.ts';
+import type { ReceiverResponse } from './receiver-answer.ts';
 
 export type DeliveryStatus =
   | 'pending'
@@ -124,7 +124,7 @@ export type DeliveryEnd =
 export interface AttemptMade {
   readonly durationMs: number;
   /** Null when there was none. */
-  readonly answer: ReceiverAnswer | null;
+  readonly answer: ReceiverResponse | null;
 }
 
 type Columns = Partial<Selectable<Tables['deliveries']>>;
@@ -202,7 +202,7 @@ async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: 
 async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, why: string): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('hooks')
-    .set({ active: 0, inactive_why: 'gone' satisfies InactiveWhy, updated_at: now })
+    .set({ active: 0, inactive_why: 'gone' satisfies InactiveReason, updated_at: now })
     .where('id', '=', id)
     .where('updated_at', '=', updated_at)
     .executeTakeFirst();

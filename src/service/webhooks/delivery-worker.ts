@@ -3,7 +3,7 @@ import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type Worker } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
-import { databaseTrouble } from '../storage/unavailable.ts';
+import { databaseProblem } from '../storage/unavailable.ts';
 import { type DeliveryResult, deliver } from './deliver.ts';
 import {
   activeHooks,
@@ -167,7 +167,7 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
     try {
       return await claimDelivery(parts.storage, hook.id);
     } catch (error) {
-      if (databaseTrouble(error) !== undefined) throw error;
+      if (databaseProblem(error) !== undefined) throw error;
       onError(error);
       const attempt = slots.begin(hook);
       attempt.failed();

@@ -1,13 +1,13 @@
 import type { Hook, Timestamp } from '../../interface/resources.ts';
 import type { Database } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { hookOf, type InactiveWhy, inactiveWhyOf } from './hooks.ts';
+import { hookOf, type InactiveReason, inactiveWhyOf } from './hooks.ts';
 import { hookQuota } from './quotas.ts';
 
 /** A hook and how its deliveries fare, for the operator. */
 export interface HookOverview extends Hook {
   /** Null while it is active. */
-  readonly inactive_why: InactiveWhy | null;
+  readonly inactive_why: InactiveReason | null;
   /** Every attempt since then has failed; null where the last one succeeded. */
   readonly failing_since: Timestamp | null;
   readonly pending_deliveries: number;

@@ -7,7 +7,7 @@ import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { hookQuota } from './quotas.ts';
-import { newSecret, type WebhookSecret } from './signature.ts';
+import { newWebhookSecret, type WebhookSecret } from './signature.ts';
 
 export type HookRow = Selectable<Tables['hooks']>;
 
@@ -23,10 +23,10 @@ export const formatOf = (row: Pick<HookRow, 'format'>): HookFormat =>
   hookFormats.find((format) => format === row.format) ?? 'standard';
 
 /** Somebody paused it, or its receiver answered 410 and wants nothing more. */
-export type InactiveWhy = 'paused' | 'gone';
+export type InactiveReason = 'paused' | 'gone';
 
 /** Null while it is active. An instance of an earlier version, beside which this one may run, gives no reason for 410. */
-export const inactiveWhyOf = ({ active, inactive_why }: HookRow): InactiveWhy | null =>
+export const inactiveWhyOf = ({ active, inactive_why }: HookRow): InactiveReason | null =>
   active === 1 ? null : inactive_why === 'paused' ? 'paused' : 'gone';
 
 /** What may be shown of a hook: neither its secret nor the values of its headers. */
@@ -124,7 +124,7 @@ export async function registerHook(
     .executeTakeFirstOrThrow();
   if (Number(hooks) >= maxHooks) return { kind: 'too-many', maxHooks };
 
-  const signing = secret ?? newSecret();
+  const signing = secret ?? newWebhookSecret();
   const hook = await db
     .insertInto('hooks')
     .values({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { batchQuery, numberOf, placeInList, textOf } from '../storage/batch-query.ts';
+import { batchQuery, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { changeBacklogs } from './backlog.ts';
 import type { DeliveryStatus } from './delivery-queue.ts';
@@ -61,7 +61,7 @@ const insertDeliveries = batchQuery((db, members, now) =>
             .as('next_attempt_at'),
           now.as('created_at'),
         ])
-        .orderBy(placeInList),
+        .orderBy(inputIndex),
     ),
 );
 
@@ -78,14 +78,14 @@ interface NewDelivery {
 const maxInsertedAtOnce = 1_000;
 
 /** A hook, and how many deliveries may still be put down for it. */
-interface Outlet {
+interface Subscriber {
   readonly hook: HookRow;
   readonly room: number;
   added: number;
   dropped: number;
 }
 
-async function outletsOf(db: Database, workspaces: readonly string[]): Promise<Outlet[]> {
+async function subscribersOf(db: Database, workspaces: readonly string[]): Promise<Subscriber[]> {
   const rows = await db
     .selectFrom('hooks')
     .leftJoin('hook_backlogs', 'hook_id', 'hooks.id')
@@ -108,7 +108,7 @@ async function outletsOf(db: Database, workspaces: readonly string[]): Promise<O
  */
 export async function recordEvents(db: Database, now: Now, events: readonly OccurredEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const outlets = await outletsOf(db, [...new Set(events.map(({ event }) => event.workspace))]);
+  const outlets = await subscribersOf(db, [...new Set(events.map(({ event }) => event.workspace))]);
   if (outlets.length === 0) return;
   const deliveries: NewDelivery[] = [];
   const keys = new Set<string>();

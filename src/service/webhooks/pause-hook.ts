@@ -1,11 +1,11 @@
 import type { Hook } from '../../interface/resources.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { findHook, type HookChange, hookOf, type InactiveWhy, inactiveWhyOf, recordHookAudit } from './hooks.ts';
+import { findHook, type HookChange, hookOf, type InactiveReason, inactiveWhyOf, recordHookAudit } from './hooks.ts';
 
 export type Pause =
   | { readonly kind: 'paused'; readonly hook: Hook }
   /** Nothing was changed. */
-  | { readonly kind: 'inactive-already'; readonly why: InactiveWhy; readonly hook: Hook }
+  | { readonly kind: 'inactive-already'; readonly why: InactiveReason; readonly hook: Hook }
   | { readonly kind: 'absent' };
 
 /**
@@ -17,14 +17,14 @@ export async function pauseHook(db: Database, now: Now, { workspace, id, actor }
   if (found === undefined) return { kind: 'absent' };
   const why = inactiveWhyOf(found);
   if (why !== null) return { kind: 'inactive-already', why, hook: hookOf(found) };
-  const changed = db.updateTable('hooks').set({ active: 0, inactive_why: 'paused' satisfies InactiveWhy });
+  const changed = db.updateTable('hooks').set({ active: 0, inactive_why: 'paused' satisfies InactiveReason });
   const hook = await changed.where('id', '=', id).returningAll().executeTakeFirstOrThrow();
   await recordHookAudit(db, now, { actor, action: 'hook.paused', hook });
   return { kind: 'paused', hook: hookOf(hook) };
 }
 
 export type Resumption =
-  | { readonly kind: 'resumed'; readonly wasInactive: InactiveWhy; readonly hook: Hook }
+  | { readonly kind: 'resumed'; readonly wasInactive: InactiveReason; readonly hook: Hook }
   /** Nothing was changed. */
   | { readonly kind: 'active-already'; readonly hook: Hook }
   | { readonly kind: 'absent' };

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { redact, redactCut, spellingsOf } from '../../interface/redact.ts';
 
 /** What is kept of an answer to the last attempt at a delivery. */
-export type ReceiverAnswer =
+export type ReceiverResponse =
   | {
       readonly kept: 'whole';
       readonly status: number;
@@ -50,10 +50,13 @@ const asText = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g
 const firstBytes = (text: string): string =>
   new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
 
-export const statusOfAnswer = ({ status }: ReadAnswer): ReceiverAnswer => ({ kept: 'status', status });
+export const statusOfAnswer = ({ status }: ReadAnswer): ReceiverResponse => ({ kept: 'status', status });
 
 /** The secrets are those of the request: a receiver may repeat what it was sent. */
-export function wholeAnswer({ status, headers, body, isCut }: ReadAnswer, secrets: readonly string[]): ReceiverAnswer {
+export function wholeAnswer(
+  { status, headers, body, isCut }: ReadAnswer,
+  secrets: readonly string[],
+): ReceiverResponse {
   const spellings = spellingsOf(secrets, minSecret);
   const kept = keptHeaders.flatMap((name) => {
     const value = headers[name];
@@ -74,5 +77,5 @@ export function wholeAnswer({ status, headers, body, isCut }: ReadAnswer, secret
 }
 
 /** Only settleDelivery() writes the column. */
-export const storedAnswer = (text: string | null): ReceiverAnswer | null =>
-  JSON.parse(text ?? 'null') as ReceiverAnswer | null;
+export const storedAnswer = (text: string | null): ReceiverResponse | null =>
+  JSON.parse(text ?? 'null') as ReceiverResponse | null;

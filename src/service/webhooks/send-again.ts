@@ -4,7 +4,7 @@ import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { changeBacklogs } from './backlog.ts';
 import { type DeliveryStatus, free, notLeased } from './delivery-queue.ts';
-import { findHook, type InactiveWhy, inactiveWhyOf, recordHookAudit } from './hooks.ts';
+import { findHook, type InactiveReason, inactiveWhyOf, recordHookAudit } from './hooks.ts';
 
 export interface SendAgainRequest {
   readonly workspace: string;
@@ -23,7 +23,7 @@ type DeliveryRow = Selectable<Tables['deliveries']>;
 
 const refused = (why: string): SendAgain => ({ kind: 'refused', why });
 
-const whyInactive: Readonly<Record<InactiveWhy, string>> = {
+const whyInactive: Readonly<Record<InactiveReason, string>> = {
   paused: 'The webhook is paused: resume it first.',
   gone: 'The receiver answered 410: it wants no more deliveries. If that has changed, resume the webhook first.',
 };

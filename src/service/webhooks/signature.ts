@@ -35,7 +35,7 @@ export function parseSecret(text: string): Parsed<WebhookSecret> {
 }
 
 // 32 bytes are a secret: see the pattern.
-export const newSecret = (): WebhookSecret => (prefix + randomBytes(32).toString('base64')) as WebhookSecret;
+export const newWebhookSecret = (): WebhookSecret => (prefix + randomBytes(32).toString('base64')) as WebhookSecret;
 
 export const secretKey = (secret: WebhookSecret): Buffer => Buffer.from(secret.slice(prefix.length), 'base64');
 

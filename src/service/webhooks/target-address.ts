@@ -6,9 +6,9 @@ import { addressInHost, type Cidr, cidr, type IpAddress, isInside, parseIpAddres
 /** All addresses of a name. It rejects, or gives none, when the name does not resolve. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-export type Addresses = readonly [string, ...string[]];
+export type IpAddresses = readonly [string, ...string[]];
 
-export type Judgement =
+export type AddressVerdict =
   | { readonly kind: 'public' }
   | { readonly kind: 'allowed' }
   | { readonly kind: 'refused'; readonly what: string };
@@ -16,8 +16,8 @@ export type Judgement =
 /** Which addresses may be delivered to. */
 export interface TargetCheck {
   /** The addresses behind the host of a URL; a host that is an address is its own answer. Rejects if there are none. */
-  readonly addressesOf: (hostname: string, signal: AbortSignal) => Promise<Addresses>;
-  readonly judge: (address: string) => Judgement;
+  readonly addressesOf: (hostname: string, signal: AbortSignal) => Promise<IpAddresses>;
+  readonly judge: (address: string) => AddressVerdict;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { Addresses, TargetCheck } from './target-address.ts';
+import type { IpAddresses, TargetCheck } from './target-address.ts';
 
 declare const brand: unique symbol;
 
@@ -41,7 +41,7 @@ const whatIsAllowed =
   'Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).';
 
 /** Whether the target may be reached at these addresses: each of them has to be fit, for any of them may be used. */
-export function judgeTarget(target: Target, addresses: Addresses, check: TargetCheck): Parsed<Target> {
+export function checkTargetAddresses(target: Target, addresses: IpAddresses, check: TargetCheck): Parsed<Target> {
   for (const address of addresses) {
     const judgement = check.judge(address);
     switch (judgement.kind) {
@@ -60,7 +60,7 @@ export function judgeTarget(target: Target, addresses: Addresses, check: TargetC
 }
 
 /** Whether everybody could ask there: the connection may go to any of the addresses. */
-export const isPublic = (addresses: Addresses, check: TargetCheck): boolean =>
+export const isPublic = (addresses: IpAddresses, check: TargetCheck): boolean =>
   addresses.every((address) => check.judge(address).kind === 'public');
 
 /** Whether a hook may be registered for this URL. A name that does not resolve now is checked again at delivery. */
@@ -74,7 +74,7 @@ export async function checkTarget(
   const addresses = await check
     .addressesOf(target.value.hostname, AbortSignal.timeout(resolveWithinMs))
     .catch(() => undefined);
-  if (addresses !== undefined) return judgeTarget(target.value, addresses, check);
+  if (addresses !== undefined) return checkTargetAddresses(target.value, addresses, check);
   if (target.value.protocol === 'https:') return target;
   return refused(
     `The name of ${target.value.origin} does not resolve, so nothing shows that it is inside an allowed network. Use https, or try again when it resolves.`,

@@ -7,7 +7,7 @@ import type { Remotes } from './remotes.ts';
 import { syncedBranches } from './synced-branches.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
-export const listingPatience = { timeoutMs: 10_000 };
+export const listBranchesTimeout = { timeoutMs: 10_000 };
 
 export type BranchListing =
   | { readonly kind: 'listed'; readonly branches: readonly Branch[] }
@@ -25,7 +25,7 @@ function shareListings(remotes: Remotes): (workspace: StoredWorkspace) => Promis
     const shared = waiting.get(key);
     if (shared !== undefined) return shared;
     const forget = () => waiting.delete(key);
-    const listing = remotes.branches(workspace, listingPatience, forget).catch((error: unknown) => {
+    const listing = remotes.branches(workspace, listBranchesTimeout, forget).catch((error: unknown) => {
       // It may have waited in vain, and never begun.
       if (waiting.get(key) === listing) forget();
       throw error;

@@ -1,13 +1,13 @@
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
-import type { DeskSettings } from './workspaces.ts';
+import type { LfsSettings } from './workspaces.ts';
 
-export const usualDeskTtl = '7d';
+export const defaultLfsLockTtl = '7d';
 
 /** How long a lock lasts that somebody takes at a desk: Git LFS does not ask for a time. */
-export function deskTtl({ desk_ttl }: Pick<DeskSettings, 'desk_ttl'>): Ttl {
-  for (const text of [desk_ttl, usualDeskTtl]) {
+export function lfsLockTtl({ desk_ttl }: Pick<LfsSettings, 'desk_ttl'>): Ttl {
+  for (const text of [desk_ttl, defaultLfsLockTtl]) {
     const ttl = parseTtl(text ?? '');
     if (ttl.ok) return ttl.value;
   }
-  throw new Error(`${usualDeskTtl} is no ttl.`);
+  throw new Error(`${defaultLfsLockTtl} is no ttl.`);
 }

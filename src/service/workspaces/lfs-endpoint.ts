@@ -1,6 +1,6 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { maxRemoteLength, shownRemote } from '../git/remote.ts';
-import type { DeskSettings, StoredWorkspace } from './workspaces.ts';
+import type { LfsSettings, StoredWorkspace } from './workspaces.ts';
 
 const withoutEnd = (address: string): string => address.replace(/(?<!\/)\/+$/, '');
 
@@ -9,7 +9,7 @@ const withoutEnd = (address: string): string => address.replace(/(?<!\/)\/+$/, '
  * the address of a repository (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md). Undefined where the
  * remote is not reached by http(s).
  */
-export function lfsEndpoint({ remote, lfs_url }: StoredWorkspace & Pick<DeskSettings, 'lfs_url'>): string | undefined {
+export function lfsEndpoint({ remote, lfs_url }: StoredWorkspace & Pick<LfsSettings, 'lfs_url'>): string | undefined {
   if (lfs_url !== null) return lfs_url;
   const address = withoutEnd(shownRemote(remote));
   if (!/^https?:/i.test(address)) return undefined;

@@ -1,12 +1,12 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { DeskSettings } from './workspaces.ts';
+import type { LfsSettings } from './workspaces.ts';
 
 /** Which LFS objects a sync fetches: of the files that the branch has, of those that it ever had too, or none. */
 export const lfsModes = ['head', 'history', 'none'] as const;
 
 export type LfsMode = (typeof lfsModes)[number];
 
-export const usualLfsMode: LfsMode = 'head';
+export const defaultLfsMode: LfsMode = 'head';
 
 export function parseLfsMode(text: string): Parsed<LfsMode> {
   const mode = lfsModes.find((each) => each === text);
@@ -14,5 +14,5 @@ export function parseLfsMode(text: string): Parsed<LfsMode> {
 }
 
 /** A mode that a later version of the service has stored, and this one does not know, is as if there were none. */
-export const lfsMode = ({ lfs_mode }: Pick<DeskSettings, 'lfs_mode'>): LfsMode =>
-  lfsModes.find((each) => each === lfs_mode) ?? usualLfsMode;
+export const lfsMode = ({ lfs_mode }: Pick<LfsSettings, 'lfs_mode'>): LfsMode =>
+  lfsModes.find((each) => each === lfs_mode) ?? defaultLfsMode;

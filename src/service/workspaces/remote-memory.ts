@@ -2,7 +2,7 @@ import type { BranchName } from '../git/branch-name.ts';
 import { GitError } from '../git/git-error.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';
-import { listingPatience } from './branches.ts';
+import { listBranchesTimeout } from './branches.ts';
 import type { Remotes } from './remotes.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
@@ -82,7 +82,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     const began = performance.now();
     const times = () => ({ askedAt, answeredAt: askedAt + Math.round(performance.now() - began) });
     try {
-      const answer = await remotes.branches(workspace, { ...listingPatience, signal: stopping });
+      const answer = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping });
       return remember(workspace, { listing: { ...answer, ...times() }, failure: undefined });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;

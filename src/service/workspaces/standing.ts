@@ -4,18 +4,18 @@ import type { SyncedBranches } from './synced-branches.ts';
 export const standings = ['behind', 'current', 'unsynced', 'unknown'] as const;
 
 /** How what the mirror has of a branch stands to what the remote has: unknown while the remote has not answered. */
-export type Standing = (typeof standings)[number];
+export type BranchState = (typeof standings)[number];
 
-export interface BranchStanding {
+export interface BranchStatus {
   readonly name: string;
-  readonly standing: Standing;
+  readonly standing: BranchState;
   /** The commit that the remote has, as far as it is known. */
   readonly head: string | undefined;
   readonly synced: { readonly head: string; readonly at: number } | undefined;
   readonly isDefault: boolean;
 }
 
-function standingOf(head: string | undefined, synced: string | undefined): Standing {
+function standingOf(head: string | undefined, synced: string | undefined): BranchState {
   if (synced === undefined) return head === undefined ? 'unknown' : 'unsynced';
   if (head === undefined) return 'unknown';
   return head === synced ? 'current' : 'behind';
@@ -41,7 +41,7 @@ export function isOutdated(
  * A sync that ended after the remote was asked may have brought what is newer than its answer, or older: it depends on
  * when it began, and so it is not known until the remote is asked again.
  */
-export function branchStandings({ listing }: KnownRemote, synced: SyncedBranches): readonly BranchStanding[] {
+export function branchStatuses({ listing }: KnownRemote, synced: SyncedBranches): readonly BranchStatus[] {
   if (listing === undefined) {
     return [...synced].map(([name, { head, syncedAt }]) => ({
       name,
@@ -53,7 +53,7 @@ export function branchStandings({ listing }: KnownRemote, synced: SyncedBranches
   }
   const { branches, defaultBranch, askedAt } = listing;
   return [...branches]
-    .map(([name, listed]): BranchStanding => {
+    .map(([name, listed]): BranchStatus => {
       const known = synced.get(name);
       const isClear = known === undefined || known.head === listed || known.syncedAt < askedAt;
       const head = isClear ? listed : undefined;
@@ -68,9 +68,9 @@ export function branchStandings({ listing }: KnownRemote, synced: SyncedBranches
     .sort((one, other) => Number(other.isDefault) - Number(one.isDefault));
 }
 
-export type StandingCounts = Readonly<Record<Standing, number>>;
+export type BranchStateCounts = Readonly<Record<BranchState, number>>;
 
-export function countStandings(branches: readonly BranchStanding[]): StandingCounts {
+export function countStandings(branches: readonly BranchStatus[]): BranchStateCounts {
   const counts = { behind: 0, current: 0, unsynced: 0, unknown: 0 };
   for (const { standing } of branches) counts[standing] += 1;
   return counts;

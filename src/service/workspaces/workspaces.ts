@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Workspace } from '../../interface/resources.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import { shownRemote } from '../git/remote.ts';
-import { atTheirPlaces, batchQuery, placeInList, textOf } from '../storage/batch-query.ts';
+import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -15,7 +15,7 @@ export interface StoredWorkspace {
 }
 
 /** For people who lock and push with Git LFS. */
-export interface DeskSettings {
+export interface LfsSettings {
   /** See desk-ttl.ts. */
   readonly desk_ttl: string | null;
   /** See lfs-endpoint.ts. */
@@ -26,27 +26,27 @@ export interface DeskSettings {
   readonly lfs_limit: number | null;
 }
 
-export interface FoundWorkspace extends StoredWorkspace, DeskSettings {}
+export interface FoundWorkspace extends StoredWorkspace, LfsSettings {}
 
 interface Row extends StoredWorkspace {
   readonly created_at: number;
 }
 
-export const workspaceOf = ({ id, remote, created_at }: Row): Workspace => ({
+export const toWorkspace = ({ id, remote, created_at }: Row): Workspace => ({
   id,
   remote: shownRemote(remote),
   created_at: asTimestamp(created_at),
 });
 
 export async function listWorkspaces(db: Database): Promise<Workspace[]> {
-  return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(workspaceOf);
+  return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(toWorkspace);
 }
 
 const selectWorkspaces = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('workspaces', (join) => join.on('workspaces.id', '=', textOf('id')))
-    .select([placeInList.as('place'), 'workspaces.id', 'remote', 'desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit']),
+    .select([inputIndex.as('place'), 'workspaces.id', 'remote', 'desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit']),
 );
 
 const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {
@@ -55,7 +55,7 @@ const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) =>
     now,
     ids.map((id) => ({ id })),
   );
-  return atTheirPlaces(ids, rows);
+  return inInputOrder(ids, rows);
 });
 
 /** Undefined too for a workspace that the token is not meant to know of. */
@@ -75,7 +75,7 @@ export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace 
     .executeTakeFirst();
 }
 
-export type NewWorkspace = StoredWorkspace & Partial<DeskSettings>;
+export type NewWorkspace = StoredWorkspace & Partial<LfsSettings>;
 
 /** False: there is one with this id already. */
 export async function addWorkspace(
@@ -140,7 +140,7 @@ export async function updateWorkspaceAudited(
   db: Database,
   now: Now,
   actor: Actor,
-  { id, ...settings }: Pick<StoredWorkspace, 'id'> & Partial<StoredWorkspace & DeskSettings>,
+  { id, ...settings }: Pick<StoredWorkspace, 'id'> & Partial<StoredWorkspace & LfsSettings>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('workspaces')

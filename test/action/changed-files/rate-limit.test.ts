@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { asTooMany } from '../../../src/action/changed-files/github.ts';
-import type { Received } from '../../../src/client/answer.ts';
+import type { RawResponse } from '../../../src/client/answer.ts';
 
 const date = 'Sun, 01 Mar 2026 12:00:00 GMT';
 const now = Date.parse(date) / 1_000;
 
-const answer = (status: number, headers: Received['headers'], message = 'No'): Received => ({
+const answer = (status: number, headers: RawResponse['headers'], message = 'No'): RawResponse => ({
   status,
   headers: { date, ...headers },
   bytes: Buffer.from(JSON.stringify({ message })),
@@ -13,7 +13,7 @@ const answer = (status: number, headers: Received['headers'], message = 'No'): R
   endIsUnsure: false,
 });
 
-test.each<[string, Received, string]>([
+test.each<[string, RawResponse, string]>([
   ['with Retry-After', answer(403, { 'retry-after': '7' }), '7'],
   ['when the hour ends', answer(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${now + 90}` }), '90'],
   ['when it has ended', answer(429, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${now - 9}` }), '0'],
@@ -22,7 +22,7 @@ test.each<[string, Received, string]>([
   expect(asTooMany(received)).toMatchObject({ status: 429, headers: { 'retry-after': wait, date } });
 });
 
-test.each<[string, Received]>([
+test.each<[string, RawResponse]>([
   ['one without a permission', answer(403, { 'x-ratelimit-remaining': '4999', 'x-ratelimit-reset': `${now + 90}` })],
   ['one of success, though it was the last', answer(200, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9' })],
   ['one for a while', answer(503, { 'retry-after': '7' })],

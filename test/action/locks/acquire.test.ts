@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { acquireLocks } from '../../../src/action/locks/acquire.ts';
 import type { AcquireResult } from '../../../src/action/locks/session.ts';
-import type { WaitRequest, WaitResult } from '../../../src/client/acquire-lock.ts';
+import type { WaitForReleaseRequest, WaitForReleaseResult } from '../../../src/client/acquire-lock.ts';
 import type { Client } from '../../../src/client/client.ts';
-import type { Failure } from '../../../src/client/service-error.ts';
+import type { RequestFailure } from '../../../src/client/service-error.ts';
 import type { LockPath } from '../../../src/interface/lock-path.ts';
 import { game, lockPath, ttl } from '../../client/test-client.ts';
 import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
@@ -32,7 +32,7 @@ const taken = (path: LockPath): AcquireResult => ({
   isNew: true,
 });
 
-const failed = (failure: Failure): AcquireResult => ({ kind: 'failed', error: errorOf(failure) });
+const failed = (failure: RequestFailure): AcquireResult => ({ kind: 'failed', error: errorOf(failure) });
 
 interface Answering {
   /** What the service says to a request, the first of which has the number 0. */
@@ -43,7 +43,10 @@ interface Answering {
   /** What the service says to a request whose answer got lost, the first of which has the number 0. */
   readonly settle?: (path: LockPath, number: number) => AcquireResult;
   /** What the service says to who asks to be told, and after how long; it knows nothing of that if this is not given. */
-  readonly tell?: (request: WaitRequest, number: number) => { readonly result: WaitResult; readonly afterMs: number };
+  readonly tell?: (
+    request: WaitForReleaseRequest,
+    number: number,
+  ) => { readonly result: WaitForReleaseResult; readonly afterMs: number };
 }
 
 /** A wait whose time passes only while it sleeps or asks. */
@@ -165,7 +168,7 @@ describe('a wait', () => {
     expect(sleeps).toEqual([30 * second, 20 * second]);
   });
 
-  test.each<[string, Failure]>([
+  test.each<[string, RequestFailure]>([
     ['an attempt that took too long', { kind: 'timeout', limitMs: 30 * second }],
     [
       'a lost connection',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Grant } from '../../../src/action/ledger/entry.ts';
-import { acquireLocks, type WaitResult } from '../../../src/action/locks/acquire.ts';
+import { type AcquireLocksResult, acquireLocks } from '../../../src/action/locks/acquire.ts';
 import type { AcquireResult, LockSession } from '../../../src/action/locks/session.ts';
 import type { Client } from '../../../src/client/client.ts';
 import type { LockPath } from '../../../src/interface/lock-path.ts';
@@ -141,7 +141,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       return how === 'free' ? { kind: 'free' } : { kind: 'held', holder: knownLock(path) };
     },
   };
-  const finished: Promise<WaitResult> = acquireLocks(
+  const finished: Promise<AcquireLocksResult> = acquireLocks(
     {
       // A wait asks it for nothing else.
       client: client as Client,
@@ -216,7 +216,7 @@ async function playing({ of, freeAfter, seed, ...given }: Played) {
     if (seconds < never) time.after(seconds * second, () => table.release(path));
   }
   const step = openStep(time, table, { name: 'us', paths, random: createDraws(seed), ...given });
-  let result: WaitResult | undefined;
+  let result: AcquireLocksResult | undefined;
   let endedAt = 0;
   void step.finished.then((its) => {
     result = its;

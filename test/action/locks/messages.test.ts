@@ -4,7 +4,7 @@ import {
   alreadyHeldText,
   blockedAdvice,
   blockedText,
-  lossText,
+  lostRenewalText,
   waitAdvice,
 } from '../../../src/action/locks/messages.ts';
 import { milliseconds, parseDuration } from '../../../src/interface/duration.ts';
@@ -85,7 +85,7 @@ describe('where any of several paths would do', () => {
   });
 });
 
-test.each<[string, Parameters<typeof lossText>[1], string]>([
+test.each<[string, Parameters<typeof lostRenewalText>[1], string]>([
   [
     'who has the path now',
     knownLock('a', { acquired_at: iso(60_000) }),
@@ -104,6 +104,6 @@ test.each<[string, Parameters<typeof lossText>[1], string]>([
     holder: { owner: 'linus' },
   } as const;
   const text = 'The lock on a was lost at 12:00 UTC (10 min ago), when the service refused to renew it.';
-  expect(lossText(loss, found, start + 600_000)).toBe(text + rest);
-  expect(lossText({ ...loss, holder: undefined }, undefined, start + 600_000)).toBe(text);
+  expect(lostRenewalText(loss, found, start + 600_000)).toBe(text + rest);
+  expect(lostRenewalText({ ...loss, holder: undefined }, undefined, start + 600_000)).toBe(text);
 });

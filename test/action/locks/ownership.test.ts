@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compare } from '../../../src/action/locks/ownership.ts';
+import { compareOwnership } from '../../../src/action/locks/ownership.ts';
 import { runs } from '../../support/runs.ts';
 import { iso, knownLock } from '../samples.ts';
 
@@ -9,7 +9,7 @@ const toSeconds = (time: string): string => `${time.slice(0, 19)}Z`;
 const moment = fc.nat({ max: 3_600_000 }).filter((ms) => ms % 1_000 !== 0);
 
 const verdict = (own: string, other: string): string =>
-  compare({ owner: 'grace', acquired_at: own }, knownLock('a.psd', { acquired_at: other }));
+  compareOwnership({ owner: 'grace', acquired_at: own }, knownLock('a.psd', { acquired_at: other }));
 
 test('a lock of the same owner is ours where it was taken at the same moment, and lost where at another', () => {
   expect(verdict(iso(120), iso(540))).toBe('lost');
@@ -41,5 +41,5 @@ test.each([
   ['another ETag, where only one has an id', { etag: '"v1"' }, { id: 'l1', etag: '"v2"' }, 'lost'],
   ['an ETag that is not in the list', { etag: '"v1"' }, {}, 'unknown'],
 ] as const)('a lock with %s', (_, own, other, expected) => {
-  expect(compare(own, knownLock('a.psd', other))).toBe(expected);
+  expect(compareOwnership(own, knownLock('a.psd', other))).toBe(expected);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Entry } from '../../../src/action/ledger/entry.ts';
-import { type ReleaseTarget, releaseLock } from '../../../src/action/locks/release.ts';
+import { type ReleaseTarget, releaseTarget } from '../../../src/action/locks/release.ts';
 import type { Client, KnownLock } from '../../../src/client/client.ts';
 import { game, hero } from '../../client/test-client.ts';
 import { end, errorOf, iso, knownLock, place, refused, start } from '../samples.ts';
@@ -34,7 +34,7 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
       return answers[Math.min(sends++, answers.length - 1)] ?? { kind: 'released' };
     },
   };
-  const { kind } = await releaseLock(
+  const { kind } = await releaseTarget(
     {
       // A release asks for nothing else.
       client: client as Client,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type CheckResult, checkReport, judge, type LockToCheck } from '../../../src/action/operations/check.ts';
+import { type CheckResult, checkLock, checkReport, type LockToCheck } from '../../../src/action/operations/check.ts';
 import type { KnownLock } from '../../../src/client/client.ts';
 import type { LookupResult } from '../../../src/client/lookup.ts';
 import { lockPath, hero as path } from '../../client/test-client.ts';
@@ -55,7 +55,7 @@ describe('a lock', () => {
       'unknown',
     ],
   ] as const)('%s', (_, lock, found, now, kind) => {
-    const result = judge(lock, found, now);
+    const result = checkLock(lock, found, now);
     expect(result.kind).toBe(kind);
     const there = found.kind === 'locked' ? found.lock : undefined;
     if (result.kind === 'kept') expect(result.lock.expires_at).toBe(there?.expires_at);
@@ -65,7 +65,7 @@ describe('a lock', () => {
 
   test('that is kept has what is known of it from either side', () => {
     const listed = { id, owner: 'build-bot', acquired_at: at, fence: 7, expires_at: later };
-    expect(judge(own({ id, etag }), locked(listed), during)).toEqual({
+    expect(checkLock(own({ id, etag }), locked(listed), during)).toEqual({
       path,
       kind: 'kept',
       lock: { type: 'exclusive', etag, ...listed },
@@ -73,7 +73,7 @@ describe('a lock', () => {
   });
 
   test('that is only taken for the one there has nothing of that one but its end', () => {
-    const result = judge(own({}), locked({ id, etag, owner: 'grace', fence: 7, expires_at: later }), during);
+    const result = checkLock(own({}), locked({ id, etag, owner: 'grace', fence: 7, expires_at: later }), during);
     expect(result).toMatchObject({ kind: 'kept', lock: { type: 'exclusive', expires_at: later } });
     expect(JSON.stringify(result)).not.toMatch(/l1|grace/);
   });

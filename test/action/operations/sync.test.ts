@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Context } from '../../../src/action/context.ts';
 import { sync } from '../../../src/action/operations/sync.ts';
-import type { Client, StartedSync, SyncAddress, SyncReport, Within } from '../../../src/client/client.ts';
+import type { CallLimits, Client, StartedSync, SyncAddress, SyncReport } from '../../../src/client/client.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
 import { game } from '../../client/test-client.ts';
 import { errorOf, refused, start } from '../samples.ts';
@@ -67,7 +67,7 @@ async function following({ waitSeconds = 60, retryAfterMs, startTookMs = 20, loo
       const address = '/v1/workspaces/game/syncs/s' as SyncAddress;
       return { ...report('running', retryAfterMs), progress: { kind: 'offered', address } };
     },
-    async syncStatus(_, { deadline }: Within): Promise<SyncReport> {
+    async syncStatus(_, { deadline }: CallLimits): Promise<SyncReport> {
       lookedAt.push(now - start);
       const { tookMs, shows } = look(now - start, lookedAt.length - 1);
       passUntil(Math.min(deadline, now + tookMs));

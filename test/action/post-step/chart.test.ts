@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Entry, Loss } from '../../../src/action/ledger/entry.ts';
 import { type Bar, chartOf, gantt } from '../../../src/action/post-step/chart.ts';
-import type { ClaimResult } from '../../../src/action/post-step/claims.ts';
+import type { CandidateResult } from '../../../src/action/post-step/claims.ts';
 import { asItIs, at, grantOf, intentOf, iso, lockOf, place, start } from '../samples.ts';
 
 const minute = 60_000;
@@ -135,7 +135,7 @@ describe('the chart', () => {
         { ...loss, path: 'b', key: 'b', at: iso(3 * minute) },
       ];
       const ledger = { file: '', append: () => undefined, read: () => ({ entries, damaged: 0 }) };
-      const results: readonly ClaimResult[] = [
+      const results: readonly CandidateResult[] = [
         { kind: 'released', grant: grantOf('a') },
         { kind: 'lost', grant: grantOf('b'), holder: 'nobody' },
       ];

@@ -6,7 +6,7 @@ import type { Entry, Grant } from '../../../src/action/ledger/entry.ts';
 import { readJobLocks } from '../../../src/action/ledger/history.ts';
 import { type Ledger, openLedger } from '../../../src/action/ledger/ledger.ts';
 import { chartOf } from '../../../src/action/post-step/chart.ts';
-import { type ClaimResult, readClaims } from '../../../src/action/post-step/claims.ts';
+import { type CandidateResult, readClaims } from '../../../src/action/post-step/claims.ts';
 import { releaseReport } from '../../../src/action/post-step/report.ts';
 import { summaryHtml } from '../../../src/action/report/reporter.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
@@ -47,7 +47,7 @@ function endStep(ledger: Ledger, grants: readonly Grant[]): void {
     { kind: 'ended', ...place, path, id, etag, how: 'released', at },
   ]);
   ledger.append(...endings);
-  const results = claims.held.map(({ grant }, index): ClaimResult => {
+  const results = claims.held.map(({ grant }, index): CandidateResult => {
     if (index % 4 === 0) return { kind: 'failed', grant, why: 'It lost its connection.' };
     if (index % 4 === 1) return { kind: 'lost', grant, holder: undefined };
     return { kind: 'released', grant };

@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest';
 import type { Grant, Loss } from '../../../src/action/ledger/entry.ts';
 import type { ReleaseResult } from '../../../src/action/locks/release.ts';
 import { openLockSession } from '../../../src/action/locks/session.ts';
-import type { Claim } from '../../../src/action/post-step/claims.ts';
+import type { ReleaseCandidate } from '../../../src/action/post-step/claims.ts';
 import { releaseClaims, retriesFor } from '../../../src/action/post-step/release-claims.ts';
-import type { Failure } from '../../../src/client/service-error.ts';
+import type { RequestFailure } from '../../../src/client/service-error.ts';
 import { createVirtualClient } from '../../support/virtual-client.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';
 import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
 
 const second = 1_000;
 
-const claimOf = (path: string, endsInSeconds = 60): Claim => ({
+const claimOf = (path: string, endsInSeconds = 60): ReleaseCandidate => ({
   doubt: undefined,
   grant: grantOf(path, { lock: lockOf(path, { id: `lock_${path}`, expires_at: iso(endsInSeconds * second) }) }),
 });
@@ -20,12 +20,12 @@ const released: ReleaseResult = { kind: 'released' };
 const absent: ReleaseResult = { kind: 'absent' };
 const taken: ReleaseResult = { kind: 'lost', holder: undefined };
 const takenAt = (ms: number): ReleaseResult => ({ kind: 'lost', holder: knownLock('a', { acquired_at: iso(ms) }) });
-const timeout: Failure = { kind: 'timeout', limitMs: second };
-const failing = (failure: Failure): ReleaseResult => ({ kind: 'failed', error: errorOf(failure) });
+const timeout: RequestFailure = { kind: 'timeout', limitMs: second };
+const failing = (failure: RequestFailure): ReleaseResult => ({ kind: 'failed', error: errorOf(failure) });
 
 /** Ends a step in a time that passes only in its pauses. */
 async function ending(
-  claims: readonly Claim[],
+  claims: readonly ReleaseCandidate[],
   answer: (path: string, tries: number, doubtful: boolean) => ReleaseResult,
   renewalTrouble?: string,
 ) {
@@ -101,12 +101,12 @@ describe('at the end of a job', () => {
     }
   });
 
-  const unreached: Failure = {
+  const unreached: RequestFailure = {
     kind: 'connection',
     ...{ code: 'ECONNREFUSED', words: 'connect ECONNREFUSED', mayHaveArrived: false, untrusted: false },
   };
 
-  test.each<[string, Failure, ReleaseResult, kind: string]>([
+  test.each<[string, RequestFailure, ReleaseResult, kind: string]>([
     ['reported as lost if another has it after an attempt that never arrived', unreached, taken, 'lost'],
     ['reported as lost if another had it before an attempt that may have released it', timeout, takenAt(-1), 'lost'],
     ['not reported as lost if another took it after an attempt that may have released it', timeout, takenAt(0), 'gone'],
@@ -210,7 +210,7 @@ describe('at the end of a job whose locks were renewed', () => {
   const over = claimOf('a', -5);
   const lost = { ...held, loss };
 
-  test.each<[string, Claim, ReleaseResult, string | undefined, kind: string, holder?: 'nobody']>([
+  test.each<[string, ReleaseCandidate, ReleaseResult, string | undefined, kind: string, holder?: 'nobody']>([
     ['is there', lost, released, undefined, 'released'],
     ['is gone, though the service refused to renew it', lost, absent, undefined, 'lost', 'nobody'],
     ['is gone, after it could not be renewed to its end', over, absent, 'It was down.', 'lost', 'nobody'],

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { GrantedLock, Loss } from '../../../src/action/ledger/entry.ts';
-import type { ClaimResult } from '../../../src/action/post-step/claims.ts';
+import type { CandidateResult } from '../../../src/action/post-step/claims.ts';
 import { manualReleaseCommand, nothingLeft, releaseReport } from '../../../src/action/post-step/report.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { grantOf, intentOf, iso, knownLock, lockOf, place, start } from '../samples.ts';
 
 const minute = 60_000;
-const report = (results: readonly ClaimResult[], onLost: 'fail' | 'warn' = 'fail') =>
+const report = (results: readonly CandidateResult[], onLost: 'fail' | 'warn' = 'fail') =>
   releaseReport(results, { chart: undefined, now: start + 30 * minute, onLost });
 
 const grant = grantOf('a');
@@ -16,10 +16,10 @@ const over = grantOf('a', { lock: lockOf('a', { expires_at: iso(10 * minute) }) 
 const intent = intentOf('i');
 const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(20 * minute) };
 const why = 'It lost its connection.';
-const lost = (path: string, its = grantOf(path)): ClaimResult => ({ kind: 'lost', grant: its, holder: undefined });
+const lost = (path: string, its = grantOf(path)): CandidateResult => ({ kind: 'lost', grant: its, holder: undefined });
 
 describe('the end of a job', () => {
-  test.each<[ClaimResult, number]>([
+  test.each<[CandidateResult, number]>([
     [{ kind: 'released', grant }, 0],
     [{ kind: 'gone', grant }, 0],
     [{ kind: 'gone', grant: over }, 1],
@@ -46,7 +46,7 @@ describe('the end of a job', () => {
   });
 
   const renewalTrouble = 'The service was down.';
-  test.each<[string, Partial<Extract<ClaimResult, { kind: 'lost' }>>, RegExp]>([
+  test.each<[string, Partial<Extract<CandidateResult, { kind: 'lost' }>>, RegExp]>([
     [
       'was refused and nobody has',
       { loss, holder: 'nobody' },
@@ -83,13 +83,16 @@ describe('the end of a job', () => {
       /It had ended at 12:10 UTC \(20 min ago\)\. a is held by grace .* left alone\. It could not be renewed: The service was down\.$/,
     ],
   ])('says of a renewed lock that %s when it was lost and why', (_, more, expected) => {
-    const result: ClaimResult = { kind: 'lost', grant, holder: undefined, ...more };
+    const result: CandidateResult = { kind: 'lost', grant, holder: undefined, ...more };
     expect(report([result]).failures).toEqual([expect.stringMatching(expected)]);
     expect(report([result], 'warn').warnings).toEqual([expect.stringMatching(expected)]);
   });
 
   test('names five locks that could not be released with how to release them, and counts the others', () => {
-    const failed = Array.from({ length: 8 }, (_, n): ClaimResult => ({ kind: 'failed', grant: grantOf(`f${n}`), why }));
+    const failed = Array.from(
+      { length: 8 },
+      (_, n): CandidateResult => ({ kind: 'failed', grant: grantOf(`f${n}`), why }),
+    );
     const { warnings, lines } = report(failed);
     expect(warnings).toHaveLength(1);
     expect(warnings[0]?.match(/curl -X DELETE/g)).toHaveLength(5);
@@ -137,9 +140,9 @@ describe('the end of a job', () => {
 });
 
 describe('the sentence about the end of a job', () => {
-  const gone = (path: string): ClaimResult => ({ kind: 'gone', grant: grantOf(path) });
-  const toNobody: ClaimResult = { kind: 'lost', grant, holder: 'nobody' };
-  test.each<[string, readonly ClaimResult[], string]>([
+  const gone = (path: string): CandidateResult => ({ kind: 'gone', grant: grantOf(path) });
+  const toNobody: CandidateResult = { kind: 'lost', grant, holder: 'nobody' };
+  test.each<[string, readonly CandidateResult[], string]>([
     ['counts one lock that was gone', [gone('a')], 'Nothing to release: 1 lock was already gone.'],
     ['counts several locks that were gone', [gone('a'), gone('b')], 'Nothing to release: 2 locks were already gone.'],
     [

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Entry, Grant } from '../../../src/action/ledger/entry.ts';
 import { historyOf } from '../../../src/action/ledger/history.ts';
-import { attemptMs, type EndOfRenewal, renewLocks } from '../../../src/action/renewal/renew-locks.ts';
-import type { Answer } from '../../../src/client/answer.ts';
+import { attemptMs, type RenewalEndReason, renewLocks } from '../../../src/action/renewal/renew-locks.ts';
+import type { ClientResponse } from '../../../src/client/answer.ts';
 import type { CallOptions } from '../../../src/client/call.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
 import { problemTypePrefix } from '../../../src/interface/problem.ts';
@@ -55,7 +55,7 @@ const releasing = (path: string): Entry => ({ kind: 'releasing', ...place, path,
 const down = (fromMs: number, toMs: number) => (sent: Sent) =>
   sent.ms >= fromMs && sent.ms < toMs ? 'down' : undefined;
 
-function bodyOf(value: Reply['body']): Answer['body'] {
+function bodyOf(value: Reply['body']): ClientResponse['body'] {
   if (value === undefined) return { kind: 'empty' };
   if (typeof value === 'string') return { kind: 'other', why: 'it is not JSON', excerpt: value, isHtml: true };
   return { kind: 'json', value: JSON.parse(JSON.stringify(value)), byteLength: 0 };
@@ -155,7 +155,7 @@ async function renewing({
     });
   }
   let position = 0;
-  const end: EndOfRenewal = await time.pass(
+  const end: RenewalEndReason = await time.pass(
     renewLocks(
       {
         ...{ client, clock, sleep, random, serverNow: client.serverNow },
@@ -361,7 +361,7 @@ describe('nothing is renewed any more', () => {
   const day = 24 * 3_600 * second;
   const gone: Entry = { kind: 'ended', ...place, path: 'a', how: 'released', at: iso(0) };
 
-  test.each<[EndOfRenewal, Scene['events'] & object, Partial<Scene>]>([
+  test.each<[RenewalEndReason, Scene['events'] & object, Partial<Scene>]>([
     ['stopped', [[30 * second, stop]], {}],
     ['worker-gone', [[30 * second, 'worker-gone']], {}],
     ['ledger-gone', [[30 * second, 'ledger-gone']], {}],

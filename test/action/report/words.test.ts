@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { count, duration, grouped, moment } from '../../../src/action/report/words.ts';
+import { formatElapsed, formatNumber, formatTime, pluralize } from '../../../src/action/report/words.ts';
 
 test('a number is grouped as English groups it, and counts what there is', () => {
   fc.assert(
     fc.property(fc.oneof(fc.maxSafeInteger(), fc.constantFrom(-1_234.5, 1_234.567, 0.125)), (number) => {
-      expect(grouped(number)).toBe(number.toLocaleString('en-US'));
+      expect(formatNumber(number)).toBe(number.toLocaleString('en-US'));
     }),
   );
-  expect([0, 1, 12_345].map((number) => count(number, 'path'))).toEqual(['0 paths', '1 path', '12,345 paths']);
-  expect([1, 3].map((number) => count(number, 'branch', 'branches'))).toEqual(['1 branch', '3 branches']);
+  expect([0, 1, 12_345].map((number) => pluralize(number, 'path'))).toEqual(['0 paths', '1 path', '12,345 paths']);
+  expect([1, 3].map((number) => pluralize(number, 'branch', 'branches'))).toEqual(['1 branch', '3 branches']);
 });
 
 test.each([
@@ -18,12 +18,12 @@ test.each([
   [10_400, '10 s'],
   [240_000, '4 min'],
 ])('%d milliseconds took %j', (milliseconds, text) => {
-  expect(duration(milliseconds)).toBe(text);
+  expect(formatElapsed(milliseconds)).toBe(text);
 });
 
 test('a moment has a clock time and how far it is, and on another day its date too', () => {
   const now = Date.UTC(2026, 2, 1, 13, 53);
-  expect(moment(Date.UTC(2026, 2, 1, 14, 5), now)).toBe('14:05 UTC (in 12 min)');
-  expect(moment(Date.UTC(2026, 2, 1, 13, 50), now)).toBe('13:50 UTC (3 min ago)');
-  expect(moment(Date.UTC(2026, 2, 3, 13, 53), now)).toBe('2026-03-03 13:53 UTC (in 2 d)');
+  expect(formatTime(Date.UTC(2026, 2, 1, 14, 5), now)).toBe('14:05 UTC (in 12 min)');
+  expect(formatTime(Date.UTC(2026, 2, 1, 13, 50), now)).toBe('13:50 UTC (3 min ago)');
+  expect(formatTime(Date.UTC(2026, 2, 3, 13, 53), now)).toBe('2026-03-03 13:53 UTC (in 2 d)');
 });

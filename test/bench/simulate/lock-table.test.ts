@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLockTable } from '../../../bench/simulate/lock-table.ts';
-import type { Answer } from '../../../src/client/answer.ts';
+import type { ClientResponse } from '../../../src/client/answer.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 import { tried } from '../../support/soak/tried.ts';
@@ -31,7 +31,7 @@ const release: fc.Arbitrary<Step> = fc.record({
 });
 
 /** What a client decides by. */
-const told = ({ status, headers }: Pick<Answer, 'status' | 'headers'>) => ({
+const told = ({ status, headers }: Pick<ClientResponse, 'status' | 'headers'>) => ({
   status,
   // Of two clocks.
   isAskedToWait: headers['retry-after'] !== undefined && Number(headers['retry-after']) >= 3,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Asked, createService } from '../../../bench/simulate/service.ts';
-import type { Answer } from '../../../src/client/answer.ts';
+import type { ClientResponse } from '../../../src/client/answer.ts';
 import type { RateLimit } from '../../../src/service/http/rate-limit.ts';
 import { randomOf } from '../../support/seed.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';
@@ -61,7 +61,7 @@ test('who waits for a path is told when it is released, and those behind go on w
 
 test('a token that has spent its burst is refused more locks, is told so in each answer, and releases all the same', async () => {
   const { time, service } = started(1, { perSecond: 1, burst: 2 });
-  const answers: Answer[] = [];
+  const answers: ClientResponse[] = [];
   const send = (asked: Asked): void => service.send(asked, 'token', (answer) => answers.push(answer));
   for (const number of [1, 2, 3]) send(take(number));
   await time.runUntil(500);

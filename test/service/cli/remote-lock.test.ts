@@ -8,9 +8,9 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { type Client, createClient, ServiceError, steadyClock } from '../../../src/client/client.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
-import { releaseLocks } from '../../../src/service/cli/remote/release.ts';
-import type { Remote } from '../../../src/service/cli/remote/remote-command.ts';
-import { takeLocks } from '../../../src/service/cli/remote/take.ts';
+import { releaseRemoteLocks } from '../../../src/service/cli/remote/release.ts';
+import type { RemoteService } from '../../../src/service/cli/remote/remote-command.ts';
+import { acquireRemoteLocks } from '../../../src/service/cli/remote/take.ts';
 import { lockPath, workspaceId } from '../../client/test-client.ts';
 import { readPage, snippetWith } from '../../docs/pages.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
@@ -47,7 +47,7 @@ const environmentOf = (person: Person) => ({
 });
 
 /** The service, with some answers changed on their way. */
-function remoteOf(person: Person, change: (client: Client) => Partial<Client>): Remote {
+function remoteOf(person: Person, change: (client: Client) => Partial<Client>): RemoteService {
   const client = createClient({
     baseUrl: `${service.baseUrl}/v1`,
     credentials: { kind: 'given', token: secrets[person] },
@@ -151,7 +151,7 @@ describe('lock, over HTTP', () => {
       },
     }));
     const request = { paths: [lockPath('a')], note: undefined, ttl: valueIn(parseTtl('1h')), wait: { seconds: 60 } };
-    expect(await takeLocks(remote, request)).toMatchObject([{ path: 'a' }]);
+    expect(await acquireRemoteLocks(remote, request)).toMatchObject([{ path: 'a' }]);
     expect(await held()).toEqual(['a ada']);
   });
 
@@ -219,7 +219,7 @@ describe('lock, over HTTP', () => {
         return seen;
       },
     }));
-    const { released, problems } = await releaseLocks(remote, { paths: [lockPath('a')], force: true });
+    const { released, problems } = await releaseRemoteLocks(remote, { paths: [lockPath('a')], force: true });
     expect({ released, problems }).toEqual({ released: [], problems: [expect.stringContaining('was left to bob')] });
     expect(await held()).toEqual(['a bob']);
   });

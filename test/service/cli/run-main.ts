@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { vi } from 'vitest';
 import { main } from '../../../src/service/cli/main.ts';
 import type { ProcessIo, StopSignal } from '../../../src/service/cli/process-io.ts';
-import { type ProgramContext, runProgram } from '../../../src/service/cli/program.ts';
+import { type ProgramContext, runCli } from '../../../src/service/cli/program.ts';
 import type { CommandResult } from '../../support/service-process.ts';
 
 /** What the installed command is given in tests: nothing else of the environment they run in. */
@@ -73,4 +73,4 @@ export const readOnly = (
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
   context: Pick<ProgramContext, 'commands' | 'run'> = { run: () => Promise.resolve() },
-): Promise<CommandResult> => startHere((io) => runProgram(args, { environment, io, ...context })).result();
+): Promise<CommandResult> => startHere((io) => runCli(args, { environment, io, ...context })).result();

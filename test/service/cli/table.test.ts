@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { printLines, shortened, table, tableLines } from '../../../src/service/cli/output/table.ts';
+import { printLines, shortened, tableLines, textTable } from '../../../src/service/cli/output/table.ts';
 import { safeText } from '../../../src/service/dashboard/assets/text.js';
 import { runs } from '../../support/runs.ts';
 
@@ -70,7 +70,7 @@ test('a text is shortened to the width, in whole characters', () => {
 
 test('what is piped has every row whole, however long', () => {
   const written: string[] = [];
-  const lines = table(columns, [['a'.repeat(500), 'ada', '']], 'None.');
+  const lines = textTable(columns, [['a'.repeat(500), 'ada', '']], 'None.');
   printLines({ write: (text) => void written.push(text) }, lines);
   expect(written.join('')).toContain('a'.repeat(500));
 });

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Answer } from '../../../src/service/contract/answer.ts';
+import type { ApiResponse } from '../../../src/service/contract/answer.ts';
 import { Refusal } from '../../../src/service/contract/problem.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
@@ -68,8 +68,8 @@ describe.each(realDatabaseKinds)('a key that two instances see at once, on $name
     const { storage, remove } = await kind.open();
     onTestFinished(remove);
     let taken = false;
-    const one = (): Promise<Answer> => {
-      const ask = createIdempotency(storage).idempotentBatch<Answer>({
+    const one = (): Promise<ApiResponse> => {
+      const ask = createIdempotency(storage).idempotentBatch<ApiResponse>({
         scopeOf: () => 'global',
         refusedBefore: async () => undefined,
         decide: async (_, asked) =>

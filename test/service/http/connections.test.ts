@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { maxConnections, openFilesLimit } from '../../../src/service/http/connections.ts';
+import { connectionLimit, openFilesLimit } from '../../../src/service/http/connections.ts';
 import { reportEvents } from '../../../src/service/http/report-events.ts';
 import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
@@ -113,7 +113,7 @@ describe('a server among clients that do what they like', () => {
 
   test('as many connections as there may be are served, those beyond are closed and counted, and there is room again', async () => {
     const open = [];
-    while (open.length < maxConnections(40)) open.push(await connectRaw(server.port));
+    while (open.length < connectionLimit(40)) open.push(await connectRaw(server.port));
     await (await connectRaw(server.port)).closed;
     expect(await counted('workspace_http_connections_dropped_total')).toBe(1);
     expect(lines().filter(({ msg }) => String(msg).includes('too many')).length).toBe(1);
@@ -140,7 +140,7 @@ describe('a server among clients that do what they like', () => {
 
 test('most of the open files that a process may have are connections, up to a limit', () => {
   const openFiles = [64, 1_024, 20_000, 1_048_576, Number.POSITIVE_INFINITY];
-  expect(openFiles.map(maxConnections)).toEqual([16, 768, 19_744, 20_000, 20_000]);
+  expect(openFiles.map(connectionLimit)).toEqual([16, 768, 19_744, 20_000, 20_000]);
   expect(openFilesLimit()).toBeGreaterThanOrEqual(64);
 });
 

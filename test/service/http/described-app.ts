@@ -12,7 +12,7 @@ import { type ServerOptions, startServer } from '../../../src/service/http/serve
 import { sendRefusal } from '../../../src/service/lfs/answers.ts';
 import { createLfs, type LfsParts } from '../../../src/service/lfs/lfs.ts';
 import { asTextToGit } from '../../../src/service/mirror/answers.ts';
-import { usualMirrorLimits } from '../../../src/service/mirror/limits.ts';
+import { defaultMirrorLimits } from '../../../src/service/mirror/limits.ts';
 import { createMirror, type MirrorParts } from '../../../src/service/mirror/mirror.ts';
 import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
@@ -48,7 +48,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   suggestPaths: { isMirrored: notHere, suggest: notHere },
   targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
   git: {} as Git,
-  mirrorLimits: { ...usualMirrorLimits, parallelClones: 1 },
+  mirrorLimits: { ...defaultMirrorLimits, parallelClones: 1 },
   metrics: createMetrics(),
   trustedProxies: [],
   log: pino({ level: 'silent' }),

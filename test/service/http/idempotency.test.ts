@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { forgetOldAnswers } from '../../../src/service/idempotency/remembered-answers.ts';
+import { removeOldResponses } from '../../../src/service/idempotency/remembered-answers.ts';
 import { removeWorkspaceInPieces } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
@@ -117,11 +117,11 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
           .execute(),
       );
     await age(24 * 3_600_000 - 60_000);
-    await forgetOldAnswers(service.storage);
+    await removeOldResponses(service.storage);
     expect((await lock('a', key)).status).toBe(201);
     await age(60_000);
     expect((await lock('a', key)).status).toBe(409);
-    await forgetOldAnswers(service.storage);
+    await removeOldResponses(service.storage);
     const { read } = service.storage;
     expect(await read.selectFrom('remembered_answers').select('key').where('key', '=', key).execute()).toEqual([]);
   });

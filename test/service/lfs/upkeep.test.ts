@@ -4,7 +4,7 @@ import pino from 'pino';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
 import type { Oid } from '../../../src/service/lfs/oid.ts';
-import { createObjectUpkeep } from '../../../src/service/lfs/upkeep.ts';
+import { createObjectMaintenance } from '../../../src/service/lfs/upkeep.ts';
 import { usageOf } from '../../../src/service/lfs/usage.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
@@ -30,7 +30,7 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
   });
 
   const upkeep = (remoteBranches?: readonly string[]) =>
-    createObjectUpkeep({
+    createObjectMaintenance({
       storage: service.storage,
       objectsOf: (workspace) => createObjectStore(service.dataFolder, workspace),
       async objectsAt(_workspace, commit) {

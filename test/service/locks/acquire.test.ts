@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { foldCase } from '../../../src/interface/windows-path.ts';
-import { type Acquisition, acquireLocks, type LockRequest } from '../../../src/service/locks/acquire.ts';
+import { type AcquireDecision, type AcquireRequest, acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { findLocks } from '../../../src/service/locks/find.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -16,7 +16,7 @@ import { valueIn } from '../webhooks/samples.ts';
 const workspaces = ['game', 'tools'];
 const ttl = valueIn(parseTtl('1h'));
 
-const wanted = (path: string, owner: string, workspace = 'game'): LockRequest => ({
+const wanted = (path: string, owner: string, workspace = 'game'): AcquireRequest => ({
   workspace,
   path: valueIn(parseLockPath(path)),
   type: 'exclusive',
@@ -30,16 +30,16 @@ const wantedOnWindows: typeof wanted = (path, owner, workspace) => ({
   foldedPath: foldCase(path),
 });
 
-const inWords = (acquisition: Acquisition): string =>
+const inWords = (acquisition: AcquireDecision): string =>
   `${acquisition.lock.path}: ${acquisition.kind} by ${acquisition.lock.owner}`;
 
 describe.each(databaseKinds)('locks that are asked for together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces });
 
   const empty = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
-  const decide = (requests: readonly LockRequest[], quota?: LockQuota) =>
+  const decide = (requests: readonly AcquireRequest[], quota?: LockQuota) =>
     storage.commit('global', (db) => acquireLocks(db, storage.now, requests, quota));
-  const acquire = async (...requests: readonly LockRequest[]): Promise<readonly Acquisition[]> =>
+  const acquire = async (...requests: readonly AcquireRequest[]): Promise<readonly AcquireDecision[]> =>
     (await decide(requests)).filter((decision) => decision.kind !== 'exceeded');
   const expire = (path: string) =>
     storage.commit('global', (db) => db.updateTable('locks').set({ expires_at: 0 }).where('path', '=', path).execute());
@@ -74,7 +74,7 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
       await fc.assert(
         fc.asyncProperty(steps, async (taken) => {
           await empty();
-          const live = new Map<string, Acquisition['lock']>();
+          const live = new Map<string, AcquireDecision['lock']>();
           const fences = new Map<string, number>();
           for (const { together, expiring } of taken) {
             const answers = await acquire(
@@ -147,7 +147,7 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
 
   describe('with a quota', () => {
     const quotas = { maxLocks: 5, maxLocksPerOwner: 3 };
-    const kindsOf = async (quota: LockQuota, ...requests: readonly LockRequest[]) =>
+    const kindsOf = async (quota: LockQuota, ...requests: readonly AcquireRequest[]) =>
       (await decide(requests, quota)).map((decision) =>
         decision.kind === 'exceeded' ? decision.quota : decision.kind,
       );

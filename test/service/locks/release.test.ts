@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
-import { type Release, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/release.ts';
+import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/release.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -32,7 +32,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
   const audited = async (): Promise<number> =>
     (await storage.read.selectFrom('audit').select('action').where('action', '=', 'lock.force-released').execute())
       .length;
-  const kinds = (releases: readonly Release[]): readonly string[] => releases.map(({ kind: ended }) => ended);
+  const kinds = (releases: readonly ReleaseDecision[]): readonly string[] => releases.map(({ kind: ended }) => ended);
 
   beforeEach(() => storage.commit('global', (db) => db.deleteFrom('locks').execute()));
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { renewLock } from '../../../src/service/locks/renew.ts';
-import { type LockNews, type LockWatch, watchLocks } from '../../../src/service/locks/watch-locks.ts';
+import { type LockUpdate, type LockWatch, watchLocks } from '../../../src/service/locks/watch-locks.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
@@ -40,7 +40,7 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
   });
 
   const follow = () => watch.follow('game', leaving.signal);
-  const told = async (news: AsyncGenerator<LockNews, void, undefined>) => {
+  const told = async (news: AsyncGenerator<LockUpdate, void, undefined>) => {
     const { value } = await news.next();
     if (value === undefined) return undefined;
     const held = value.locks.map(({ lock }) => lock.path);

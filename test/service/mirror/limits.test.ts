@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createExchangedToken, endTokensOfRule } from '../../../src/service/tokens/exchanged.ts';
+import { createExchangedToken, revokeTokensOfRule } from '../../../src/service/tokens/exchanged.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { sqlite } from '../../support/databases.ts';
 import { folderOfTests } from '../../support/git-folders.ts';
@@ -166,7 +166,7 @@ test('a clone ends when the trust rule is removed that allowed the token of its 
   const proof = { runOrigin: null, trustRules: ['trust_1'], identity: 'a JWT', identityEndsAt: Date.now() + 60_000 };
   const secret = await storage.commit('global', (db) => createExchangedToken(db, storage.now, { ...ofRun, ...proof }));
   const { answer } = await stalledClone(revocable, mirror, secret ?? '');
-  await storage.commit('global', (db) => endTokensOfRule(db, storage.now, 'trust_1'));
+  await storage.commit('global', (db) => revokeTokensOfRule(db, storage.now, 'trust_1'));
   await expect(buffer(answer).then(({ length }) => length)).rejects.toThrow('aborted');
 });
 

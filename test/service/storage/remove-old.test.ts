@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { forgetOldAnswers } from '../../../src/service/idempotency/remembered-answers.ts';
+import { removeOldResponses } from '../../../src/service/idempotency/remembered-answers.ts';
 import { removeAnswersBeyond, removeBeyond, removeOld } from '../../../src/service/storage/remove-old.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
@@ -84,7 +84,7 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
   test('answers are remembered for a day', async () => {
     await answer('old', day + minute);
     await answer('young', day - minute);
-    await forgetOldAnswers(storage);
+    await removeOldResponses(storage);
     expect(await names('remembered_answers', 'key')).toEqual(['young']);
   });
 

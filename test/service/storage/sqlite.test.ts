@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { databaseTrouble } from '../../../src/service/storage/unavailable.ts';
+import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 
 const run = promisify(execFile);
@@ -79,7 +79,7 @@ test('on a full disk a change fails with a sentence, its group with it, and late
   await limit(1);
   const [first, second] = await Promise.allSettled([fill(), fill()]);
   for (const result of [first, second]) {
-    expect(result.status === 'rejected' && databaseTrouble(result.reason)).toBe(
+    expect(result.status === 'rejected' && databaseProblem(result.reason)).toBe(
       'The database cannot be used: its disk is full.',
     );
   }

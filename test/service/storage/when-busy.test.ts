@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
-import { databaseTrouble } from '../../../src/service/storage/unavailable.ts';
+import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
 import { addWorkspace, listWorkspaces } from '../../../src/service/workspaces/workspaces.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { startTestService } from '../../support/running-service.ts';
@@ -59,7 +59,7 @@ test('gives a change up after ten seconds in which another process wrote to the 
   const began = performance.now();
   await hold(async () => {
     const error = await add().catch((error: unknown) => error);
-    expect(databaseTrouble(error)).toBe('The database cannot be used: the database is busy with another process.');
+    expect(databaseProblem(error)).toBe('The database cannot be used: the database is busy with another process.');
   });
   expect(performance.now() - began).toBeGreaterThanOrEqual(10_000);
   expect(await add()).toBe(true);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { DeskSettings } from '../../../src/service/workspaces/workspaces.ts';
+import type { LfsSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { folderOfTests } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
@@ -18,7 +18,7 @@ describe.each(realDatabaseKinds)('the LFS objects of a sync on $name', (kind) =>
   });
   afterAll(() => service.stop());
 
-  async function setUp(behaviour: LfsBehaviour = {}, settings: Partial<DeskSettings> = {}) {
+  async function setUp(behaviour: LfsBehaviour = {}, settings: Partial<LfsSettings> = {}) {
     const store = await startLfsStore({ public: true, ...behaviour });
     onTestFinished(store.stop);
     repositories += 1;

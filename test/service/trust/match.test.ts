@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Scope } from '../../../src/interface/scopes.ts';
-import { judgeIdentity } from '../../../src/service/trust/match.ts';
+import { matchTrustRules } from '../../../src/service/trust/match.ts';
 import type { TrustRule } from '../../../src/service/trust/rules.ts';
 import { anyJob, mainJob } from './samples.ts';
 
@@ -70,7 +70,7 @@ describe('a job is trusted', () => {
     ['of GitLab', onGitLab, gitlabJob],
     ['of Buildkite', onBuildkite, buildkiteJob],
   ])('%s', (_, rule, claims) => {
-    expect(judgeIdentity([rule], rule.issuer, claims)).toEqual({
+    expect(matchTrustRules([rule], rule.issuer, claims)).toEqual({
       kind: 'trusted',
       rules: [rule],
       owner: 'release-bot',
@@ -82,7 +82,7 @@ describe('a job is trusted', () => {
 
 /** What the log says of a job that no rule trusts. */
 function whyRefused(rules: readonly TrustRule[], claims: Claims, issuer = rules[0]?.issuer ?? github): string {
-  const judgement = judgeIdentity(rules, issuer, claims);
+  const judgement = matchTrustRules(rules, issuer, claims);
   if (judgement.kind === 'trusted') throw new Error('It is trusted.');
   return judgement.why;
 }
@@ -264,7 +264,7 @@ describe('several rules that match', () => {
     workspaces,
   });
   const judged = (rules: readonly TrustRule[], requested: readonly Scope[] = []) => {
-    const judgement = judgeIdentity(rules, github, mainJob, requested);
+    const judgement = matchTrustRules(rules, github, mainJob, requested);
     return judgement.kind === 'trusted' ? [judgement.scopes, judgement.workspaces] : judgement.kind;
   };
 
@@ -318,7 +318,7 @@ describe('several rules that match', () => {
     fc.assert(
       fc.property(rules, fc.uniqueArray(scope), (some, requested) => {
         const given = some.map(([scopes, limited], index) => rule(`${index}`, scopes, limited));
-        const judgement = judgeIdentity(given, github, mainJob, requested);
+        const judgement = matchTrustRules(given, github, mainJob, requested);
         if (judgement.kind !== 'trusted') return;
         for (const workspace of ['game', 'film', 'cad', 'made-later'].filter((each) =>
           covers(judgement.workspaces, each),
@@ -335,7 +335,7 @@ describe('several rules that match', () => {
 
   test('are refused where they name different owners, and the log names them', () => {
     const other = { ...syncGame, id: 'trust_other', owner: 'art-bot' };
-    const judgement = judgeIdentity([syncGame, other], github, mainJob);
+    const judgement = matchTrustRules([syncGame, other], github, mainJob);
     expect(judgement).toMatchObject({ kind: 'refused' });
     expect(judgement).toHaveProperty(
       'why',
@@ -345,7 +345,7 @@ describe('several rules that match', () => {
 
   test('count only if they match: the owner of one that does not is no matter', () => {
     const other = { ...release, owner: 'art-bot', claims: { ...release.claims, ref: 'refs/heads/art' } };
-    expect(judgeIdentity([syncGame, other], github, mainJob)).toMatchObject({ kind: 'trusted', rules: [syncGame] });
+    expect(matchTrustRules([syncGame, other], github, mainJob)).toMatchObject({ kind: 'trusted', rules: [syncGame] });
   });
 });
 
@@ -363,7 +363,7 @@ describe('properties', () => {
         fc.oneof(fc.string({ unit: 'binary' }), fc.anything()),
         ({ rule, job, name }, value) => {
           fc.pre(value !== rule.claims[name]);
-          expect(judgeIdentity([rule], github, { ...job, [name]: value }).kind).toBe('refused');
+          expect(matchTrustRules([rule], github, { ...job, [name]: value }).kind).toBe('refused');
         },
       ),
     );
@@ -378,8 +378,8 @@ describe('properties', () => {
     fc.assert(
       fc.property(others, fc.constantFrom(mainJob, without(mainJob, 'ref')), (added, job) => {
         const unmatched = Object.fromEntries(Object.entries(added).filter(([name]) => !matched.has(name)));
-        expect(judgeIdentity([release, anyJob], github, { ...job, ...unmatched })).toEqual(
-          judgeIdentity([release, anyJob], github, job),
+        expect(matchTrustRules([release, anyJob], github, { ...job, ...unmatched })).toEqual(
+          matchTrustRules([release, anyJob], github, job),
         );
       }),
     );

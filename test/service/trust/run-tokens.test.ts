@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
-import { forgetExchangedTokens } from '../../../src/service/tokens/exchanged.ts';
+import { removeExchangedTokens } from '../../../src/service/tokens/exchanged.ts';
 import { activeTokensOf, findToken, listTokens } from '../../../src/service/tokens/tokens.ts';
 import { removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
@@ -77,10 +77,10 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
     await moveBack({ expires_at: Date.now() - 1_000 });
     const { status, body } = await service.ask('GET', '/v1/token', { token });
     expect([status, body.detail]).toEqual([401, 'The API token "octo/game run 4711" has expired.']);
-    await forgetExchangedTokens(service.storage);
+    await removeExchangedTokens(service.storage);
     expect(await ofRun().select('id').execute()).toHaveLength(1);
     await moveBack({ forget_at: Date.now() - 1_000 });
-    await forgetExchangedTokens(service.storage);
+    await removeExchangedTokens(service.storage);
     expect(await ofRun().select('id').execute()).toEqual([]);
     expect(await statusOf(service.secret)).toBe(200);
   });

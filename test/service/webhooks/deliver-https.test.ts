@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Judgement, TargetCheck } from '../../../src/service/webhooks/target-address.ts';
+import type { AddressVerdict, TargetCheck } from '../../../src/service/webhooks/target-address.ts';
 import { listenHere } from '../../support/listen.ts';
 import type { Behaviour } from '../../support/webhook-receiver.ts';
 import { always, checking, deliverTo, failed, receiver, secret, statusOnly } from './delivering.ts';
@@ -15,7 +15,7 @@ beforeAll(() => setDefaultCACertificates([tls.cert, expired.cert]));
 afterAll(() => setDefaultCACertificates(trustedBefore));
 
 /** Loopback addresses that count as something else: a test can reach no others. */
-const judging = (judgements: Readonly<Record<string, Judgement['kind']>>): TargetCheck => ({
+const judging = (judgements: Readonly<Record<string, AddressVerdict['kind']>>): TargetCheck => ({
   addressesOf: async () => {
     const [first = '', ...others] = Object.keys(judgements);
     return [first, ...others];

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hookEvents } from '../../../src/interface/resources.ts';
-import { newSecret } from '../../../src/service/webhooks/signature.ts';
+import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { folderOfTests } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
@@ -76,7 +76,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
 
   test('syncs are told of as they end, only of the branches that a hook names', async () => {
     const { id, register, sync, next: nextOfAll } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
-    const [main, secret] = [await service.receiver(), newSecret()];
+    const [main, secret] = [await service.receiver(), newWebhookSecret()];
     await register({ url: main.url(), branches: ['main'], secret });
     const outcome = async (branch: string) => {
       const location = (await sync(branch)).headers.get('location') ?? '';

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { parseCidr } from '../../../src/service/platform/ip-address.ts';
 import { type DeliveryResult, deliver } from '../../../src/service/webhooks/deliver.ts';
 import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
-import { newSecret } from '../../../src/service/webhooks/signature.ts';
+import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { createTargetCheck, type Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { hookRow, succeeded, valueIn } from './samples.ts';
@@ -23,7 +23,7 @@ export const checking = (resolve: Resolve, allowedNetworks = loopback) =>
 /** Lets deliveries reach receivers at loopback addresses, and no name. */
 export const localCheck = checking(nowhere);
 
-export const secret = newSecret();
+export const secret = newWebhookSecret();
 const headers = { authorization: 'Bearer s3cret' };
 
 /** What is kept of an answer from an allowed network, such as that of the receivers of these tests. */

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { type DeliveryOverview, listDeliveries } from '../../../src/service/webhooks/delivery-list.ts';
 import type { DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { findHook, type HookRow } from '../../../src/service/webhooks/hooks.ts';
-import type { ReceiverAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
+import type { ReceiverResponse } from '../../../src/service/webhooks/receiver-answer.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { hookedStorage } from './hooked-storage.ts';
 
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/?key=s3cret'];
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-const whole: ReceiverAnswer = {
+const whole: ReceiverResponse = {
   kept: 'whole',
   status: 500,
   headers: { 'content-type': 'text/plain; charset="utf-8"' },
@@ -26,7 +26,7 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
     if (row === undefined) throw new Error('There is no such hook.');
     return row;
   }
-  const settleNext = async (end: DeliveryEnd, answer: ReceiverAnswer | null = null, durationMs = 1) =>
+  const settleNext = async (end: DeliveryEnd, answer: ReceiverResponse | null = null, durationMs = 1) =>
     settle(await claim(), end, { durationMs, answer });
 
   /** All of them, page by page; before each page after the first, something may happen. */
@@ -111,7 +111,7 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
   test('tell when their last attempt began, how long it took and what was answered, whatever came of it', async () => {
     const id = await hook(url);
     const clock = async () => (await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow()).at;
-    const ends: [DeliveryEnd, ReceiverAnswer | null][] = [
+    const ends: [DeliveryEnd, ReceiverResponse | null][] = [
       [{ kind: 'retry', why: 'no', afterMs: 0 }, whole],
       // Nothing is left of the answer before.
       [{ kind: 'retry', why: 'no', afterMs: 0 }, null],

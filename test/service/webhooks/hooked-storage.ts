@@ -21,7 +21,7 @@ import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.t
 import { type HookRegistration, registerHook } from '../../../src/service/webhooks/hooks.ts';
 import { pauseHook, resumeHook } from '../../../src/service/webhooks/pause-hook.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
-import { newSecret } from '../../../src/service/webhooks/signature.ts';
+import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { valueIn } from './samples.ts';
@@ -29,7 +29,7 @@ import { valueIn } from './samples.ts';
 const workspace = 'game';
 const bearer = { id: 'tok_1', name: 'ada', owner: 'ada', scopes: ['locks:write'], workspaces: null } as const;
 
-export const secret = newSecret();
+export const secret = newWebhookSecret();
 
 export const actor: Actor = { name: bearer.name, tokenId: bearer.id, address: null };
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hookEvents } from '../../../src/interface/resources.ts';
-import { newSecret, parseSecret } from '../../../src/service/webhooks/signature.ts';
+import { newWebhookSecret, parseSecret } from '../../../src/service/webhooks/signature.ts';
 import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { nowhere } from './delivering.ts';
@@ -47,7 +47,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     const { register } = await service.hooks();
     const { status, body } = await register({
       url,
-      secret: newSecret(),
+      secret: newWebhookSecret(),
       events: ['sync.failed', 'sync.failed'],
       headers: { Authorization: 'Bearer a-credential', 'X-Pipeline': 'the-nightly-build' },
     });
@@ -63,7 +63,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     const again = await register(given, key);
     expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true']);
     const { id } = first.body;
-    await register({ ...given, events: ['lock.released'], secret: newSecret() });
+    await register({ ...given, events: ['lock.released'], secret: newWebhookSecret() });
     const acts = await auditOf(service.storage, id);
     const registered = {
       workspace,
@@ -107,7 +107,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     });
     expect(await hooksIn(id)).toMatchObject([{ secret }]);
 
-    const given = newSecret();
+    const given = newWebhookSecret();
     const { status: again, body: replaced } = await register({ url, secret: given });
     expect([again, replaced.id, replaced.secret]).toEqual([200, first.id, undefined]);
     expect(await hooksIn(id)).toMatchObject([{ secret: given }]);

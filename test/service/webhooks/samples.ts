@@ -3,7 +3,7 @@ import type { HookFormat, Lock, Sync } from '../../../src/interface/resources.ts
 import type { LockOccurrence, SyncOccurrence } from '../../../src/service/webhooks/event.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import type { HookRow } from '../../../src/service/webhooks/hooks.ts';
-import { newSecret } from '../../../src/service/webhooks/signature.ts';
+import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 
 export function valueIn<T>(parsed: Parsed<T>): T {
   if (!parsed.ok) throw new Error(parsed.why);
@@ -75,7 +75,7 @@ export const hookRow = ({ format = 'standard', headers = {}, ...given }: GivenHo
   events: '[]',
   branches: null,
   format,
-  secret: newSecret(),
+  secret: newWebhookSecret(),
   headers: JSON.stringify(valueIn(parseExtraHeaders(headers))),
   active: 1,
   inactive_why: null,

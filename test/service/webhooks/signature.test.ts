@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { newSecret, parseSecret, secretKey, signedHeaders } from '../../../src/service/webhooks/signature.ts';
+import { newWebhookSecret, parseSecret, secretKey, signedHeaders } from '../../../src/service/webhooks/signature.ts';
 import { valueIn, whyOf } from './samples.ts';
 
 const written = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString('base64')}`;
@@ -54,6 +54,6 @@ test('the refusal of a secret says how to make one, and repeats nothing of what 
 });
 
 test('new secrets have 32 bytes, and differ', () => {
-  expect(secretKey(newSecret())).toHaveLength(32);
-  expect(newSecret()).not.toBe(newSecret());
+  expect(secretKey(newWebhookSecret())).toHaveLength(32);
+  expect(newWebhookSecret()).not.toBe(newWebhookSecret());
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import type { RemoteListing } from '../../../src/service/workspaces/remote-memory.ts';
-import { branchStandings, countStandings, isOutdated } from '../../../src/service/workspaces/standing.ts';
+import { branchStatuses, countStandings, isOutdated } from '../../../src/service/workspaces/standing.ts';
 import type { SyncedBranches } from '../../../src/service/workspaces/synced-branches.ts';
 import { branchNamed } from '../../support/git-service.ts';
 
@@ -17,7 +17,7 @@ const synced = (branches: Readonly<Record<string, readonly [string, number]>>): 
 
 test('each branch of the remote is behind, up to date or never synced, and the default one comes first', () => {
   const listing = listed({ a: '2', b: '1', main: '7' }, 100);
-  const standings = branchStandings({ listing, failure: undefined }, synced({ a: ['1', 50], main: ['7', 50] }));
+  const standings = branchStatuses({ listing, failure: undefined }, synced({ a: ['1', 50], main: ['7', 50] }));
   expect(standings.map(({ name, standing }) => [name, standing])).toEqual([
     ['main', 'current'],
     ['a', 'behind'],
@@ -27,7 +27,7 @@ test('each branch of the remote is behind, up to date or never synced, and the d
 });
 
 test('what was synced is still told of when the remote is not known', () => {
-  const standings = branchStandings({ listing: undefined, failure: undefined }, synced({ main: ['7', 50] }));
+  const standings = branchStatuses({ listing: undefined, failure: undefined }, synced({ main: ['7', 50] }));
   expect(standings).toEqual([
     { name: 'main', standing: 'unknown', head: undefined, synced: { head: '7', at: 50 }, isDefault: false },
   ]);
@@ -45,7 +45,7 @@ test('a sync that ends after the remote was asked never makes a branch look bett
       const syncedAt = readAt + took;
       const known = { listing: listed({ main: headAt(askedAt) }, askedAt), failure: undefined };
       const branches = synced({ main: [headAt(readAt), syncedAt] });
-      const [{ standing } = { standing: 'missing' }] = branchStandings(known, branches);
+      const [{ standing } = { standing: 'missing' }] = branchStatuses(known, branches);
       if (standing === 'behind') expect([headAt(readAt), headAt(askedAt)]).toEqual(['old', 'new']);
       if (standing === 'current') expect(headAt(readAt)).toBe(headAt(askedAt));
       // What is unknown is asked for again.

@@ -8,7 +8,7 @@ import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { optional, withDefault } from '../flags.ts';
 import { shownTime } from '../output/print.ts';
-import { table } from '../output/table.ts';
+import { textTable } from '../output/table.ts';
 import { defineStorageCommand } from '../storage-command.ts';
 import { parseAuditAction, parseAuditFormat, wholeNumber } from '../values.ts';
 
@@ -101,7 +101,7 @@ export const audit = defineStorageCommand({
     const older = next === undefined ? [] : ['', `There are older entries: add --before ${next}.`];
     return {
       document: { entries, next: next ?? null },
-      lines: [...table(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows, whyEmpty(query)), ...older],
+      lines: [...textTable(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows, whyEmpty(query)), ...older],
     };
   },
 });

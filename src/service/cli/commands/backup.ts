@@ -3,13 +3,13 @@ import { type WrittenBackup, writeBackup } from '../../backup/write.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { backupFailure, createBackupFile } from '../backup-file.ts';
-import { defineCommand, Failure } from '../command.ts';
+import { CommandError, defineCommand } from '../command.ts';
 import { required } from '../flags.ts';
 import { openStorage, printMigration } from '../open-storage.ts';
 import { rowCounts } from '../output/backup.ts';
 import { printJson, quoted, shownTime } from '../output/print.ts';
 import { printLines } from '../output/table.ts';
-import { type ProcessIo, version } from '../process-io.ts';
+import { type ProcessIo, packageVersion } from '../process-io.ts';
 import { commonFlags, requireStored, storageVariables } from '../storage-command.ts';
 import { parseFile } from '../values.ts';
 
@@ -29,7 +29,7 @@ export const backup = defineCommand({
     requireStored(data, environment);
     const isPiped = file === '-';
     if (isPiped && io.stdout.columns !== undefined)
-      throw new Failure('A backup cannot be written to a terminal. Redirect stdout to a file or a pipe.', 2);
+      throw new CommandError('A backup cannot be written to a terminal. Redirect stdout to a file or a pipe.', 2);
     const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
     const write = isPiped ? writeToStdout(storage, io) : writeToFile(storage, file);
     const { header, rows } = await write.finally(storage.close);
@@ -49,7 +49,7 @@ export const backup = defineCommand({
 });
 
 const writeToStdout = (storage: Storage, io: ProcessIo): Promise<WrittenBackup> =>
-  writeBackup(storage, version(), io.output()).catch((error: unknown) => {
+  writeBackup(storage, packageVersion(), io.output()).catch((error: unknown) => {
     throw backupFailure('-', error);
   });
 
@@ -57,7 +57,7 @@ const writeToStdout = (storage: Storage, io: ProcessIo): Promise<WrittenBackup> 
 async function writeToFile(storage: Storage, file: string): Promise<WrittenBackup> {
   const handle = await createBackupFile(file);
   try {
-    return await writeBackup(storage, version(), handle.createWriteStream({ flush: true }));
+    return await writeBackup(storage, packageVersion(), handle.createWriteStream({ flush: true }));
   } catch (error) {
     await rm(file, { force: true });
     throw backupFailure(file, error);

@@ -1,9 +1,9 @@
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { removeHook } from '../../webhooks/hooks.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { required } from '../flags.ts';
-import { table } from '../output/table.ts';
+import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 import { idOf } from '../values.ts';
 
@@ -28,7 +28,7 @@ export const hookList = defineStorageCommand({
     ]);
     return {
       document: { hooks },
-      lines: table(
+      lines: textTable(
         ['ID', 'URL', 'EVENTS', 'BRANCHES', 'FORMAT', 'ACTIVE', 'PENDING', 'LAST ERROR'],
         rows,
         `The workspace "${id}" has no hooks. Register one with POST /v1/workspaces/${id}/hooks, or from a workflow.`,
@@ -51,7 +51,7 @@ export const hookRemove = defineStorageCommand({
       removeHook(db, storage.now, { workspace, id, actor: operatorActor() }),
     );
     if (!removed) {
-      throw new Failure(
+      throw new CommandError(
         `The workspace "${workspace}" has no hook ${id}. The command "workspace-service hook list ${workspace}" shows those that it has.`,
       );
     }

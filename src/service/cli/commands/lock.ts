@@ -4,9 +4,9 @@ import { listLocks } from '../../locks/list.ts';
 import { releaseLock } from '../../locks/release.ts';
 import { shareReleases } from '../../locks/share-releases.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { required } from '../flags.ts';
-import { holderText, lockTable } from '../output/locks.ts';
+import { holderText, lockTableText } from '../output/locks.ts';
 import * as remote from '../remote/lock.ts';
 import { eitherWay } from '../remote/remote-command.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
@@ -31,7 +31,7 @@ async function databaseTime({ read, now }: Storage): Promise<number> {
 
 const localList = defineStorageCommand({
   name: 'lock list',
-  summary: remote.lockList.summary,
+  summary: remote.remoteLockList.summary,
   arguments: { workspace: workspaceArgument },
   flags: remote.listFlags,
   example: 'game',
@@ -43,15 +43,15 @@ const localList = defineStorageCommand({
     const none = isAll
       ? `No path of the workspace "${id}" is locked. Anybody may take a lock there now.`
       : remote.noSuchLock;
-    return { document: { locks }, lines: lockTable(locks, await databaseTime(storage), none) };
+    return { document: { locks }, lines: lockTableText(locks, await databaseTime(storage), none) };
   },
 });
 
-export const lockList = eitherWay(remote.lockList, localList);
+export const lockList = eitherWay(remote.remoteLockList, localList);
 
 const localRelease = defineStorageCommand({
   name: 'lock release',
-  summary: remote.lockRelease.summary,
+  summary: remote.remoteLockRelease.summary,
   details: ['Its holder relies on it: make sure that the run that took it has ended.'],
   arguments: {
     workspace: workspaceArgument,
@@ -74,15 +74,15 @@ const localRelease = defineStorageCommand({
           lines: [`Released ${path}. It was held by ${holderText(release.lock)}.`],
         };
       case 'absent':
-        throw new Failure(`There is no lock on ${path} in the workspace "${workspace}".`);
+        throw new CommandError(`There is no lock on ${path} in the workspace "${workspace}".`);
       case 'another-owner':
       // Not asked for a certain lock, this is the answer to a lock that is not the operator's.
       case 'another-lock':
-        throw new Failure(
+        throw new CommandError(
           `The lock on ${path} is held by ${holderText(release.lock)}. Nothing was released. To release it anyway, add --force.`,
         );
     }
   },
 });
 
-export const lockRelease = eitherWay(remote.lockRelease, localRelease);
+export const lockRelease = eitherWay(remote.remoteLockRelease, localRelease);

@@ -7,7 +7,7 @@ import { required, toggle } from '../flags.ts';
 import { databaseUrl, openStorage, prepareDataFolder, printMigration } from '../open-storage.ts';
 import { rowCounts } from '../output/backup.ts';
 import { printJson, shownTime } from '../output/print.ts';
-import { type Line, printLines } from '../output/table.ts';
+import { type OutputBlock, printLines } from '../output/table.ts';
 import type { ProcessIo } from '../process-io.ts';
 import { takeInstanceLock } from '../serve/instance-lock.ts';
 import { commonFlags, operatorActor, storageVariables } from '../storage-command.ts';
@@ -73,7 +73,7 @@ const documentOf = ({ header, rows, ...restored }: Restored) => ({
   live_locks: restored.liveLocks,
 });
 
-function linesOf({ header, rows, ...restored }: Restored): readonly Line[] {
+function linesOf({ header, rows, ...restored }: Restored): readonly OutputBlock[] {
   const migrated = header.schema === restored.schema ? '' : `, migrated from schema ${header.schema}`;
   return [
     `Restored the backup of ${shownTime(asTimestamp(header.taken_at))}, with schema ${restored.schema}${migrated}:`,

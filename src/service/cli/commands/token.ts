@@ -4,16 +4,16 @@ import {
   parseLifetime,
   parseTokenName,
   parseTokenOwner,
+  scopeLimitProblem,
   unknownWorkspaces,
-  whyNotLimited,
 } from '../../tokens/new-token.ts';
 import { activeTokensOf, listTokens, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { list, optional, required, requiredList } from '../flags.ts';
 import { quoted, shownTime } from '../output/print.ts';
-import { table } from '../output/table.ts';
+import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage-command.ts';
 import { parseScope, parseTokenIdOrName, scopeLines } from '../values.ts';
 
@@ -22,7 +22,7 @@ async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promi
   if (unknown.length === 0) return;
   const sentences = unknown.map((id) => `There is no workspace "${id}". ${didYouMean(id, known)}`.trim());
   const there = known.length === 0 ? 'There is none yet' : `There are ${known.join(', ')}`;
-  throw new Failure(`${sentences.join(' ')} ${there}; no token was made.`);
+  throw new CommandError(`${sentences.join(' ')} ${there}; no token was made.`);
 }
 
 const maxShownTokens = 5;
@@ -62,7 +62,7 @@ export const tokenCreate = defineStorageCommand({
   example: '--name ci --scopes sync,locks:write --expires 90d',
   mayBeNew: true,
   check({ scopes, workspaces }) {
-    const why = whyNotLimited(scopes, workspaces.length === 0 ? null : workspaces);
+    const why = scopeLimitProblem(scopes, workspaces.length === 0 ? null : workspaces);
     return why === undefined ? [] : [`${why} Leave --workspaces out, or name other scopes.`];
   },
   async run({ flags }, storage) {
@@ -110,7 +110,7 @@ export const tokenList = defineStorageCommand({
     ]);
     return {
       document: { tokens },
-      lines: table(
+      lines: textTable(
         ['ID', 'NAME', 'OWNER', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES', 'LAST USED'],
         rows,
         'There are no tokens yet. Create one with: workspace-service token create --name NAME --scopes LIST',
@@ -125,13 +125,13 @@ async function tokenId(storage: Storage, idOrName: string): Promise<string> {
   const named = (await listTokens(storage)).filter(({ name, state }) => name === idOrName && state === 'active');
   const [token, ...more] = named;
   if (token === undefined) {
-    throw new Failure(
+    throw new CommandError(
       `There is no active token ${quoted(idOrName)}. The command "workspace-service token list" shows those that there are.`,
     );
   }
   if (more.length > 0) {
     const ids = named.map(({ id }) => id).join(', ');
-    throw new Failure(`There are ${named.length} active tokens ${quoted(idOrName)}: name one by its id (${ids}).`);
+    throw new CommandError(`There are ${named.length} active tokens ${quoted(idOrName)}: name one by its id (${ids}).`);
   }
   return token.id;
 }
@@ -146,7 +146,7 @@ export const tokenRevoke = defineStorageCommand({
     const id = await tokenId(storage, idOrName);
     const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));
     if (revocation === 'unknown') {
-      throw new Failure(
+      throw new CommandError(
         `There is no token ${id}. The command "workspace-service token list" shows those that there are.`,
       );
     }

@@ -17,10 +17,10 @@ import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeT
 import { warningsOf } from '../../trust/warnings.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { type FlagValues, flagName, list, optional, repeated, required, requiredList, withDefault } from '../flags.ts';
 import { shownTime } from '../output/print.ts';
-import { table } from '../output/table.ts';
+import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage-command.ts';
 import { idOf, parseScope, scopeLines } from '../values.ts';
 import { sharedOwnerLines } from './token.ts';
@@ -98,11 +98,11 @@ export const trustAdd = defineStorageCommand({
       others: await activeTokensOf(db, storage.now, read.rule.owner),
     }));
     if (added.kind === 'too-many') {
-      throw new Failure(`There are ${maxTrustRules} trust rules already. Remove one that is no longer used.`);
+      throw new CommandError(`There are ${maxTrustRules} trust rules already. Remove one that is no longer used.`);
     }
     const { rule } = added;
     if (added.kind === 'there-already') {
-      throw new Failure(`There is such a rule already: ${rule.id}. Nothing was added.`);
+      throw new CommandError(`There is such a rule already: ${rule.id}. Nothing was added.`);
     }
     const workspaces = (await listWorkspaces(storage.read)).map(({ id }) => id);
     const warnings = warningsOf(rule, await listTrustRules(storage), workspaces);
@@ -136,7 +136,7 @@ export const trustList = defineStorageCommand({
     ]);
     return {
       document: { rules },
-      lines: table(
+      lines: textTable(
         ['ID', 'OWNER', 'ISSUER', 'REPOSITORY', 'CLAIMS', 'SCOPES', 'WORKSPACES', 'CREATED'],
         rows,
         'No job is trusted yet. Add a rule with: workspace-service trust add --owner OWNER --repository-id ID --repository-owner-id ID --scopes LIST',
@@ -154,7 +154,7 @@ export const trustRemove = defineStorageCommand({
   async run({ arguments: { id } }, storage) {
     const removed = await storage.commit('global', (db) => removeTrustRule(db, storage.now, operatorActor(), id));
     if (removed === undefined) {
-      throw new Failure(
+      throw new CommandError(
         `There is no trust rule ${id}. The command "workspace-service trust list" shows those that there are.`,
       );
     }

@@ -3,11 +3,11 @@ import { accepted } from '../../../interface/parsed.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
-import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
+import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/desk-ttl.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
-import { type LfsMode, lfsMode, parseLfsMode, usualLfsMode } from '../../workspaces/lfs-mode.ts';
-import { type DeskSettings, findWorkspace, updateWorkspaceAudited } from '../../workspaces/workspaces.ts';
-import { Failure } from '../command.ts';
+import { defaultLfsMode, type LfsMode, lfsMode, parseLfsMode } from '../../workspaces/lfs-mode.ts';
+import { findWorkspace, type LfsSettings, updateWorkspaceAudited } from '../../workspaces/workspaces.ts';
+import { CommandError } from '../command.ts';
 import { type FlagValues, optional } from '../flags.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
@@ -15,11 +15,11 @@ import { parseByteLimit, parseServiceUrl } from '../values.ts';
 import { askRemote, parseAnyRemote, remoteFlags, remoteForms, whatItHas, whyNotAllowed } from './workspace-remote.ts';
 
 /** What people need who work with Git LFS: how long their locks last, where the objects are, and which a sync fetches. */
-export const deskFlags = {
+export const lfsFlags = {
   deskTtl: optional(
     'DURATION',
     'how long a lock taken with Git LFS lasts, unless its owner pushes before; at most 30d',
-    `default ${usualDeskTtl}`,
+    `default ${defaultLfsLockTtl}`,
     parseTtl,
   ),
   lfsUrl: optional(
@@ -31,7 +31,7 @@ export const deskFlags = {
   lfs: optional(
     'WHICH',
     "which LFS objects a sync fetches: those of the branch's head, of its whole history, or none",
-    `default ${usualLfsMode}`,
+    `default ${defaultLfsMode}`,
     parseLfsMode,
   ),
   lfsLimit: optional(
@@ -48,7 +48,7 @@ export const deskSettings = ({
   lfsUrl,
   lfs,
   lfsLimit,
-}: FlagValues<typeof deskFlags>): Partial<DeskSettings> => ({
+}: FlagValues<typeof lfsFlags>): Partial<LfsSettings> => ({
   ...(ttl !== undefined && { desk_ttl: formatDuration(ttl) }),
   ...(lfsUrl !== undefined && { lfs_url: lfsUrl }),
   ...(lfs !== undefined && { lfs_mode: lfs }),
@@ -72,7 +72,7 @@ export const workspaceUpdate = defineStorageCommand({
   flags: {
     remote: optional('URL', remoteForms, 'as it is', parseAnyRemote, { secret: true }),
     ...remoteFlags,
-    ...deskFlags,
+    ...lfsFlags,
   },
   example: 'game --desk-ttl 14d',
   check: (flags) =>
@@ -88,8 +88,8 @@ export const workspaceUpdate = defineStorageCommand({
     );
     const workspace = await findWorkspace(storage.read, id);
     // It was there a moment ago.
-    if (workspace === undefined) throw new Failure(`The workspace "${id}" was removed meanwhile.`);
-    const [ttl, store, lfs] = [formatDuration(deskTtl(workspace)), lfsEndpoint(workspace), lfsMode(workspace)];
+    if (workspace === undefined) throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
+    const [ttl, store, lfs] = [formatDuration(lfsLockTtl(workspace)), lfsEndpoint(workspace), lfsMode(workspace)];
     const objects =
       store === undefined ? 'It is not known where its LFS objects are' : `Its LFS objects are at ${store}`;
     const { lfs_limit } = workspace;

@@ -3,12 +3,12 @@ import { createGit } from '../../git/git.ts';
 import { GitError } from '../../git/git-error.ts';
 import { parseRemote, type Remote } from '../../git/remote.ts';
 import type { RemoteBranches } from '../../git/remote-branches.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { toggle } from '../flags.ts';
 
 /** The remote of a workspace, as somebody gives it at the command line. */
 
-const patience = { timeoutMs: 10_000 };
+const queueTimeout = { timeoutMs: 10_000 };
 
 export const remoteForms = 'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path';
 
@@ -55,12 +55,14 @@ export async function askRemote(
   if (noCheck || remote === undefined) return null;
   const git = createGit({ dataFolder, allowFile: allowFileRemotes, environment });
   try {
-    return await git.branches(remote.remote, patience);
+    return await git.branches(remote.remote, queueTimeout);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     // git's own last words may end without a full stop.
     const sentence = error.message.replace(/[^.!?]$/, '$&.');
-    throw new Failure(`${sentence} Nothing was ${done}. Use --no-check to store it without contacting the remote.`);
+    throw new CommandError(
+      `${sentence} Nothing was ${done}. Use --no-check to store it without contacting the remote.`,
+    );
   }
 }
 

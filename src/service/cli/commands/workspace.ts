@@ -1,16 +1,16 @@
 import type { Lock } from '../../../interface/resources.ts';
 import { createGit } from '../../git/git.ts';
-import { forgetObjects } from '../../lfs/object-store.ts';
+import { removeObjects } from '../../lfs/object-store.ts';
 import { listLocks } from '../../locks/list.ts';
 import { maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { required, toggle } from '../flags.ts';
 import { shownTime } from '../output/print.ts';
-import { table } from '../output/table.ts';
+import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
-import { deskFlags, deskSettings } from './workspace-desk.ts';
+import { deskSettings, lfsFlags } from './workspace-desk.ts';
 import { askRemote, parseAnyRemote, remoteFlags, remoteForms, whatItHas, whyNotAllowed } from './workspace-remote.ts';
 
 export const workspaceAdd = defineStorageCommand({
@@ -23,14 +23,14 @@ export const workspaceAdd = defineStorageCommand({
   flags: {
     remote: required('URL', remoteForms, parseAnyRemote, { secret: true }),
     ...remoteFlags,
-    ...deskFlags,
+    ...lfsFlags,
   },
   example: 'game --remote https://git.example.com/studio/game.git',
   mayBeNew: true,
   check: whyNotAllowed,
   async run({ flags, arguments: { id }, environment }, storage) {
     const { text, remote } = flags.remote;
-    const taken = new Failure(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
+    const taken = new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
     if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
     const asked = await askRemote(flags, { dataFolder: flags.data, environment, done: 'added' });
     const fresh = await storage.commit({ workspace: id }, (db) =>
@@ -54,7 +54,7 @@ export const workspaceList = defineStorageCommand({
     const rows = workspaces.map(({ id, remote, created_at }) => [id, remote, shownTime(created_at)]);
     return {
       document: { workspaces },
-      lines: table(
+      lines: textTable(
         ['ID', 'REMOTE', 'ADDED'],
         rows,
         'There are no workspaces yet. Add one with: workspace-service workspace add ID --remote URL',
@@ -85,14 +85,14 @@ export const workspaceRemove = defineStorageCommand({
     const removal = await removeWorkspaceInPieces(storage, operatorActor(), id, { force: flags.force });
     if (removal.kind === 'locked') {
       const { locks } = await listLocks(storage, { workspace: id, limit: maxNamedLocks });
-      throw new Failure(
+      throw new CommandError(
         `The workspace "${id}" was not removed: it has ${countAndName(locks, removal.locks)}. Wait until they expire, release them with "workspace-service lock release", or end them with --force.`,
       );
     }
-    if (removal.kind === 'unknown') throw new Failure(`The workspace "${id}" was removed meanwhile.`);
+    if (removal.kind === 'unknown') throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
     const git = createGit({ dataFolder: flags.data, allowFile: false, environment });
     // A mirror that stays behind, as where it belongs to another user, is removed at the next start of the service.
-    await Promise.allSettled([git.forget(id), forgetObjects(flags.data, id)]);
+    await Promise.allSettled([git.forget(id), removeObjects(flags.data, id)]);
     const { count, named } = removal.ended;
     const ended = count === 0 ? '' : ` Ended ${countAndName(named, count)}.`;
     return {

@@ -1,8 +1,8 @@
 import type { Counts } from '../../backup/format.ts';
-import { type Line, table } from './table.ts';
+import { type OutputBlock, textTable } from './table.ts';
 
-export const rowCounts = (rows: Counts): readonly Line[] =>
-  table(
+export const rowCounts = (rows: Counts): readonly OutputBlock[] =>
+  textTable(
     ['KIND', 'ROWS'],
     Object.entries(rows)
       .filter(([, count]) => count > 0)

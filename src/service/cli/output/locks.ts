@@ -1,14 +1,14 @@
 import type { Lock } from '../../../interface/resources.ts';
 import { shownTime, shownUntil } from './print.ts';
-import { type Line, table } from './table.ts';
+import { type OutputBlock, textTable } from './table.ts';
 
 /** A lock as people are told of it: another service may not tell all of it. */
 export type ShownLock = Pick<Lock, 'path'> & {
   readonly [Name in 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at']?: Lock[Name] | null | undefined;
 };
 
-export const lockTable = (locks: readonly ShownLock[], now: number, otherwise: string): readonly Line[] =>
-  table(
+export const lockTableText = (locks: readonly ShownLock[], now: number, otherwise: string): readonly OutputBlock[] =>
+  textTable(
     ['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN', 'NOTE'],
     locks.map(({ path, owner, acquired_at, expires_at, origin, note }) => [
       path,

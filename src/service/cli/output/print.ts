@@ -1,4 +1,4 @@
-import { span } from '../../../interface/duration.ts';
+import { formatSpan } from '../../../interface/duration.ts';
 import type { Timestamp } from '../../../interface/resources.ts';
 import { safeText } from '../../dashboard/assets/text.js';
 import type { Output } from './log-output.ts';
@@ -38,4 +38,5 @@ export function printJson(output: Output, document: unknown): void {
 export const shownTime = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 
 /** How far ahead a time is: `in 12 min`. */
-export const shownUntil = (time: Timestamp, now: number): string => `in ${span((Date.parse(time) - now) / 1_000)}`;
+export const shownUntil = (time: Timestamp, now: number): string =>
+  `in ${formatSpan((Date.parse(time) - now) / 1_000)}`;

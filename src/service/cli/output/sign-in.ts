@@ -10,12 +10,12 @@ export const signInLines = (url: string): readonly string[] => [
 ];
 
 /** Where `serve` listens unless it is told otherwise. */
-export const usualOrigin = 'http://127.0.0.1:8080';
+export const defaultOrigin = 'http://127.0.0.1:8080';
 
 /** The command that makes a link, for the service that says so. */
 export const signInCommand = (data: string, origin: string): string =>
   [
     'workspace-service sign-in',
     ...(data === './workspace-data' ? [] : [`--data ${shellWord(data)}`]),
-    ...(origin === usualOrigin ? [] : [`--public-url ${shellWord(origin)}`]),
+    ...(origin === defaultOrigin ? [] : [`--public-url ${shellWord(origin)}`]),
   ].join(' ');

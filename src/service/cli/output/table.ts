@@ -8,10 +8,10 @@ interface Table {
 }
 
 /** What a command says to a person. */
-export type Line = string | Table;
+export type OutputBlock = string | Table;
 
 /** Without rows, what to say then. */
-export const table = (columns: readonly string[], rows: Table['rows'], otherwise = ''): readonly Line[] =>
+export const textTable = (columns: readonly string[], rows: Table['rows'], otherwise = ''): readonly OutputBlock[] =>
   rows.length === 0 ? [otherwise] : [{ columns, rows }];
 
 const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
@@ -97,7 +97,7 @@ export function tableLines({ columns, rows }: Table, terminal = Number.POSITIVE_
 }
 
 /** Lines for a person. */
-export function printLines(output: Output, lines: readonly Line[]): void {
+export function printLines(output: Output, lines: readonly OutputBlock[]): void {
   const texts = lines.flatMap((line) =>
     typeof line === 'string' ? [safeText(line)] : tableLines(line, output.columns),
   );

@@ -1,9 +1,9 @@
 import type { KnownLock } from '../../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { holderText } from '../output/locks.ts';
-import { type Remote, shown } from './remote-command.ts';
+import { type RemoteService, shown } from './remote-command.ts';
 
 export interface CheckedPath {
   readonly path: LockPath;
@@ -13,7 +13,7 @@ export interface CheckedPath {
 
 /** Whose locks the paths have. Changes nothing. */
 export async function checkLocks(
-  { client, workspace, within }: Remote,
+  { client, workspace, within }: RemoteService,
   paths: readonly LockPath[],
 ): Promise<readonly CheckedPath[]> {
   const [owner, find] = await Promise.all([
@@ -23,7 +23,7 @@ export async function checkLocks(
   return [...new Set(paths)].map((path): CheckedPath => {
     const found = find(path);
     if (found.kind === 'failed') throw found.error;
-    if (found.kind === 'unknown') throw new Failure(found.why);
+    if (found.kind === 'unknown') throw new CommandError(found.why);
     const lock = found.kind === 'locked' ? found.lock : undefined;
     return { path, lock, status: lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs' };
   });

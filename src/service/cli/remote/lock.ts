@@ -3,9 +3,9 @@ import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath, parseLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { parseTokenOwner } from '../../tokens/new-token.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { optional, rest, toggle, withDefault } from '../flags.ts';
-import { lockTable } from '../output/locks.ts';
+import { lockTableText } from '../output/locks.ts';
 import { shownTime } from '../output/print.ts';
 import { parsePrefix } from '../values.ts';
 import type { CheckedPath } from './check.ts';
@@ -30,8 +30,8 @@ export const lockTake = defineRemoteCommand({
   },
   example: 'Content/Hero.uasset --ttl 4h --note Armour',
   async run({ flags: { ttl, note, wait = { seconds: 0 } }, arguments: { paths } }, connect) {
-    const { takeLocks } = await import('./take.ts');
-    const locks = await takeLocks(await connect(), { paths, ttl, note: note ?? undefined, wait });
+    const { acquireRemoteLocks } = await import('./take.ts');
+    const locks = await acquireRemoteLocks(await connect(), { paths, ttl, note: note ?? undefined, wait });
     return {
       document: { locks: locks.map(({ raw }) => raw) },
       lines: locks.map(
@@ -49,7 +49,7 @@ export const listFlags = {
   owner: optional('OWNER', 'only the locks of this owner; case counts', 'default all', parseTokenOwner),
 } as const;
 
-export const lockList = defineRemoteCommand({
+export const remoteLockList = defineRemoteCommand({
   name: 'lock list',
   summary: 'list the locks that are held in a workspace',
   flags: listFlags,
@@ -60,7 +60,7 @@ export const lockList = defineRemoteCommand({
     if (incomplete !== undefined) tell(incomplete);
     return {
       document: { locks: items.map(({ raw }) => raw) },
-      lines: lockTable(items.map(shown), client.serverNow(), noSuchLock),
+      lines: lockTableText(items.map(shown), client.serverNow(), noSuchLock),
     };
   },
 });
@@ -71,7 +71,7 @@ export const releaseFlags = {
   reason: optional('TEXT', 'why, for the audit', 'default none', parseNote),
 } as const;
 
-export const lockRelease = defineRemoteCommand({
+export const remoteLockRelease = defineRemoteCommand({
   name: 'lock release',
   summary: 'release locks: your own, or with --force those that somebody else has left behind',
   details: [aboutPaths],
@@ -79,10 +79,10 @@ export const lockRelease = defineRemoteCommand({
   flags: releaseFlags,
   example: 'Content/Hero.uasset',
   async run({ flags: { force, reason }, arguments: { paths } }, connect) {
-    if (reason && !force) throw new Failure('--reason says why a lock is taken away: give it with --force.', 2);
-    const { releaseLocks } = await import('./release.ts');
+    if (reason && !force) throw new CommandError('--reason says why a lock is taken away: give it with --force.', 2);
+    const { releaseRemoteLocks } = await import('./release.ts');
     const remote = await connect();
-    const { released, problems } = await releaseLocks(remote, { paths, force, reason: reason ?? undefined });
+    const { released, problems } = await releaseRemoteLocks(remote, { paths, force, reason: reason ?? undefined });
     const [first, ...more] = problems;
     if (more.length > 0) for (const problem of problems) remote.tell(problem);
     return {
@@ -123,7 +123,7 @@ export const lockCheck = defineRemoteCommand({
   flags: { staged: toggle('check the lockable files that are staged in git') },
   example: '--staged',
   async run({ flags: { staged }, arguments: { paths: named } }, connect) {
-    if (staged === named.length > 0) throw new Failure('Name the paths to check, or give --staged; not both.', 2);
+    if (staged === named.length > 0) throw new CommandError('Name the paths to check, or give --staged; not both.', 2);
     const paths = staged ? lockPathsIn((await import('./staged-files.ts')).stagedLockableFiles()) : named;
     // A git hook that has nothing to say says nothing.
     if (paths.length === 0) return { document: { paths: [] }, lines: [] };

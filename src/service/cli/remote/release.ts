@@ -2,7 +2,7 @@ import { inParallel, type ServiceError } from '../../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { holderText } from '../output/locks.ts';
-import { type Remote, shown } from './remote-command.ts';
+import { type RemoteService, shown } from './remote-command.ts';
 
 interface ReleaseRequest {
   readonly paths: readonly LockPath[];
@@ -23,8 +23,8 @@ const isUnknownReason = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.status === 422 && failure.fields.some(({ field }) => field === 'reason');
 
 /** Releases the locks that a look has found, and none that was taken after it. Those of others only with `force`. */
-export async function releaseLocks(
-  { client, workspace, within }: Remote,
+export async function releaseRemoteLocks(
+  { client, workspace, within }: RemoteService,
   { paths, force, reason }: ReleaseRequest,
 ): Promise<ReleaseResult> {
   const find = await lookupIn(listOnPaths(client, workspace, paths, within()));

@@ -1,11 +1,18 @@
-import type { Client, KnownLock, Within, WorkspaceId } from '../../../client/client.ts';
+import type { CallLimits, Client, KnownLock, WorkspaceId } from '../../../client/client.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
-import { type Call, type Command, type Definition, defineCommand, Failure, type None } from '../command.ts';
+import {
+  type Command,
+  type CommandContext,
+  CommandError,
+  type Definition,
+  defineCommand,
+  type None,
+} from '../command.ts';
 import { type Flags, type FlagValues, toggle } from '../flags.ts';
 import type { ShownLock } from '../output/locks.ts';
 import { printJson, quoted } from '../output/print.ts';
-import { type Line, printLines } from '../output/table.ts';
-import { type ProcessIo, version } from '../process-io.ts';
+import { type OutputBlock, printLines } from '../output/table.ts';
+import { type ProcessIo, packageVersion } from '../process-io.ts';
 import { awaitStop } from '../serve/stop-request.ts';
 import { commonFlags } from '../storage-command.ts';
 
@@ -15,13 +22,13 @@ const remoteFlags = {
 } as const;
 
 /** A service that is reached over HTTP, and the workspace in it. */
-export interface Remote {
+export interface RemoteService {
   readonly client: Client;
   readonly workspace: WorkspaceId;
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
   /** The limits of a request that the user waits for. */
-  within(): Within;
+  within(): CallLimits;
   /** Tells the user something while the command goes on. */
   tell(line: string): void;
 }
@@ -29,7 +36,7 @@ export interface Remote {
 /** What a command says at its end, and why it has failed all the same. */
 interface RemoteAnswer {
   readonly document: unknown;
-  readonly lines: readonly Line[];
+  readonly lines: readonly OutputBlock[];
   readonly failure?: string | undefined;
 }
 
@@ -37,7 +44,10 @@ interface RemoteDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof remoteFlags, A>, 'flags' | 'run'> {
   readonly flags?: F;
   /** The service is asked for nothing before `connect()`. */
-  run(call: Omit<Call<F & typeof remoteFlags, A>, 'io'>, connect: () => Promise<Remote>): Promise<RemoteAnswer>;
+  run(
+    call: Omit<CommandContext<F & typeof remoteFlags, A>, 'io'>,
+    connect: () => Promise<RemoteService>,
+  ): Promise<RemoteAnswer>;
 }
 
 const addressVariable = 'WORKSPACE_BASE_URL';
@@ -75,16 +85,17 @@ async function connectTo(environment: NodeJS.ProcessEnv, allowHttp: boolean, io:
   const baseUrl = read(address, (text) => parseBaseUrl(text, allowHttp, '--allow-http'));
   const token = read(secret, parseToken('It has to be in one piece.'), true);
   const workspace = read(id, parseWorkspaceId);
-  if (baseUrl === undefined || token === undefined || workspace === undefined) throw new Failure(problems.join(' '), 2);
+  if (baseUrl === undefined || token === undefined || workspace === undefined)
+    throw new CommandError(problems.join(' '), 2);
   const tell = (line: string): void => printLines(io.stderr, [line]);
   const client = createClient({
     baseUrl,
     credentials: { kind: 'given', token },
-    userAgent: `workspace-service/${version()}`,
+    userAgent: `workspace-service/${packageVersion()}`,
     requestTimeoutMs: attemptMs,
     onWarning: tell,
   });
-  const within = (): Within => ({ deadline: steadyClock() + requestMs, signal: interrupted });
+  const within = (): CallLimits => ({ deadline: steadyClock() + requestMs, signal: interrupted });
   return { client, workspace, interrupted, within, tell };
 }
 
@@ -105,8 +116,8 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
       const interruption = new AbortController();
       const stop = awaitStop(io);
       void stop.received.then(() => interruption.abort());
-      let remote: Remote | undefined;
-      const connect = async (): Promise<Remote> => {
+      let remote: RemoteService | undefined;
+      const connect = async (): Promise<RemoteService> => {
         remote ??= await connectTo(call.environment, allowHttp, io, interruption.signal);
         return remote;
       };
@@ -114,9 +125,9 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
         const { document, lines, failure } = await definition.run(call, connect);
         if (json) printJson(io.stdout, document);
         else printLines(io.stdout, lines);
-        if (failure !== undefined) throw new Failure(failure);
+        if (failure !== undefined) throw new CommandError(failure);
       } catch (error) {
-        throw error instanceof ServiceError ? new Failure(error.message) : error;
+        throw error instanceof ServiceError ? new CommandError(error.message) : error;
       } finally {
         stop.forget();
         remote?.client.dispose();

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 
 const maxListBytes = 64 * 1_024 * 1_024;
 const timeoutMs = 60_000;
@@ -13,9 +13,9 @@ function git(args: readonly string[], folder?: string, input?: string): string {
     maxBuffer: maxListBytes,
     timeout: timeoutMs,
   });
-  if (error !== undefined) throw new Failure(`git could not list the staged files: ${error.message}`);
+  if (error !== undefined) throw new CommandError(`git could not list the staged files: ${error.message}`);
   if (status !== 0)
-    throw new Failure(`git could not list the staged files: ${stderr.trim() || `it ended with ${status}`}`);
+    throw new CommandError(`git could not list the staged files: ${stderr.trim() || `it ended with ${status}`}`);
   return stdout;
 }
 

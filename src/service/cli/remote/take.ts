@@ -1,18 +1,18 @@
 import {
+  type AcquiredLock,
   inParallel,
   isTransient,
   type KnownLock,
   type ServiceError,
   sleep,
   steadyClock,
-  type TakenLock,
 } from '../../../client/client.ts';
-import { type Duration, formatDuration, milliseconds, span } from '../../../interface/duration.ts';
+import { type Duration, formatDuration, formatSpan, milliseconds } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { holderText } from '../output/locks.ts';
-import { type Remote, shown } from './remote-command.ts';
+import { type RemoteService, shown } from './remote-command.ts';
 
 interface TakeRequest {
   readonly paths: readonly LockPath[];
@@ -24,7 +24,7 @@ interface TakeRequest {
 
 /** What came of asking for all paths once: all locks, or none. */
 type Round =
-  | { readonly kind: 'taken'; readonly locks: readonly TakenLock[] }
+  | { readonly kind: 'taken'; readonly locks: readonly AcquiredLock[] }
   | { readonly kind: 'held'; readonly path: LockPath; readonly holder: KnownLock | undefined }
   | { readonly kind: 'failed'; readonly error: ServiceError }
   | { readonly kind: 'interrupted' };
@@ -33,7 +33,7 @@ type Round =
 const giveBackMs = 10_000;
 const toGiveBack = () => ({ deadline: steadyClock() + giveBackMs });
 
-async function giveBack({ client, workspace, tell }: Remote, lock: TakenLock): Promise<void> {
+async function giveBack({ client, workspace, tell }: RemoteService, lock: AcquiredLock): Promise<void> {
   const { path, expires_at } = lock;
   const result = await client.releaseLock({ workspace, path, proof: lock }, toGiveBack());
   if (result.kind !== 'failed') return;
@@ -42,12 +42,12 @@ async function giveBack({ client, workspace, tell }: Remote, lock: TakenLock): P
 
 /** `unclear` has the keys of requests without an answer: asked with the same one, the service takes no second lock. */
 async function takeAllOrNone(
-  remote: Remote,
+  remote: RemoteService,
   { paths, ttl, note }: TakeRequest,
   unclear: Map<LockPath, string>,
 ): Promise<Round> {
   const { client, workspace, interrupted, within } = remote;
-  const taken: TakenLock[] = [];
+  const taken: AcquiredLock[] = [];
   let refusal: Exclude<Round, { kind: 'taken' }> | undefined;
 
   async function takeOne(path: LockPath): Promise<void> {
@@ -88,11 +88,11 @@ const maxWaitSeconds = 30;
 const minPauseMs = 1_000;
 
 /** At random, because all who wait have been told the same. */
-const pause = ({ interrupted }: Remote, deadline: number): Promise<void> =>
+const pause = ({ interrupted }: RemoteService, deadline: number): Promise<void> =>
   sleep(Math.min(minPauseMs * (1 + Math.random()), deadline - steadyClock()), interrupted);
 
 /** Returns when the path may be free; the service says so, where it can. */
-async function untilFree(remote: Remote, path: LockPath, deadline: number): Promise<void> {
+async function untilFree(remote: RemoteService, path: LockPath, deadline: number): Promise<void> {
   const { client, workspace, interrupted } = remote;
   const began = steadyClock();
   const seconds = Math.min(maxWaitSeconds, Math.floor((deadline - began) / 1_000));
@@ -104,10 +104,10 @@ async function untilFree(remote: Remote, path: LockPath, deadline: number): Prom
 }
 
 async function takeOrWait(
-  remote: Remote,
+  remote: RemoteService,
   request: TakeRequest,
   unclear: Map<LockPath, string>,
-): Promise<readonly TakenLock[]> {
+): Promise<readonly AcquiredLock[]> {
   const deadline = steadyClock() + milliseconds(request.wait);
   for (;;) {
     const round = await takeAllOrNone(remote, request, unclear);
@@ -118,17 +118,17 @@ async function takeOrWait(
       case 'failed':
         // A service that is being restarted does not end a wait.
         if (leftMs <= 0 || !isTransient(round.error)) throw round.error;
-        remote.tell(`${round.error.message} Trying again, ${span(leftMs / 1_000)} left.`);
+        remote.tell(`${round.error.message} Trying again, ${formatSpan(leftMs / 1_000)} left.`);
         await pause(remote, deadline);
         break;
       case 'interrupted':
-        throw new Failure('It was interrupted, and has given back what it took.');
+        throw new CommandError('It was interrupted, and has given back what it took.');
       case 'held': {
         const { path, holder } = round;
         const held = `${path} is held by ${holderText(holder === undefined ? { path } : shown(holder))}.`;
         const advice = request.wait.seconds > 0 ? 'Raise --wait to wait longer' : 'To wait for it, add --wait 15m';
-        if (leftMs <= 0) throw new Failure(`${held} Nothing was locked. ${advice}.`);
-        remote.tell(`${held} Waiting, ${span(leftMs / 1_000)} left.`);
+        if (leftMs <= 0) throw new CommandError(`${held} Nothing was locked. ${advice}.`);
+        remote.tell(`${held} Waiting, ${formatSpan(leftMs / 1_000)} left.`);
         await untilFree(remote, path, deadline);
       }
     }
@@ -136,7 +136,10 @@ async function takeOrWait(
 }
 
 /** Takes all paths or none, and waits as long as it may for those that others hold. */
-export async function takeLocks(remote: Remote, request: TakeRequest): Promise<readonly TakenLock[]> {
+export async function acquireRemoteLocks(
+  remote: RemoteService,
+  request: TakeRequest,
+): Promise<readonly AcquiredLock[]> {
   const unclear = new Map<LockPath, string>();
   const paths = [...new Set(request.paths)].toSorted();
   try {

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../interface/loopback.ts';
 import { cidr } from '../../platform/ip-address.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import type { ServeSettings } from './settings.ts';
 
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
@@ -22,16 +22,16 @@ export function listenFailure(error: unknown, host: string, port: number): unkno
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
   switch (error.code) {
     case 'EADDRINUSE':
-      return new Failure(
+      return new CommandError(
         `The port ${port} of ${host} is in use. Stop what listens there, or choose another with --port (0 picks a free one).`,
       );
     case 'EACCES':
-      return new Failure(`This user may not listen on the port ${port}. Choose one above 1023 with --port.`);
+      return new CommandError(`This user may not listen on the port ${port}. Choose one above 1023 with --port.`);
     case 'EADDRNOTAVAIL':
-      return new Failure(`${host} is not an address of this machine. Choose another with --host.`);
+      return new CommandError(`${host} is not an address of this machine. Choose another with --host.`);
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new Failure(`The name ${host} does not resolve. Choose another with --host.`);
+      return new CommandError(`The name ${host} does not resolve. Choose another with --host.`);
     default:
       return error;
   }

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { folderFailure } from '../open-storage.ts';
 import { quoted } from '../output/print.ts';
 
@@ -25,6 +25,6 @@ export function takeInstanceLock(folder: string, whatToDo: string): () => void {
   } catch (error) {
     if (lock.isOpen) lock.close();
     if (!isBusy(error)) throw folderFailure(folder, error);
-    throw new Failure(`Another service is running on the data folder ${quoted(folder)}. ${whatToDo}`);
+    throw new CommandError(`Another service is running on the data folder ${quoted(folder)}. ${whatToDo}`);
   }
 }

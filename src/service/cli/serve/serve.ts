@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { isLoopback } from '../../../interface/loopback.ts';
 import { createGit, type Git } from '../../git/git.ts';
-import { forgetObjectsBut } from '../../lfs/object-store.ts';
+import { removeObjectsExcept } from '../../lfs/object-store.ts';
 import { watchFreeDisk } from '../../runtime/free-disk.ts';
 import { endAllLeases } from '../../runtime/lease.ts';
 import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
@@ -12,12 +12,12 @@ import type { Storage } from '../../storage/storage.ts';
 import { listTrustRules } from '../../trust/rules.ts';
 import { createTargetCheck } from '../../webhooks/target-address.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { databaseUrl, downgradeAdvice, openStorage, prepareDataFolder } from '../open-storage.ts';
 import { printJson } from '../output/print.ts';
 import { signInCommand, signInLines, signInUrl } from '../output/sign-in.ts';
 import { printLines } from '../output/table.ts';
-import { type ProcessIo, revision, version, versionText } from '../process-io.ts';
+import { type ProcessIo, packageVersion, revision, versionText } from '../process-io.ts';
 import type { UnknownVariable } from '../unknown-variables.ts';
 import { listenFailure, loopbackNetworks, originAt, publicUrlOf } from './addresses.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';
@@ -44,7 +44,7 @@ async function checkGit(git: Git): Promise<void> {
   const [major, minor] = version.split('.').map(Number);
   if (major === undefined || minor === undefined) return;
   if (major < oldestGit[0] || (major === oldestGit[0] && minor < oldestGit[1])) {
-    throw new Failure(
+    throw new CommandError(
       `The service needs git ${oldestGit.join('.')} or newer, and this is git ${version}. Install a newer one.`,
     );
   }
@@ -55,7 +55,7 @@ async function tidyUp({ settings, storage, git, log }: Parts): Promise<void> {
   if (storage.dialect === 'sqlite') await endAllLeases(storage);
   const existing = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
   const forgotten = [
-    ...new Set([...(await git.forgetAllBut(existing)), ...(await forgetObjectsBut(settings.data, existing))]),
+    ...new Set([...(await git.forgetAllBut(existing)), ...(await removeObjectsExcept(settings.data, existing))]),
   ];
   if (forgotten.length > 0)
     log.info({ workspaces: forgotten }, 'removed the mirrors of workspaces that no longer exist');
@@ -85,7 +85,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
       allowFileRemotes: settings.allowFileRemotes || dev,
       targets: createTargetCheck({ allowedNetworks }),
       trustedProxies: trustedProxy,
-      version: version(),
+      version: packageVersion(),
       publicUrl: (port) => publicUrlOf(settings, port),
     });
   } catch (error) {
@@ -109,7 +109,7 @@ function announce(
       base_url,
       public_url,
       dashboard_url,
-      version: version(),
+      version: packageVersion(),
       revision: revision(),
       sign_in_link,
       ...dev,
@@ -125,7 +125,7 @@ function announce(
       ...(dev === null ? [] : welcome(`${dashboard_url}v1`, dev)),
     ]);
   }
-  const build = { version: version(), revision: revision(), schema: schemaVersion };
+  const build = { version: packageVersion(), revision: revision(), schema: schemaVersion };
   log.info({ base_url, public_url, ...build }, 'listening');
   if (!isLoopback(host)) {
     log.warn(
@@ -176,7 +176,7 @@ export async function serve(
   const log = createLog(logLevel, logFormatFor(settings.log, io.stderr), io.stderr);
   for (const each of unknown) log.warn(each, 'unknown variable: it has no effect');
   const metrics = createMetrics();
-  const build = { version: version(), revision: revision() ?? 'unknown', node: process.versions.node };
+  const build = { version: packageVersion(), revision: revision() ?? 'unknown', node: process.versions.node };
   metrics.buildInfo.set(build, 1);
   const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
   const databaseIsElsewhere = databaseUrl(environment) !== null;

@@ -3,7 +3,7 @@ import type { Hook, HookEvent, HookFormat } from '../../../interface/resources.t
 import type { DeliveryOverview, DeliveryState } from '../../webhooks/delivery-list.ts';
 import { type HookEventOccurrence, isSyncEvent } from '../../webhooks/event.ts';
 import type { HookOverview } from '../../webhooks/hook-overview.ts';
-import type { InactiveWhy } from '../../webhooks/hooks.ts';
+import type { InactiveReason } from '../../webhooks/hooks.ts';
 import { faint, literals, type Markup, notice, time } from './text.ts';
 
 /** When each event happens. */
@@ -29,7 +29,7 @@ export const shownBranches = ({ branches, events }: Pick<Hook, 'branches' | 'eve
   return branches === null ? html`all` : literals(branches);
 };
 
-const hookStates: Readonly<Record<InactiveWhy | 'active', string>> = {
+const hookStates: Readonly<Record<InactiveReason | 'active', string>> = {
   active: 'active',
   paused: 'paused',
   gone: 'ended by the receiver',

@@ -15,7 +15,7 @@ function headingCell(heading: Heading): Markup | string {
 }
 
 /** An empty heading is of a column that is left out. */
-export const table = (kind: string, headings: readonly Heading[], rows: readonly Markup[]): Markup =>
+export const htmlTable = (kind: string, headings: readonly Heading[], rows: readonly Markup[]): Markup =>
   html`<table class="${kind}">
     <thead><tr>${headings.map(headingCell)}</tr></thead>
     <tbody>${rows}</tbody>

@@ -7,7 +7,7 @@ import type { RecordedLockChange } from '../../locks/read-history.ts';
 import { folderOf, pathAddress } from '../assets/lock-list.js';
 import { noRun, safeText, shortRun } from '../assets/text.js';
 import { field } from './fields.ts';
-import { addressWith, table } from './list.ts';
+import { addressWith, htmlTable } from './list.ts';
 import { brokenAtSlashes, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
 
 /** A path of which the end stays in sight where there is no room for all of it. */
@@ -66,7 +66,7 @@ export function changeTable(changes: readonly RecordedLockChange[], now: number,
       <td data-label="From run">${originLink(each.origin, 'short')}</td>
     </tr>`,
   );
-  return table('cards', ['When', workspace === undefined ? '' : 'Path', 'What', 'Holder', 'From run'], rows);
+  return htmlTable('cards', ['When', workspace === undefined ? '' : 'Path', 'What', 'Holder', 'From run'], rows);
 }
 
 export interface TypedDuration {

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import type { Environment } from '../../http/context.ts';
 
 /** Pages load everything from here, have no inline scripts or styles, and never turn text into markup. */
@@ -27,7 +27,7 @@ export const pageHeaders = {
 } as const;
 
 /** After a form: the browser continues with GET, so a reload does not send it again. */
-export const seeOther = (location: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
+export const seeOther = (location: string, headers: Readonly<Record<string, string>> = {}): ApiResponse => ({
   status: 303,
   headers: { ...headers, location },
   body: '',

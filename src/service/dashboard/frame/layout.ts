@@ -2,7 +2,7 @@ import type { Context, ContextVariableMap } from 'hono';
 import { html } from 'hono/html';
 import { problems } from '../../../interface/problem.ts';
 import { grants, type Scope } from '../../../interface/scopes.ts';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import type { Refusal } from '../../contract/problem.ts';
 import { type Environment, send } from '../../http/context.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
@@ -94,7 +94,7 @@ export async function showPage(
   call: PageCall | undefined,
   { title, location, actions = '', main, script }: View,
   status = 200,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const inWorkspace =
     call !== undefined && 'workspace' in location
       ? workspaceNavigation(location.workspace, location.tab, call.bearer)

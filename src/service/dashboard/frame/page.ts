@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import type { Access, AccessControl } from '../../http/access.ts';
 import { type App, addressedWorkspace, bearerOf, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/urlencoded.ts';
@@ -40,7 +40,7 @@ export function addPage(
   app: App,
   control: AccessControl,
   { path, access }: PageRoute,
-  show: (call: PageCall) => Promise<Answer>,
+  show: (call: PageCall) => Promise<ApiResponse>,
 ): void {
   app.get(path, requireSession(control, access), async (c) => send(c, await show(callOf(c))));
 }
@@ -50,7 +50,7 @@ export function addAction(
   app: App,
   control: AccessControl,
   { path, access, maxFields }: ActionRoute,
-  act: (call: ActionCall) => Promise<Answer>,
+  act: (call: ActionCall) => Promise<ApiResponse>,
 ): void {
   app.post(path, requireSameSite, requireSession(control, access), async (c) =>
     send(c, await act({ ...callOf(c), form: await readOwnForm(c, maxFields) })),
@@ -67,7 +67,7 @@ export function queryOf<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, given[name] ?? ''])) as Record<Name, string>;
 }
 
-export const workspaceOf = ({ c }: PageCall, storage: Storage): Promise<FoundWorkspace> =>
+export const requestedWorkspace = ({ c }: PageCall, storage: Storage): Promise<FoundWorkspace> =>
   addressedWorkspace(c, storage);
 
 /** Of a form with this content: sent again, as by a reload, it must not do anything. */

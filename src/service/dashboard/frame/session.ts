@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
 import { parse, serialize } from 'hono/utils/cookie';
 import { isLoopback } from '../../../interface/loopback.ts';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { type Access, type AccessControl, admitBearer, unauthorized } from '../../http/access.ts';
 import { type Environment, send } from '../../http/context.ts';
@@ -21,7 +21,7 @@ declare module 'hono' {
  * A link on another site brings no cookie (SameSite=Strict), even for someone who is signed in. Loading the same address
  * again from a page of ours does.
  */
-const reloadingPage: Answer = {
+const reloadingPage: ApiResponse = {
   status: 200,
   headers: pageHeaders,
   body: String(
@@ -29,7 +29,7 @@ const reloadingPage: Answer = {
   ),
 };
 
-function withoutSession(c: Context<Environment>): Answer {
+function withoutSession(c: Context<Environment>): ApiResponse {
   if (!wantsPage(c)) throw unauthorized('The session has ended. Sign in again at /sign-in.');
   if (c.req.method !== 'GET') return seeOther('/sign-in?ended=true');
   if (c.req.header('sec-fetch-site') === 'cross-site') return reloadingPage;

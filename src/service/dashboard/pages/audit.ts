@@ -10,7 +10,7 @@ import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { field, option } from '../elements/fields.ts';
-import { addressWith, link, pageLinks, positionIn, table } from '../elements/list.ts';
+import { addressWith, htmlTable, link, pageLinks, positionIn } from '../elements/list.ts';
 import {
   empty,
   faint,
@@ -136,7 +136,7 @@ export function addAuditPage(app: App, parts: DashboardParts): void {
     const actions = html`
       <a class="button" href="${addressWith('/audit/entries.csv', filter)}" download>Download as CSV</a>
       <a class="button" href="${addressWith('/audit/entries.jsonl', filter)}" download>as JSON lines</a>`;
-    return show(call, html`${filterForm(filter)}${table('cards audit', headings, rows)}${links}`, { actions });
+    return show(call, html`${filterForm(filter)}${htmlTable('cards audit', headings, rows)}${links}`, { actions });
   }
 
   addPage(app, parts, { path: '/audit', access: 'admin' }, async (call) => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
 import type { Sync } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import { shownRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';
@@ -13,11 +13,11 @@ import { unfinishedSyncs } from '../../syncs/list.ts';
 import { startPrepared } from '../../syncs/trigger.ts';
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import {
-  type BranchStanding,
-  branchStandings,
+  type BranchState,
+  type BranchStatus,
+  branchStatuses,
   countStandings,
   isOutdated,
-  type Standing,
   standings,
 } from '../../workspaces/standing.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
@@ -25,13 +25,13 @@ import type { FoundWorkspace, StoredWorkspace } from '../../workspaces/workspace
 import { listAddress } from '../assets/lock-list.js';
 import { plural, safeText } from '../assets/text.js';
 import { field, option } from '../elements/fields.ts';
-import { addressWith, type Heading, numberedPages, table, unseen } from '../elements/list.ts';
+import { addressWith, type Heading, htmlTable, numberedPages, unseen } from '../elements/list.ts';
 import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
 import { empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
-import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import { type ActionCall, addAction, addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { branchSummary, recentMs } from './workspaces.ts';
 
@@ -48,7 +48,7 @@ interface BranchView {
   readonly known: KnownRemote;
   /** The remote was asked and has not answered yet. */
   readonly isAwaited: boolean;
-  readonly branches: readonly BranchStanding[];
+  readonly branches: readonly BranchStatus[];
   /** By branch. */
   readonly unfinished: ReadonlyMap<string, Sync>;
   readonly maySync: boolean;
@@ -61,7 +61,7 @@ const pageSize = 200;
 /** Fewer need no filter. */
 const worthFiltering = 10;
 
-const words: Readonly<Record<Standing, string>> = {
+const words: Readonly<Record<BranchState, string>> = {
   behind: 'behind',
   current: 'up to date',
   unsynced: 'never synced',
@@ -111,7 +111,7 @@ const shownDigits = 10;
 const commit = (head: string | undefined): Markup | string =>
   head === undefined ? '' : html`<code title="${head}">${head.slice(0, shownDigits)}</code>`;
 
-function row(call: PageCall, view: BranchView, { name, standing, head, synced, isDefault }: BranchStanding): Markup {
+function row(call: PageCall, view: BranchView, { name, standing, head, synced, isDefault }: BranchStatus): Markup {
   const { workspace, unfinished, maySync } = view;
   const sync = unfinished.get(name);
   const running =
@@ -166,7 +166,7 @@ function branchTable(call: PageCall, view: BranchView): Markup {
     'When',
     maySync ? unseen('Sync') : '',
   ];
-  return html`${table('folds branches', headings, rows)}
+  return html`${htmlTable('folds branches', headings, rows)}
     ${numberedPages({ page, pages }, ['Previous', 'Next'], (to) => addressOf(workspace, { ...query, page: String(to) }))}`;
 }
 
@@ -218,7 +218,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     return Promise.race([answer, patience]).finally(() => waiting.abort());
   }
 
-  async function show(call: PageCall, workspace: FoundWorkspace, refused?: RefusedBranch): Promise<Answer> {
+  async function show(call: PageCall, workspace: FoundWorkspace, refused?: RefusedBranch): Promise<ApiResponse> {
     const { id, remote, lfs_limit: limitBytes } = workspace;
     const maySync = grants(call.bearer.scopes, 'sync');
     const [synced, unfinished, usage] = await Promise.all([
@@ -231,7 +231,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
       ...asked,
       workspace: id,
       remote: shownRemote(remote),
-      branches: branchStandings(asked.known, synced),
+      branches: branchStatuses(asked.known, synced),
       unfinished: new Map(unfinished.map((sync) => [sync.branch, sync])),
       maySync,
       objects: { usage, limitBytes, space: parts.freeDisk.space() },
@@ -243,8 +243,8 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     return showPage(call, view, refused === undefined ? 200 : 422);
   }
 
-  async function start(call: ActionCall): Promise<Answer> {
-    const workspace = await workspaceOf(call, storage);
+  async function start(call: ActionCall): Promise<ApiResponse> {
+    const workspace = await requestedWorkspace(call, storage);
     requireFreeDisk(parts);
     const typed = call.form.text('branch').replaceAll(/^ +|(?<! ) +$/g, '');
     const branch = parseBranchName(typed);
@@ -261,19 +261,19 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
 
   /** A workspace opens on its locks, for whoever may see them. */
   addPage(app, parts, { path: '/workspaces/:id', access: 'any-token' }, async (call) => {
-    const { id } = await workspaceOf(call, storage);
+    const { id } = await requestedWorkspace(call, storage);
     return seeOther(grants(call.bearer.scopes, 'locks:read') ? listAddress(id) : branchesOf(id));
   });
 
   addPage(app, parts, { path: '/workspaces/:id/branches', access: 'any-token' }, async (call) =>
-    show(call, await workspaceOf(call, storage)),
+    show(call, await requestedWorkspace(call, storage)),
   );
 
   addAction(app, parts, { path: '/workspaces/:id/sync', access: 'sync' }, start);
 
   /** For pages that are shown already: answers when the remote has answered or failed. */
   addPage(app, parts, { path: '/workspaces/:id/summary', access: 'any-token' }, async (call) => {
-    const workspace = await workspaceOf(call, storage);
+    const workspace = await requestedWorkspace(call, storage);
     const synced = await syncedBranches(storage, workspace.id);
     const before = remoteMemory.known(workspace);
     const isWanted = queryOf(call, 'awaited').awaited !== '' || isOutdated(before, synced, call.now, recentMs);

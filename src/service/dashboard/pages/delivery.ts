@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { type DeliveryOverview, findDelivery, type LastAttempt } from '../../webhooks/delivery-list.ts';
 import { type ShownHeader, type ShownRequest, shownRequest, shownUrl } from '../../webhooks/delivery-request.ts';
 import type { HookEventOccurrence } from '../../webhooks/event.ts';
 import type { HookRow } from '../../webhooks/hooks.ts';
-import type { ReceiverAnswer } from '../../webhooks/receiver-answer.ts';
+import type { ReceiverResponse } from '../../webhooks/receiver-answer.ts';
 import { maxAttempts } from '../../webhooks/retry-schedule.ts';
 import { sendAgain } from '../../webhooks/send-again.ts';
 import { deliveryState, nextAttempt, noticeOf, subjectOf } from '../elements/hook.ts';
@@ -73,7 +73,7 @@ function request(hook: HookRow, { event }: DeliveryOverview): Markup {
 export function addDeliveryPages(app: App, parts: DashboardParts): void {
   const { storage, onHooksChanged } = parts;
 
-  async function show(call: PageCall, refused?: string): Promise<Answer> {
+  async function show(call: PageCall, refused?: string): Promise<ApiResponse> {
     const { workspace, hook } = await addressedHook(call, storage);
     const delivery = await findDelivery(storage, hook, addressedDeliveryId(call));
     if (delivery === undefined) throw noSuchDelivery();
@@ -136,10 +136,10 @@ const requestSection = ({ method, url, headers, body, prettyBody }: ShownRequest
   <details><summary>The exact body</summary>${verbatim(body)}</details>`;
 
 /** The status line of an answer. */
-const statusLine = ({ status }: ReceiverAnswer, { duration_ms }: LastAttempt): Markup =>
+const statusLine = ({ status }: ReceiverResponse, { duration_ms }: LastAttempt): Markup =>
   html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
 
-function wholeAnswer({ headers, body, bodyIsCut }: Extract<ReceiverAnswer, { kept: 'whole' }>): Markup {
+function wholeAnswer({ headers, body, bodyIsCut }: Extract<ReceiverResponse, { kept: 'whole' }>): Markup {
   const cut = bodyIsCut ? html`<p class="hint">Only the beginning of the answer is kept.</p>` : '';
   return html`${headerLines(Object.entries(headers).map(([name, value]) => [name, literal(value)] as const))}
     ${body === '' ? html`<p class="faint">${bodyIsCut ? 'Its body was not kept.' : 'It had no body.'}</p>` : verbatim(body)}

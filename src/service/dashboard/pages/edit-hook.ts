@@ -1,4 +1,4 @@
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { editHook, type HookRow, headersOf, hookOf } from '../../webhooks/hooks.ts';
 import { seeOther } from '../frame/answer.ts';
@@ -38,7 +38,7 @@ export function addEditHookPages(app: App, parts: DashboardParts): void {
     return showPage(call, newHookForm(call, workspace, typedOf(hook), {}, hook));
   });
 
-  addAction(app, parts, route, async (call): Promise<Answer> => {
+  addAction(app, parts, route, async (call): Promise<ApiResponse> => {
     const { workspace, hook } = await addressedHook(call, storage);
     const typed = { ...typedIn(call.form), url: hook.url };
     const reading = readNewHook({ ...typed, headers: withStoredValues(typed.headers, hook) });

@@ -2,10 +2,10 @@ import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import type { App } from '../../http/context.ts';
 import { extendLock } from '../../locks/renew.ts';
-import { deskTtl } from '../../workspaces/desk-ttl.ts';
+import { lfsLockTtl } from '../../workspaces/desk-ttl.ts';
 import { extendAddress } from '../assets/lock-list.js';
 import { durationField, lockFacts, type TypedDuration } from '../elements/lock.ts';
 import type { Markup } from '../elements/text.ts';
@@ -14,16 +14,16 @@ import type { DashboardParts } from '../frame/parts.ts';
 import {
   backLink,
   createLockPages,
-  type FoundLock,
-  type LockChange,
+  type LockAction,
   type LockContext,
   lockFields,
+  type ReleasableLock,
   withNotice,
 } from './one-lock.ts';
 
 const route = { path: '/workspaces/:id/locks/extend', access: 'locks:write' } as const;
 
-const change: LockChange = {
+const change: LockAction = {
   title: 'Extend a lock',
   nothingDone: 'Nothing was extended.',
   absent: 'not-extended',
@@ -35,7 +35,7 @@ const change: LockChange = {
 const confirmation = (
   call: PageCall,
   context: LockContext,
-  { lock }: FoundLock,
+  { lock }: ReleasableLock,
   duration: TypedDuration,
 ): Markup => html`
   ${lockFacts(lock, call.now)}
@@ -51,17 +51,17 @@ export function addExtensionPages(app: App, parts: DashboardParts): void {
 
   addPage(app, parts, route, (call) =>
     pages.ask(call, (context, found) =>
-      confirmation(call, context, found, { text: formatDuration(deskTtl(context.workspace)) }),
+      confirmation(call, context, found, { text: formatDuration(lfsLockTtl(context.workspace)) }),
     ),
   );
 
-  async function extend(call: ActionCall, context: LockContext, path: LockPath): Promise<Answer> {
+  async function extend(call: ActionCall, context: LockContext, path: LockPath): Promise<ApiResponse> {
     const workspace = context.workspace.id;
     const { form, bearer } = call;
     const id = form.text('lock');
     const text = form.text('duration');
     const ttl = parseTtl(text.trim());
-    const askAgain = (problem: string): Promise<Answer> =>
+    const askAgain = (problem: string): Promise<ApiResponse> =>
       pages.refuse(call, context, path, (found) => confirmation(call, context, found, { text, problem }));
     if (!ttl.ok) return askAgain(ttl.why);
     const extension = await storage.commit({ workspace }, (db) =>

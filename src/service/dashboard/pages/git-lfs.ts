@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import type { App } from '../../http/context.ts';
-import { requestOrigin } from '../../http/request-target.ts';
+import { hostOrigin } from '../../http/request-target.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { copyable, type Markup } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addPage, workspaceOf } from '../frame/page.ts';
+import { addPage, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 
 export const gitLfsAddress = (workspace: string): string => `/workspaces/${workspace}/git-lfs`;
@@ -21,8 +21,8 @@ const unknownAddress = html`<p class="warning">The service does not know its pub
 /** The settings that `workspace lfs` prints, for people who work in the browser. */
 export function addGitLfsPage(app: App, parts: DashboardParts): void {
   addPage(app, parts, { path: '/workspaces/:id/git-lfs', access: 'locks:read' }, async (call) => {
-    const { id } = await workspaceOf(call, parts.storage);
-    const origin = parts.publicUrl() ?? requestOrigin(call.c.env.incoming);
+    const { id } = await requestedWorkspace(call, parts.storage);
+    const origin = parts.publicUrl() ?? hostOrigin(call.c.env.incoming);
     const { committed, perClone, forRemote } = lfsClientSettings(origin ?? placeholder, id);
     const main = html`${origin === undefined ? unknownAddress : ''}
       <p>Choose how clones find the service. Then everyone locks with <code>git lfs lock PATH</code>. When git asks for a user name

@@ -10,7 +10,7 @@ import {
 } from '../../webhooks/delivery-list.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { findHookOverview, type HookOverview } from '../../webhooks/hook-overview.ts';
-import { type HookChange, type InactiveWhy, removeHook } from '../../webhooks/hooks.ts';
+import { type HookChange, type InactiveReason, removeHook } from '../../webhooks/hooks.ts';
 import { pauseHook, resumeHook } from '../../webhooks/pause-hook.ts';
 import { sendTest } from '../../webhooks/send-test.ts';
 import { plural } from '../assets/text.js';
@@ -25,7 +25,15 @@ import {
   shownBranches,
   subjectOf,
 } from '../elements/hook.ts';
-import { addressWith, type Heading, link, navigationLinks, pageLinks, positionIn, table } from '../elements/list.ts';
+import {
+  addressWith,
+  type Heading,
+  htmlTable,
+  link,
+  navigationLinks,
+  pageLinks,
+  positionIn,
+} from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
@@ -38,7 +46,7 @@ const route = { path: '/workspaces/:id/hooks/:hook', access: 'hooks:write' } as 
 
 const pageSize = 50;
 
-const whyInactive: Readonly<Record<InactiveWhy, Markup>> = {
+const whyInactive: Readonly<Record<InactiveReason, Markup>> = {
   paused: html`<p class="warning">It is paused. New events are not queued for it, and waiting deliveries are held until it is resumed.</p>`,
   gone: html`<p class="warning">Its receiver answered 410 (Gone), so waiting deliveries were dropped. Resume it when the receiver
     wants deliveries again, or remove it.</p>`,
@@ -169,7 +177,7 @@ export function addHookPages(app: App, parts: DashboardParts): void {
         <div class="actions"><a class="button" href="${addressWith(page, { state: shown.only })}">Refresh</a></div>
       </div>
       ${filterLinks(page, shown.only)}
-      ${rows.length === 0 ? noDeliveries(page, shown) : table('cards deliveries', headings, rows)}
+      ${rows.length === 0 ? noDeliveries(page, shown) : htmlTable('cards deliveries', headings, rows)}
       ${otherPages(page, shown, next)}`;
     return showPage(call, {
       title: `Webhook to ${new URL(hook.url).host}`,

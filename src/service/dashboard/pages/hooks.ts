@@ -4,12 +4,12 @@ import type { App } from '../../http/context.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
-import { findHook, type HookRow, type InactiveWhy } from '../../webhooks/hooks.ts';
+import { findHook, type HookRow, type InactiveReason } from '../../webhooks/hooks.ts';
 import { droppedInShort, formatNames, hookState, noticeOf, shownBranches } from '../elements/hook.ts';
-import { type Heading, table } from '../elements/list.ts';
+import { type Heading, htmlTable } from '../elements/list.ts';
 import { addressText, empty, faint, literals, type Markup, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 
 export interface AddressedHook {
@@ -28,7 +28,7 @@ const idAfter = (prefix: string, text: string): string | undefined =>
 
 /** The webhook in the address. An impossible id is not looked up: it may have characters that a database refuses. */
 export async function addressedHook(call: PageCall, storage: Storage): Promise<AddressedHook> {
-  const { id: workspace } = await workspaceOf(call, storage);
+  const { id: workspace } = await requestedWorkspace(call, storage);
   const id = idAfter('hook_', call.c.req.param('hook') ?? '');
   const hook = id === undefined ? undefined : await findHook(storage.read, workspace, id);
   if (hook === undefined) throw noSuchHook();
@@ -50,7 +50,7 @@ const noHooks = (workspace: string): Markup =>
   );
 
 /** What to do about the state. */
-const whatToDo: Readonly<Record<InactiveWhy, string>> = {
+const whatToDo: Readonly<Record<InactiveReason, string>> = {
   gone: 'The receiver answered 410 (Gone). Resume the webhook if that has changed, or remove it.',
   paused: 'Events are not queued for it until it is resumed.',
 };
@@ -83,7 +83,7 @@ const headings: readonly Heading[] = [
 ];
 
 const hookTable = (call: PageCall, workspace: string, hooks: readonly HookOverview[]): Markup => html`
-  ${table(
+  ${htmlTable(
     'cards hooks',
     headings,
     hooks.map((hook) => row(call, workspace, hook)),
@@ -93,7 +93,7 @@ const hookTable = (call: PageCall, workspace: string, hooks: readonly HookOvervi
 export function addHookListPage(app: App, parts: DashboardParts): void {
   const { storage } = parts;
   addPage(app, parts, { path: '/workspaces/:id/hooks', access: 'hooks:write' }, async (call) => {
-    const { id } = await workspaceOf(call, storage);
+    const { id } = await requestedWorkspace(call, storage);
     const hooks = await listHooks(storage.read, id);
     const main = html`
       ${noticeOf(queryOf(call, 'notice').notice)}

@@ -19,7 +19,7 @@ import { changeNames, changeTable } from '../elements/lock.ts';
 import { empty, type Markup } from '../elements/text.ts';
 import { download } from '../frame/download.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addPage, callOf, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import { addPage, callOf, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { requireSession } from '../frame/session.ts';
 
@@ -142,7 +142,7 @@ export function addLockHistoryPages(app: App, parts: DashboardParts): void {
     parseRequestPart(filterSchema, () => given(queryOf(call, ...filterNames)));
 
   addPage(app, parts, { path, access }, async (call) => {
-    const { id } = await workspaceOf(call, storage);
+    const { id } = await requestedWorkspace(call, storage);
     const filter = filterOf(call);
     const { before } = parseRequestPart(z.object({ before: historyPosition.optional() }), () =>
       given(queryOf(call, 'before')),
@@ -167,7 +167,7 @@ export function addLockHistoryPages(app: App, parts: DashboardParts): void {
 
   app.get(`${path}.csv`, requireSession(parts, access), async (c) => {
     const call = callOf(c);
-    const { id } = await workspaceOf(call, storage);
+    const { id } = await requestedWorkspace(call, storage);
     const query = queryFor(id, filterOf(call));
     return download(c, parts, {
       filename: `locks-of-${id}.csv`,

@@ -9,18 +9,18 @@ import { invalid } from '../../contract/problem.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
 import type { App } from '../../http/context.ts';
 import { lastSegment } from '../../http/request-target.ts';
-import { type FoundLock, findCommittedLock } from '../../locks/find.ts';
+import { findCommittedLock, type StoredLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { type HistoryPage, type HistoryPosition, readLockHistory } from '../../locks/read-history.ts';
 import type { WaitingRequest } from '../../locks/refused-requests.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { pathAddress, releaseAddress, releaseText } from '../assets/lock-list.js';
-import { addressWith, link, pageLinks, table } from '../elements/list.ts';
+import { addressWith, htmlTable, link, pageLinks } from '../elements/list.ts';
 import { changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
 import { empty, faint, type Markup, pointInTime, time, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
-import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { historyAddress, historyPosition, positionText } from './lock-history.ts';
 import { releaseWay } from './lock-table.ts';
@@ -31,7 +31,7 @@ const lookEveryMs = 1_000;
 interface PathState {
   readonly workspace: string;
   readonly path: LockPath;
-  readonly lock: FoundLock | undefined;
+  readonly lock: StoredLock | undefined;
   readonly waiting: readonly WaitingRequest[];
   readonly history: HistoryPage;
 }
@@ -65,7 +65,7 @@ function waitingTable({ now }: PageCall, waiting: readonly WaitingRequest[]): Ma
     </tr>`,
   );
   return html`<p class="hint">They were refused this lock in the last minute, or wait for it. The times are up to 20 seconds old.</p>
-    ${table('cards', ['Who', 'From run', 'Since', 'Last refused'], rows)}`;
+    ${htmlTable('cards', ['Who', 'From run', 'Since', 'Last refused'], rows)}`;
 }
 
 function pastTable({ now }: PageCall, { workspace, path, history }: PathState, isLater: boolean): Markup {
@@ -103,7 +103,7 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
     parsed: Parsed<LockPath>,
     before?: HistoryPosition,
   ): Promise<() => Promise<PathState>> {
-    const { id: workspace } = await workspaceOf(call, storage);
+    const { id: workspace } = await requestedWorkspace(call, storage);
     if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.why });
     const path = parsed.value;
     const place = { workspace, path, foldedPath: windowsPaths ? foldCase(path) : undefined };

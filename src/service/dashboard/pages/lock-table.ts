@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import type { HeldLock } from '../../locks/list.ts';
+import type { ActiveLock } from '../../locks/list.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import {
@@ -25,13 +25,13 @@ export const lockPageSize = 200;
 
 export type ReleaseWay = ShownLock['release'];
 
-export function releaseWay({ id, owner, scopes }: Bearer, { lock, tokenId }: HeldLock): ReleaseWay {
+export function releaseWay({ id, owner, scopes }: Bearer, { lock, tokenId }: ActiveLock): ReleaseWay {
   const own = isOwnLock({ owner: lock.owner, token_id: tokenId }, { owner, tokenId: id });
   if (own) return grants(scopes, 'locks:write') ? 'own' : 'none';
   return grants(scopes, 'locks:admin') ? 'force' : 'none';
 }
 
-export function shownLock(bearer: Bearer, held: HeldLock): ShownLock {
+export function shownLock(bearer: Bearer, held: ActiveLock): ShownLock {
   const { lock } = held;
   const { id, path, owner, origin, note, acquired_at, expires_at } = lock;
   return { id, path, owner, origin, note, acquired_at, expires_at, release: releaseWay(bearer, held) };
@@ -80,7 +80,11 @@ interface TableRows {
   readonly hidden: boolean;
 }
 
-export function lockTable(context: RowContext, query: ListQuery, { locks, folders, total, hidden }: TableRows): Markup {
+export function lockTableHtml(
+  context: RowContext,
+  query: ListQuery,
+  { locks, folders, total, hidden }: TableRows,
+): Markup {
   const { workspace, releasing } = context;
   const columns = sortKeys.length + 1;
   const rows = locks.flatMap((lock, index) => {

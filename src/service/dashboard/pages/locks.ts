@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { App } from '../../http/context.ts';
-import { type HeldLock, heldLocks } from '../../locks/list.ts';
-import type { LockNews } from '../../locks/watch-locks.ts';
+import { type ActiveLock, heldLocks } from '../../locks/list.ts';
+import type { LockUpdate } from '../../locks/watch-locks.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import {
@@ -26,11 +26,11 @@ import { empty, literal, type Markup, notice, pointInTime } from '../elements/te
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
-import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { gitLfsAddress } from './git-lfs.ts';
 import { historyAddress } from './lock-history.ts';
-import { columnNames, lockPageSize, lockTable, type RowContext, selectionForm, shownLock } from './lock-table.ts';
+import { columnNames, lockPageSize, lockTableHtml, type RowContext, selectionForm, shownLock } from './lock-table.ts';
 import { lockNotice } from './one-lock.ts';
 
 const alphabetical = ['A to Z', 'Z to A'] as const;
@@ -119,7 +119,7 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
       <p class="faint" id="live" role="status">As of ${pointInTime(asTimestamp(now))}.</p>
       <p class="visually-hidden" id="lock-announcement" role="status"></p>
     </div>
-    ${lockTable(context, query, rows)}
+    ${lockTableHtml(context, query, rows)}
     ${emptyDivisions(context, query, locks.length, found.length)}
     ${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], (page) => listAddress(workspace, { ...query, page }))}
   </div>`;
@@ -154,8 +154,8 @@ function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
  * The events: `snapshot` (all locks in parts, the last of which says so), then `changed` (locks that were taken or
  * renewed) and `removed` (paths that are free).
  */
-async function sendLocks(news: AsyncIterable<LockNews>, bearer: Bearer, send: Listener['send']): Promise<void> {
-  const shown = (locks: readonly HeldLock[]) => locks.map((held) => shownLock(bearer, held));
+async function sendLocks(news: AsyncIterable<LockUpdate>, bearer: Bearer, send: Listener['send']): Promise<void> {
+  const shown = (locks: readonly ActiveLock[]) => locks.map((held) => shownLock(bearer, held));
   for await (const each of news) {
     if (each.kind === 'all') {
       for (const locks of chunksOf(each.locks)) await send('snapshot', { locks: shown(locks), last: false });
@@ -171,7 +171,7 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
   const { storage, lockWatch } = parts;
 
   addPage(app, parts, { path: '/workspaces/:id/locks', access: 'locks:read' }, async (call) => {
-    const { id } = await workspaceOf(call, storage);
+    const { id } = await requestedWorkspace(call, storage);
     const { bearer, now } = call;
     const texts = queryOf(call, ...queryNames, 'notice');
     const locks = (await heldLocks(storage, id)).map((held) => shownLock(bearer, held));
@@ -188,7 +188,7 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
   });
 
   addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
-    const { id } = await workspaceOf(call, storage);
+    const { id } = await requestedWorkspace(call, storage);
     return ({ send, gone }) => sendLocks(lockWatch.follow(id, gone), call.bearer, send);
   });
 }

@@ -21,14 +21,14 @@ export const unknownForm = (): Refusal =>
   new Refusal('malformed-request', 'This form is not one of this service. Open its page again.');
 
 /** The address of the service: the one that it was told, or else the one that the browser uses. */
-export function originOf({ c }: PageCall, publicUrl: string | undefined): URL {
+export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): URL {
   if (publicUrl !== undefined) return new URL(publicUrl);
   const { origin = '' } = c.env.incoming.headers;
   if (/^https?:/.test(origin) && URL.canParse(origin)) return new URL(origin);
   throw new Refusal('malformed-request', 'The browser did not send the address of the service (Origin).');
 }
 
-export interface MadeToken {
+export interface CreatedToken {
   /** What happened, in a sentence. */
   readonly done: Markup;
   readonly token: Token;
@@ -58,7 +58,7 @@ function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | strin
 }
 
 /** The only page that ever shows the secret of the token. */
-export function madeTokenView(made: MadeToken): View {
+export function madeTokenView(made: CreatedToken): View {
   const { done, token, secret, othersOfOwner = [], origin, workspace, preset = '', now } = made;
   const main = html`
     <p class="notice" role="status">${done} <strong>Copy its secret now: it is never shown again.</strong></p>

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Hook, HookFormat } from '../../../interface/resources.ts';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import { type App, actorOf } from '../../http/context.ts';
@@ -12,7 +12,7 @@ import { formatNames, type Notice } from '../elements/hook.ts';
 import { copyable, literal, type Markup } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { inWorkspace, showPage, type View } from '../frame/layout.ts';
-import { type ActionCall, addAction, addPage, keyOfForm, workspaceOf } from '../frame/page.ts';
+import { type ActionCall, addAction, addPage, keyOfForm, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { newHookForm, problemsIn, readNewHook, type Typed, typedIn, untouched } from './new-hook-form.ts';
 
@@ -21,8 +21,13 @@ const access = 'hooks:write';
 export function addNewHookPages(app: App, parts: DashboardParts): void {
   const { storage, targets, idempotent, onHooksChanged } = parts;
 
-  async function register(call: ActionCall, workspace: string, typed: Typed, request: HookRequest): Promise<Answer> {
-    const pageOf = ({ hook }: RegisteredHook, notice: Notice): Answer =>
+  async function register(
+    call: ActionCall,
+    workspace: string,
+    typed: Typed,
+    request: HookRequest,
+  ): Promise<ApiResponse> {
+    const pageOf = ({ hook }: RegisteredHook, notice: Notice): ApiResponse =>
       seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
     const done: { registered?: RegisteredHook } = {};
     const repeated = await idempotent(
@@ -46,12 +51,12 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
   }
 
   addPage(app, parts, { path: '/workspaces/:id/hooks/new', access }, async (call) => {
-    const { id } = await workspaceOf(call, storage);
+    const { id } = await requestedWorkspace(call, storage);
     return showPage(call, newHookForm(call, id, untouched, {}));
   });
 
   addAction(app, parts, { path: '/workspaces/:id/hooks', access }, async (call) => {
-    const { id } = await workspaceOf(call, storage);
+    const { id } = await requestedWorkspace(call, storage);
     requireFreeDisk(parts);
     const typed = typedIn(call.form);
     const reading = readNewHook(typed);

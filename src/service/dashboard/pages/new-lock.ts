@@ -4,17 +4,17 @@ import type { LockPath } from '../../../interface/lock-path.ts';
 import { problems as kindsOfProblems } from '../../../interface/problem.ts';
 import { foldCase } from '../../../interface/windows-path.ts';
 import { createAcquire } from '../../api/locks.ts';
-import { type Answer, jsonAnswer } from '../../contract/answer.ts';
+import { type ApiResponse, jsonApiResponse } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import type { App } from '../../http/context.ts';
-import { deskTtl } from '../../workspaces/desk-ttl.ts';
+import { lfsLockTtl } from '../../workspaces/desk-ttl.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import { listAddress } from '../assets/lock-list.js';
 import { safeText } from '../assets/text.js';
 import type { Markup } from '../elements/text.ts';
 import { showPage } from '../frame/layout.ts';
-import { addAction, addPage, keyOfForm, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import { addAction, addPage, keyOfForm, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { heldLock, newLockForm, type Problems, readNewLock, type Typed, typedIn } from './new-lock-form.ts';
 import { withNotice } from './one-lock.ts';
@@ -33,7 +33,7 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
     readonly status?: number;
   }
 
-  async function show(call: PageCall, { workspace, status, ...shown }: Shown): Promise<Answer> {
+  async function show(call: PageCall, { workspace, status, ...shown }: Shown): Promise<ApiResponse> {
     const isMirrored = await suggestPaths.isMirrored(workspace);
     // Suggestions are of the default branch, which the remote tells.
     if (isMirrored && remoteMemory.known(workspace).listing === undefined) remoteMemory.askSoon(workspace);
@@ -46,7 +46,7 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
     call: PageCall,
     { workspace, typed, path }: Shown & { readonly path: LockPath },
     { problem, message, extras }: Refusal,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const shown = { workspace, typed, status: kindsOfProblems[problem].status };
     if (extras.lock !== undefined) {
       return show(call, { ...shown, refusal: heldLock(call, workspace.id, path, extras.lock) });
@@ -58,18 +58,18 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
   }
 
   addPage(app, parts, { path: '/workspaces/:id/locks/new', access }, async (call) => {
-    const workspace = await workspaceOf(call, storage);
+    const workspace = await requestedWorkspace(call, storage);
     const { path } = queryOf(call, 'path');
-    return show(call, { workspace, typed: { path, duration: formatDuration(deskTtl(workspace)), note: '' } });
+    return show(call, { workspace, typed: { path, duration: formatDuration(lfsLockTtl(workspace)), note: '' } });
   });
 
   addPage(app, parts, { path: '/workspaces/:id/locks/paths', access }, async (call) => {
-    const workspace = await workspaceOf(call, storage);
-    return jsonAnswer(200, { paths: await suggestPaths.suggest(workspace, queryOf(call, 'start').start) });
+    const workspace = await requestedWorkspace(call, storage);
+    return jsonApiResponse(200, { paths: await suggestPaths.suggest(workspace, queryOf(call, 'start').start) });
   });
 
   addAction(app, parts, { path: '/workspaces/:id/locks', access }, async (call) => {
-    const workspace = await workspaceOf(call, storage);
+    const workspace = await requestedWorkspace(call, storage);
     const typed = typedIn(call.form);
     const reading = readNewLock(typed);
     if (reading.kind === 'wrong') return show(call, { workspace, typed, problems: reading.problems, status: 422 });

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { sealed } from '../../sessions/secret.ts';
-import { parseLifetime, parseTokenName, parseTokenOwner, whyNotLimited } from '../../tokens/new-token.ts';
+import { parseLifetime, parseTokenName, parseTokenOwner, scopeLimitProblem } from '../../tokens/new-token.ts';
 import { isTokenPreset, tokenPresets } from '../../tokens/presets.ts';
 import type { NewToken } from '../../tokens/tokens.ts';
 import { choices, field, group, marked, problemSummary } from '../elements/fields.ts';
@@ -157,7 +157,7 @@ export function readNewToken(typed: Typed): Reading {
   const scopes = readScopes(typed);
   const lifetime = readLifetime(typed);
   const workspaces = readWorkspaces(typed);
-  const limited = scopes.ok && workspaces.ok ? whyNotLimited(scopes.value, workspaces.value) : undefined;
+  const limited = scopes.ok && workspaces.ok ? scopeLimitProblem(scopes.value, workspaces.value) : undefined;
   if (name.ok && owner.ok && scopes.ok && lifetime.ok && workspaces.ok && limited === undefined) {
     return {
       kind: 'new-token',

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { sealed } from '../../sessions/secret.ts';
 import { createTokenOnce } from '../../tokens/audited.ts';
@@ -12,7 +12,7 @@ import { seeOther } from '../frame/answer.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { type MadeToken, madeTokenView, originOf, sealedTokenId, unknownForm } from './made-token.ts';
+import { type CreatedToken, madeTokenView, sealedTokenId, serviceOrigin, unknownForm } from './made-token.ts';
 import { newTokenForm, type Problems, readNewToken, type Typed, typedFor, typedIn } from './new-token-form.ts';
 
 const madeBefore = ({ id, name, state }: Token): View => ({
@@ -28,12 +28,15 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
   const workspaceIds = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
 
-  async function showForm(call: PageCall, id: string, typed: Typed, problems: Problems): Promise<Answer> {
+  async function showForm(call: PageCall, id: string, typed: Typed, problems: Problems): Promise<ApiResponse> {
     const status = Object.keys(problems).length === 0 ? 200 : 422;
     return showPage(call, newTokenForm(call, { id, typed, problems, workspaces: await workspaceIds() }), status);
   }
 
-  async function showMade(call: PageCall, made: Omit<MadeToken, 'done' | 'workspace' | 'now'>): Promise<Answer> {
+  async function showMade(
+    call: PageCall,
+    made: Omit<CreatedToken, 'done' | 'workspace' | 'now'>,
+  ): Promise<ApiResponse> {
     const [workspace] = made.token.workspaces ?? (await workspaceIds());
     const done = html`The token ${userText(made.token.name)} was created.`;
     return showPage(call, madeTokenView({ ...made, done, workspace, now: call.now }));
@@ -53,7 +56,7 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
   addAction(app, parts, { path: '/tokens', access: 'admin' }, async (call) => {
     const id = sealedTokenId(call, call.form.text('token_id'));
     if (id === undefined) throw unknownForm();
-    const origin = originOf(call, parts.publicUrl());
+    const origin = serviceOrigin(call, parts.publicUrl());
     const typed = typedIn(call.form);
     const reading = readNewToken(typed);
     if (reading.kind === 'wrong') return showForm(call, id, typed, reading.problems);

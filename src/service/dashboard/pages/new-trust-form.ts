@@ -3,7 +3,6 @@ import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopes } from '../../../interface/scopes.ts';
 import {
-  type Claim,
   parseClaim,
   parseClaimValue,
   parseEvent,
@@ -13,6 +12,7 @@ import {
   parseRepository,
   parseRuleOwner,
   parseWorkflow,
+  type RuleClaim,
   type RuleProblems,
   readRule,
   type TypedRule,
@@ -126,8 +126,8 @@ export const typedIn = (form: Form): Typed => ({
   claims: form.text('claims'),
 });
 
-function readClaims(text: string): Parsed<readonly Claim[]> {
-  const claims: Claim[] = [];
+function readClaims(text: string): Parsed<readonly RuleClaim[]> {
+  const claims: RuleClaim[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     const claim = parseClaim(line.trim());

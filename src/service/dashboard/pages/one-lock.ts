@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { type LockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import { findCommittedLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -12,7 +12,7 @@ import { empty, literal, type Markup } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
-import { type ActionCall, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import { type ActionCall, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import { type ReleaseWay, releaseWay } from './lock-table.ts';
 
 /** What the pages share that change one lock: the one that was shown, and never a later one on its path. */
@@ -35,7 +35,7 @@ const noticeTexts: ReadonlyMap<string, string> = new Map(Object.entries(notices)
 /** What has been done, by the code in the address of a list. */
 export const lockNotice = (code: string): string | undefined => noticeTexts.get(code);
 
-export const withNotice = (list: string, code: Notice): Answer =>
+export const withNotice = (list: string, code: Notice): ApiResponse =>
   seeOther(`${list}${list.includes('?') ? '&' : '?'}notice=${code}`);
 
 export interface LockContext {
@@ -44,13 +44,13 @@ export interface LockContext {
   readonly back: string;
 }
 
-export interface FoundLock {
+export interface ReleasableLock {
   readonly lock: Lock;
   readonly way: ReleaseWay;
 }
 
 /** What somebody wants to do to a lock. */
-export interface LockChange {
+export interface LockAction {
   readonly title: string;
   readonly nothingDone: string;
   /** Where the lock is gone. */
@@ -88,27 +88,27 @@ const gone = (context: LockContext, path: string): Markup => html`
   <div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;
 
 /** The pages of a change, but for what asks for it. */
-export function createLockPages(storage: Storage, change: LockChange) {
-  const show = (call: PageCall, { workspace }: LockContext, main: Markup, status = 200): Promise<Answer> =>
+export function createLockPages(storage: Storage, change: LockAction) {
+  const show = (call: PageCall, { workspace }: LockContext, main: Markup, status = 200): Promise<ApiResponse> =>
     showPage(call, { title: change.title, location: inWorkspace(workspace.id, 'locks'), main }, status);
 
   async function find(
     { bearer }: PageCall,
     { workspace }: LockContext,
     path: LockPath,
-  ): Promise<FoundLock | undefined> {
+  ): Promise<ReleasableLock | undefined> {
     const row = await findCommittedLock(storage, { workspace: workspace.id, path });
     if (!row?.live) return undefined;
     const lock = lockOf(row);
     return { lock, way: releaseWay(bearer, { lock, tokenId: row.token_id }) };
   }
 
-  const notAllowed = (call: PageCall, context: LockContext, { lock }: FoundLock): Markup => html`
+  const notAllowed = (call: PageCall, context: LockContext, { lock }: ReleasableLock): Markup => html`
     <p class="warning">Someone else holds this lock. ${change.whoMay}</p>
     ${lockFacts(lock, call.now)}
     <div class="actions">${backLink(context, 'Back to the locks')}</div>`;
 
-  const changed = (call: PageCall, context: LockContext, { lock, way }: FoundLock): Markup => html`
+  const changed = (call: PageCall, context: LockContext, { lock, way }: ReleasableLock): Markup => html`
     <p class="warning" role="alert"><strong>${change.nothingDone}</strong> The lock you were shown is gone, and the path has a new lock. It is held by:</p>
     ${lockFacts(lock, call.now)}
     <div class="actions">
@@ -117,15 +117,23 @@ export function createLockPages(storage: Storage, change: LockChange) {
     </div>`;
 
   /** Why nothing is done to a lock where another one was shown, or to one of somebody else. */
-  function whyNot(call: PageCall, context: LockContext, found: FoundLock, shown: string): Promise<Answer> | undefined {
+  function whyNot(
+    call: PageCall,
+    context: LockContext,
+    found: ReleasableLock,
+    shown: string,
+  ): Promise<ApiResponse> | undefined {
     if (shown !== found.lock.id) return show(call, context, changed(call, context, found), 412);
     return change.isAllowed(found.way) ? undefined : show(call, context, notAllowed(call, context, found), 403);
   }
 
   return {
     /** Asks whether to do it to the lock that the address names. */
-    async ask(call: PageCall, confirmation: (context: LockContext, found: FoundLock) => Markup): Promise<Answer> {
-      const workspace = await workspaceOf(call, storage);
+    async ask(
+      call: PageCall,
+      confirmation: (context: LockContext, found: ReleasableLock) => Markup,
+    ): Promise<ApiResponse> {
+      const workspace = await requestedWorkspace(call, storage);
       const context = { workspace, back: listAt(call.c.req.header('referer') ?? '', workspace.id) };
       const { path, lock } = queryOf(call, 'path', 'lock');
       const parsed = parseHeldPath(path);
@@ -136,8 +144,11 @@ export function createLockPages(storage: Storage, change: LockChange) {
     },
 
     /** Does it to the path that the form names. */
-    async act(call: ActionCall, act: (context: LockContext, path: LockPath) => Promise<Answer>): Promise<Answer> {
-      const workspace = await workspaceOf(call, storage);
+    async act(
+      call: ActionCall,
+      act: (context: LockContext, path: LockPath) => Promise<ApiResponse>,
+    ): Promise<ApiResponse> {
+      const workspace = await requestedWorkspace(call, storage);
       const context = { workspace, back: listAt(call.form.text('back'), workspace.id) };
       const path = parseHeldPath(call.form.text('path'));
       return path.ok ? act(context, path.value) : show(call, context, gone(context, ''), 404);
@@ -148,8 +159,8 @@ export function createLockPages(storage: Storage, change: LockChange) {
       call: ActionCall,
       context: LockContext,
       path: LockPath,
-      confirmation: (found: FoundLock) => Markup,
-    ): Promise<Answer> {
+      confirmation: (found: ReleasableLock) => Markup,
+    ): Promise<ApiResponse> {
       const found = await find(call, context, path);
       if (found === undefined) return withNotice(context.back, change.absent);
       const refusal = whyNot(call, context, found, call.form.text('lock'));

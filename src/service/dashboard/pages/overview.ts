@@ -6,11 +6,11 @@ import { asTimestamp } from '../../storage/timestamp.ts';
 import type { WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type FailingHook, failingHooks } from '../../webhooks/hook-overview.ts';
-import { branchStandings } from '../../workspaces/standing.ts';
+import { branchStatuses } from '../../workspaces/standing.ts';
 import { listAddress } from '../assets/lock-list.js';
 import { plural } from '../assets/text.js';
 import { hookState } from '../elements/hook.ts';
-import { type Heading, link, table } from '../elements/list.ts';
+import { type Heading, htmlTable, link } from '../elements/list.ts';
 import { pathLink } from '../elements/lock.ts';
 import { addressText, countdown, literal, type Markup, time, userText } from '../elements/text.ts';
 import type { PageCall } from '../frame/page.ts';
@@ -33,7 +33,7 @@ interface Section {
 const section = ({ id, title, headings, rows, empty, more = '' }: Section): Markup =>
   html`<section aria-labelledby="${id}" data-part="${id}">
     <h2 id="${id}">${title}</h2>
-    ${rows.length === 0 ? html`<p class="faint">${empty}</p>` : table('cards clipped', headings, rows)}
+    ${rows.length === 0 ? html`<p class="faint">${empty}</p>` : htmlTable('cards clipped', headings, rows)}
     ${more === '' ? '' : html`<p class="hint">${more}</p>`}
   </section>`;
 
@@ -100,7 +100,7 @@ function behindSection(
 ): Markup {
   const known = workspaces.map(({ id, stored, synced }) => ({ id, known: remoteMemory.known(stored), synced }));
   const behind = known
-    .flatMap(({ id, known, synced }) => branchStandings(known, synced).map((branch) => ({ workspace: id, ...branch })))
+    .flatMap(({ id, known, synced }) => branchStatuses(known, synced).map((branch) => ({ workspace: id, ...branch })))
     .filter(({ standing }) => standing === 'behind')
     .sort((one, other) => (one.synced?.at ?? 0) - (other.synced?.at ?? 0));
   const unknown = known.filter(({ known: { listing } }) => listing === undefined).length;

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { grants } from '../../../interface/scopes.ts';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { releaseLock } from '../../locks/release.ts';
 import { releaseAddress } from '../assets/lock-list.js';
@@ -13,10 +13,10 @@ import type { DashboardParts } from '../frame/parts.ts';
 import {
   backLink,
   createLockPages,
-  type FoundLock,
-  type LockChange,
+  type LockAction,
   type LockContext,
   lockFields,
+  type ReleasableLock,
   withNotice,
 } from './one-lock.ts';
 
@@ -24,7 +24,7 @@ const maxReasonLength = 500;
 
 const route = { path: '/workspaces/:id/locks/release', access: 'locks:write' } as const;
 
-const change: LockChange = {
+const change: LockAction = {
   title: 'Release a lock',
   nothingDone: 'Nothing was released.',
   absent: 'absent',
@@ -53,7 +53,7 @@ export function reasonProblem(reason: string): string | undefined {
   return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
 }
 
-function warningOf({ lock, way }: FoundLock): string {
+function warningOf({ lock, way }: ReleasableLock): string {
   if (way === 'force') {
     return 'Someone else holds this lock. A job that is still running relies on it and may overwrite changes that others make now. Make sure the run has ended.';
   }
@@ -62,7 +62,7 @@ function warningOf({ lock, way }: FoundLock): string {
     : 'This lock is yours. A job that is still running relies on it. Make sure the run has ended.';
 }
 
-function confirmation(call: PageCall, context: LockContext, found: FoundLock, reason: Reason): Markup {
+function confirmation(call: PageCall, context: LockContext, found: ReleasableLock, reason: Reason): Markup {
   const { lock, way } = found;
   const force = way === 'force';
   return html`
@@ -86,7 +86,7 @@ export function addReleasePages(app: App, parts: DashboardParts): void {
     pages.ask(call, (context, found) => confirmation(call, context, found, { text: '' })),
   );
 
-  async function release(call: ActionCall, context: LockContext, path: LockPath): Promise<Answer> {
+  async function release(call: ActionCall, context: LockContext, path: LockPath): Promise<ApiResponse> {
     const workspace = context.workspace.id;
     const { c, form, bearer } = call;
     const id = form.text('lock');

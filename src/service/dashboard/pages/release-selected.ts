@@ -1,18 +1,18 @@
 import { html } from 'hono/html';
 import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { grants } from '../../../interface/scopes.ts';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { locksWithIds } from '../../locks/list.ts';
 import { releaseLocks } from '../../locks/release.ts';
 import type { ShownLock } from '../assets/lock-list.js';
 import { plural } from '../assets/text.js';
-import { table } from '../elements/list.ts';
+import { htmlTable } from '../elements/list.ts';
 import { originLink, pathLink } from '../elements/lock.ts';
 import { empty, type Markup, time, userText } from '../elements/text.ts';
 import { type Form, formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
-import { type ActionCall, addAction, workspaceOf } from '../frame/page.ts';
+import { type ActionCall, addAction, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { lockPageSize, shownLock } from './lock-table.ts';
 import { backLink, type LockContext, listAt, withNotice } from './one-lock.ts';
@@ -51,7 +51,7 @@ function confirmation(call: ActionCall, context: LockContext, locks: readonly Sh
   const workspace = context.workspace.id;
   const forced = locks.filter(({ release }) => release === 'force').length;
   return html`<p class="warning">${warningOf(forced)}</p>
-    ${table(
+    ${htmlTable(
       'cards',
       ['Path', 'Holder', 'From run', 'Since'],
       locks.map((lock) => row(workspace, call.now, lock)),
@@ -97,9 +97,9 @@ export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
     return withNotice(back, released.length === asked ? 'released-all' : 'released-some');
   }
 
-  addAction(app, parts, route, async (call): Promise<Answer> => {
+  addAction(app, parts, route, async (call): Promise<ApiResponse> => {
     const { form, c, bearer } = call;
-    const workspace = await workspaceOf(call, storage);
+    const workspace = await requestedWorkspace(call, storage);
     const isConfirmed = form.text('confirmed') !== '';
     const address = isConfirmed ? form.text('back') : (c.req.header('referer') ?? '');
     const context = { workspace, back: listAt(address, workspace.id) };

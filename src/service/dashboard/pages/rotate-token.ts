@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { span } from '../../../interface/duration.ts';
+import { formatSpan } from '../../../interface/duration.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { sealed } from '../../sessions/secret.ts';
 import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
@@ -12,7 +12,7 @@ import { formField } from '../frame/form.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { madeTokenView, originOf, sealedTokenId, unknownForm } from './made-token.ts';
+import { madeTokenView, sealedTokenId, serviceOrigin, unknownForm } from './made-token.ts';
 import { shownScopes, shownWorkspaces } from './permissions.ts';
 import { noSuchToken, shownEnd, tokenIdOf } from './tokens.ts';
 
@@ -48,7 +48,7 @@ function form(call: PageCall, token: Token, { newId, keep, problem }: RotationFo
   const end =
     lifetime === null
       ? 'It does not expire.'
-      : `It expires after ${span(lifetime.seconds)}, as this one did when it was created.`;
+      : `It expires after ${formatSpan(lifetime.seconds)}, as this one did when it was created.`;
   const main = html`
     <p>A new token with a new secret takes over, with the same name, owner and rights. ${end} Locks stay with their owner.</p>
     ${warnings(call, token)}
@@ -119,7 +119,7 @@ export function addRotationPages(app: App, parts: DashboardParts): void {
     const token = await findToken(storage.read, storage.now, id);
     if (token === undefined) throw noSuchToken();
     if (newId === undefined) throw unknownForm();
-    const origin = originOf(call, parts.publicUrl());
+    const origin = serviceOrigin(call, parts.publicUrl());
     if (kept === undefined) {
       const problem = 'Choose how long the old secret stays valid.';
       return showPage(call, form(call, token, { newId, keep, problem }), 422);

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { admitToken } from '../../http/access.ts';
-import { type Attempt, limitAttempts, subscriberOf } from '../../http/attempts.ts';
+import { type AttemptDecision, limitAttempts, subscriberOf } from '../../http/attempts.ts';
 import { type App, addressOf, bearerOf, type Environment, send } from '../../http/context.ts';
 import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
 import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
@@ -79,7 +79,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   const attempt = limitAttempts(attempts, () => performance.now());
   const signIn = limitAttempts(signInsOfToken, () => performance.now());
 
-  function admit(attempt: Attempt, why: string): () => void {
+  function admit(attempt: AttemptDecision, why: string): () => void {
     if (attempt.kind === 'allowed') return attempt.succeeded;
     const seconds = String(attempt.retryAfterSeconds);
     throw new Refusal('rate-limited', `${why} Try again in ${seconds} s.`, { headers: { 'retry-after': seconds } });
@@ -98,7 +98,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     return secret !== undefined && (await authenticateSession(storage, secret)).kind === 'known';
   }
 
-  async function showSignIn(c: Context<Environment>): Promise<Answer> {
+  async function showSignIn(c: Context<Environment>): Promise<ApiResponse> {
     const { link, to, ...ended } = queryOf({ c }, 'link', 'to', 'ended', 'out', 'revoked');
     if (looksLikeLinkSecret(link)) return showPage(undefined, linkForm(link));
     if (await isSignedIn(c)) return seeOther(localPath(to));
@@ -108,7 +108,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   const judge = (token: string): Promise<Authentication> | Authentication =>
     looksLikeTokenSecret(token) ? authenticate(storage, token) : { kind: 'refused', why: refusedToken };
 
-  async function signInWithToken(c: Context<Environment>): Promise<Answer> {
+  async function signInWithToken(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address, succeeded } = await readSignIn(c);
     const to = localPath(form.text('to'));
     const authentication = await judge(form.text('token').trim());
@@ -124,7 +124,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     return seeOther(to, { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
 
-  async function signInWithLink(c: Context<Environment>): Promise<Answer> {
+  async function signInWithLink(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address, succeeded } = await readSignIn(c);
     const secret = await storage.commit('global', (db) => useSignInLink(db, now, form.text('link'), address));
     if (secret === undefined) {

@@ -11,7 +11,7 @@ import { duration, literal, type Markup, safeLines, time, userText } from '../el
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
-import { addPage, type PageCall, workspaceOf } from '../frame/page.ts';
+import { addPage, type PageCall, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { objects, runTime } from './syncs.ts';
 
@@ -129,7 +129,7 @@ export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): v
   const { storage } = parts;
 
   async function addressed(call: PageCall): Promise<{ readonly workspace: string; readonly sync: RecordedSync }> {
-    const { id: workspace } = await workspaceOf(call, storage);
+    const { id: workspace } = await requestedWorkspace(call, storage);
     const id = call.c.req.param('sync') ?? '';
     const sync = isSyncId(id) ? await findRecordedSync(storage, workspace, id) : undefined;
     if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');

@@ -5,10 +5,10 @@ import type { App } from '../../http/context.ts';
 import { listSyncs, type RecordedSync, type SyncPosition } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';
-import { addressWith, type Heading, link, pageLinks, table } from '../elements/list.ts';
+import { addressWith, type Heading, htmlTable, link, pageLinks } from '../elements/list.ts';
 import { duration, empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { durationChart } from './duration-chart.ts';
 
@@ -106,7 +106,7 @@ const headings: readonly Heading[] = [
 export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
   const { storage } = parts;
   addPage(app, parts, { path: '/workspaces/:id/syncs', access: 'sync' }, async (call) => {
-    const { id } = await workspaceOf(call, storage);
+    const { id } = await requestedWorkspace(call, storage);
     const { branch, before } = queryOf(call, 'branch', 'before');
     const position = readPosition(before);
     const query = { branch: branch === '' ? undefined : branch, before: position, limit: pageSize };
@@ -119,7 +119,7 @@ export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
     const main = html`
       ${isUntouched ? '' : filterForm(history, branch, [...known.keys()])}
       ${chart(syncs)}
-      ${rows.length === 0 ? noSyncs(id, branch, isLater) : table('folds syncs', headings, rows)}
+      ${rows.length === 0 ? noSyncs(id, branch, isLater) : htmlTable('folds syncs', headings, rows)}
       ${pageLinks(
         isLater ? link(addressWith(history, { branch }), 'Newest') : '',
         next === undefined ? '' : link(addressWith(history, { branch, before: writePosition(next) }), 'Older', 'next'),

@@ -2,11 +2,11 @@ import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
-import { type Credentials, parseRemote, type Remote } from '../../git/remote.ts';
-import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
+import { parseRemote, type Remote, type RemoteCredentials } from '../../git/remote.ts';
+import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/desk-ttl.ts';
 import { parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
-import { type LfsMode, lfsMode, lfsModes, parseLfsMode, usualLfsMode } from '../../workspaces/lfs-mode.ts';
-import type { DeskSettings, FoundWorkspace } from '../../workspaces/workspaces.ts';
+import { defaultLfsMode, type LfsMode, lfsMode, lfsModes, parseLfsMode } from '../../workspaces/lfs-mode.ts';
+import type { FoundWorkspace, LfsSettings } from '../../workspaces/workspaces.ts';
 import { choices, field, group, problemSummary } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField } from '../frame/form.ts';
@@ -44,8 +44,8 @@ export const untouched: Typed = {
   remote: '',
   username: '',
   password: '',
-  desk_ttl: usualDeskTtl,
-  lfs: usualLfsMode,
+  desk_ttl: defaultLfsLockTtl,
+  lfs: defaultLfsMode,
   lfs_url: '',
 };
 
@@ -54,7 +54,7 @@ export const typedOf = (workspace: FoundWorkspace): Typed => ({
   ...untouched,
   id: workspace.id,
   remote: storedRemote(workspace)?.address ?? '',
-  desk_ttl: formatDuration(deskTtl(workspace)),
+  desk_ttl: formatDuration(lfsLockTtl(workspace)),
   lfs: lfsMode(workspace),
   lfs_url: workspace.lfs_url ?? '',
 });
@@ -120,7 +120,7 @@ export function workspaceForm(
 export interface WorkspaceRequest {
   /** With its credentials; undefined where it stays as it is. */
   readonly remote: string | undefined;
-  readonly settings: Pick<DeskSettings, 'desk_ttl' | 'lfs_mode' | 'lfs_url'>;
+  readonly settings: Pick<LfsSettings, 'desk_ttl' | 'lfs_mode' | 'lfs_url'>;
 }
 
 export type Reading =
@@ -135,7 +135,7 @@ function credentialsFor(remote: Remote, { username, password }: Typed, stored: R
   return new URL(remote.address).origin === new URL(stored.address).origin ? stored.credentials : undefined;
 }
 
-function addressWith({ address }: Remote, credentials: Credentials | undefined): string {
+function addressWith({ address }: Remote, credentials: RemoteCredentials | undefined): string {
   if (credentials === undefined) return address;
   const url = new URL(address);
   url.username = encodeURIComponent(credentials.username);

@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
 import type { Lock } from '../../../interface/resources.ts';
-import type { Answer } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/answer.ts';
 import { GitError } from '../../git/git-error.ts';
 import { shownRemote } from '../../git/remote.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { listLocks } from '../../locks/list.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
-import { listingPatience } from '../../workspaces/branches.ts';
+import { listBranchesTimeout } from '../../workspaces/branches.ts';
 import { type EndedLocks, maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import {
@@ -22,7 +22,7 @@ import { literal, type Markup, notice, userText } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
-import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import { type ActionCall, addAction, addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { branchesOf } from './branches.ts';
 import {
@@ -44,7 +44,7 @@ const removal = { path: '/workspaces/:id/remove', access } as const;
 export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void {
   const { storage, remotes, removeFiles } = parts;
 
-  function show(call: PageCall, typed: Typed, problems: Problems, stored?: FoundWorkspace): Promise<Answer> {
+  function show(call: PageCall, typed: Typed, problems: Problems, stored?: FoundWorkspace): Promise<ApiResponse> {
     const form = workspaceForm(call, typed, problems, stored);
     const status = Object.keys(problems).length === 0 ? 200 : 422;
     if (stored === undefined) {
@@ -60,7 +60,7 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
   async function whyNoAnswer(id: string, { remote }: WorkspaceRequest): Promise<string | undefined> {
     if (remote === undefined) return undefined;
     try {
-      await remotes.branches({ id, remote }, listingPatience);
+      await remotes.branches({ id, remote }, listBranchesTimeout);
       return undefined;
     } catch (error) {
       if (error instanceof GitError) return error.message;
@@ -90,12 +90,12 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
   });
 
   addPage(app, parts, settings, async (call) => {
-    const workspace = await workspaceOf(call, storage);
+    const workspace = await requestedWorkspace(call, storage);
     return show(call, typedOf(workspace), {}, workspace);
   });
 
   addAction(app, parts, settings, async (call) => {
-    const workspace = await workspaceOf(call, storage);
+    const workspace = await requestedWorkspace(call, storage);
     const { id } = workspace;
     const typed = typedIn(call.form);
     const reading = readWorkspace(typed, workspace);
@@ -112,7 +112,7 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     html`<p class="warning" role="alert"><strong>${plural(count, 'lock')} ${count === 1 ? 'is' : 'are'} held in it.</strong>
       Their holders rely on them. Wait until they expire, or ${link(listAddress(id), 'release them')} first.</p>${namedLocks({ named: locks, count })}`;
 
-  async function askToRemove(call: PageCall, { id, remote }: FoundWorkspace, locks: number): Promise<Answer> {
+  async function askToRemove(call: PageCall, { id, remote }: FoundWorkspace, locks: number): Promise<ApiResponse> {
     const held = locks > 0 ? (await listLocks(storage, { workspace: id, limit: maxNamedLocks })).locks : [];
     const hooks = await listHooks(storage.read, id);
     const waiting = hooks.reduce((sum, hook) => sum + hook.pending_deliveries, 0);
@@ -134,12 +134,12 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
   }
 
   addPage(app, parts, removal, async (call) => {
-    const workspace = await workspaceOf(call, storage);
+    const workspace = await requestedWorkspace(call, storage);
     return askToRemove(call, workspace, await countHeldLocks(storage.read, storage.now, workspace.id));
   });
 
   addAction(app, parts, removal, async (call: ActionCall) => {
-    const workspace = await workspaceOf(call, storage);
+    const workspace = await requestedWorkspace(call, storage);
     const { id } = workspace;
     const removed = await removeWorkspaceInPieces(storage, actorOf(call.c), id, {
       force: call.form.text('force') === 'yes',

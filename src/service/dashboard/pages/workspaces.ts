@@ -5,10 +5,10 @@ import { asTimestamp } from '../../storage/timestamp.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { maySee } from '../../tokens/tokens.ts';
 import type { KnownRemote, RemoteMemory } from '../../workspaces/remote-memory.ts';
-import { branchStandings, countStandings, isOutdated } from '../../workspaces/standing.ts';
+import { branchStatuses, countStandings, isOutdated } from '../../workspaces/standing.ts';
 import type { SyncedBranches } from '../../workspaces/synced-branches.ts';
 import { plural } from '../assets/text.js';
-import { type Heading, table } from '../elements/list.ts';
+import { type Heading, htmlTable } from '../elements/list.ts';
 import { empty, faint, literal, type Markup, notice, time, userText } from '../elements/text.ts';
 import { showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf } from '../frame/page.ts';
@@ -30,7 +30,7 @@ interface BranchSummary {
 
 /** Counts synced branches only: one that was never synced is not behind. */
 function synced(known: KnownRemote, branches: SyncedBranches): BranchSummary {
-  const { behind, current, unsynced, unknown } = countStandings(branchStandings(known, branches));
+  const { behind, current, unsynced, unknown } = countStandings(branchStatuses(known, branches));
   if (unknown > 0) return { state: 'unknown', text: 'asking', more: '' };
   const more = unsynced === 0 ? '' : `${unsynced.toLocaleString('en-US')} never synced`;
   if (behind > 0) return { state: 'behind', text: `${behind} of ${behind + current} behind`, more };
@@ -109,7 +109,7 @@ export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
     const main =
       rows.length === 0
         ? noWorkspaces(call)
-        : html`${table('folds', headings, rows)}${await overview(call, parts, workspaces)}`;
+        : html`${htmlTable('folds', headings, rows)}${await overview(call, parts, workspaces)}`;
     for (const { stored, synced } of workspaces) {
       if (isOutdated(remoteMemory.known(stored), synced, call.now, recentMs)) remoteMemory.askSoon(stored);
     }

@@ -1,25 +1,25 @@
-import type { Addresses, TargetCheck } from '../../webhooks/target-address.ts';
-import { troubleOf } from './store-trouble.ts';
+import type { IpAddresses, TargetCheck } from '../../webhooks/target-address.ts';
+import { toStoreError } from './store-trouble.ts';
 
 /** What a URL leads to. Plain data: the thread that downloads is told so. */
-export type JudgedAddress =
-  | { readonly kind: 'allowed'; readonly addresses: Addresses }
+export type CheckedAddress =
+  | { readonly kind: 'allowed'; readonly addresses: IpAddresses }
   /** A sentence. */
   | { readonly kind: 'refused'; readonly why: string }
   /** Completes "…: ". */
   | { readonly kind: 'not-found'; readonly why: string };
 
-export type AddressGuard = (url: URL, signal: AbortSignal) => Promise<JudgedAddress>;
+export type AddressGuard = (url: URL, signal: AbortSignal) => Promise<CheckedAddress>;
 
 /** Lets a store send the service to what `targets` allows, and to wherever an address leads that the operator has named. */
 export const createAddressGuard =
   (targets: TargetCheck, isNamed: (url: URL) => boolean): AddressGuard =>
   async (url, signal) => {
-    let addresses: Addresses;
+    let addresses: IpAddresses;
     try {
       addresses = await targets.addressesOf(url.hostname, signal);
     } catch (error) {
-      return { kind: 'not-found', why: troubleOf(error).message };
+      return { kind: 'not-found', why: toStoreError(error).message };
     }
     for (const address of isNamed(url) ? [] : addresses) {
       const judgement = targets.judge(address);

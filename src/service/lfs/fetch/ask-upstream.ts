@@ -9,9 +9,9 @@ import type { AskUpstream, ObjectAnswer } from '../objects.ts';
 import type { ObjectName, Oid } from '../oid.ts';
 import { createAddressGuard } from './address-guard.ts';
 import { type Offer, requestBatch } from './batch.ts';
-import { openConnection, type StoreConnection } from './connection.ts';
+import { openStoreConnection, type StoreConnection } from './connection.ts';
 import { findStore, type Store, trustedAuthorities } from './store.ts';
-import { StoreTrouble } from './store-trouble.ts';
+import { StoreError } from './store-trouble.ts';
 
 export interface UpstreamParts {
   readonly git: Pick<Git, 'lfsAuthenticate'>;
@@ -83,7 +83,7 @@ async function offersFor(
         break;
       }
       case 'busy':
-        throw new StoreTrouble('it is busy');
+        throw new StoreError('it is busy');
       case 'unauthorized':
         throw new LfsError(answer.why);
     }
@@ -108,7 +108,7 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
     const store = await findStore({ git }, { workspace: id, remote: remote.value, settings }, limits);
     const ca = await trustedAuthorities(environment);
     const guard = createAddressGuard(targets, store.isNamed);
-    const connection = openConnection({ guard, parallel: 1, idleMs: patienceMs, ca });
+    const connection = openStoreConnection({ guard, parallel: 1, idleMs: patienceMs, ca });
     try {
       const now = Date.now();
       const offers = await offersFor({ connection, store, signal, now }, missing);

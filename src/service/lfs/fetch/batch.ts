@@ -2,9 +2,9 @@ import { z } from '@hono/zod-openapi';
 import { createRedactor } from '../../../interface/redact.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectName } from '../oid.ts';
-import { passing, readAnswer, type StoreConnection } from './connection.ts';
+import { readResponseText, type StoreConnection, transientStatuses } from './connection.ts';
 import { headerFields, type Store, storeAddress } from './store.ts';
-import { StoreTrouble } from './store-trouble.ts';
+import { StoreError } from './store-trouble.ts';
 
 /** How to get an object, or why there is no way. */
 export type Offer =
@@ -81,7 +81,7 @@ function offerOf(
       error.code === 404 || error.code === 410
         ? 'The store does not have it.'
         : `The store refuses it (${error.code}).${wordsOf(error.message ?? '', store)}`;
-    return passing.has(error.code) ? { kind: 'trouble', why: what } : { kind: 'none', why: what };
+    return transientStatuses.has(error.code) ? { kind: 'trouble', why: what } : { kind: 'none', why: what };
   }
   const download = actions?.download;
   if (!download) return { kind: 'none', why: 'The store does not say how to get it.' };
@@ -135,7 +135,7 @@ export async function requestBatch(
     signal,
   });
   const { statusCode: status = 0, headers } = answer;
-  const text = await readAnswer(answer, maxAnswerBytes);
+  const text = await readResponseText(answer, maxAnswerBytes);
   const words = wordsOf(parseJson(messageSchema, text)?.message ?? '', store);
   const refuse = (why: string): LfsError => new LfsError(`The LFS store at ${origin}${pathname} ${why}${words}`);
   if (status === 401 || status === 403) {
@@ -148,7 +148,7 @@ export async function requestBatch(
   if (status === 413) return { kind: 'too-many' };
   const retryAfter = headers['retry-after'];
   if (status === 429 || (status === 503 && retryAfter !== undefined)) return { kind: 'busy', retryAfter };
-  if (passing.has(status)) throw new StoreTrouble(`it answered with the status ${status}`);
+  if (transientStatuses.has(status)) throw new StoreError(`it answered with the status ${status}`);
   if (status >= 300 && status < 400)
     throw refuse(`answered with the redirect ${status}. Name the address that it leads to with --lfs-url.`);
   if (status < 200 || status > 299) throw refuse(`answered with the status ${status}.`);

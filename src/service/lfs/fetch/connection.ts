@@ -3,7 +3,7 @@ import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { AddressGuard } from './address-guard.ts';
-import { StoreTrouble, troubleOf } from './store-trouble.ts';
+import { StoreError, toStoreError } from './store-trouble.ts';
 
 export interface StoreRequest {
   readonly method: 'GET' | 'POST';
@@ -21,7 +21,7 @@ export interface StoreConnection {
 }
 
 /** Statuses of answers that may be gone with the next request. */
-export const passing = new Set([408, 429, 500, 502, 503, 504]);
+export const transientStatuses = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface ConnectionOptions {
   readonly guard: AddressGuard;
@@ -33,7 +33,7 @@ export interface ConnectionOptions {
   readonly ca: readonly string[] | undefined;
 }
 
-export function openConnection(options: ConnectionOptions): StoreConnection {
+export function openStoreConnection(options: ConnectionOptions): StoreConnection {
   const { guard, parallel, idleMs, ca } = options;
   const settings = { keepAlive: true, maxSockets: parallel };
   // No proxy of the environment is used: where a name leads to is known here alone.
@@ -50,7 +50,7 @@ export function openConnection(options: ConnectionOptions): StoreConnection {
       case 'refused':
         throw new LfsError(judged.why);
       case 'not-found':
-        throw new StoreTrouble(judged.why);
+        throw new StoreError(judged.why);
     }
   }
 
@@ -87,10 +87,10 @@ export function openConnection(options: ConnectionOptions): StoreConnection {
       lookup: judgedLookup(url, signal),
     });
     return new Promise((resolve, reject) => {
-      sent.on('timeout', () => sent.destroy(new StoreTrouble('it does not answer in time')));
+      sent.on('timeout', () => sent.destroy(new StoreError('it does not answer in time')));
       sent.once('response', resolve);
       sent.on('error', (error) => {
-        reject(signal.aborted ? signal.reason : error instanceof LfsError ? error : troubleOf(error));
+        reject(signal.aborted ? signal.reason : error instanceof LfsError ? error : toStoreError(error));
       });
       sent.end(body);
     });
@@ -105,17 +105,17 @@ export function openConnection(options: ConnectionOptions): StoreConnection {
 }
 
 /** All of a short answer. */
-export async function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<string> {
+export async function readResponseText(answer: IncomingMessage, maxBytes: number): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
   try {
     for await (const piece of answer as AsyncIterable<Buffer>) {
       pieces.push(piece);
       size += piece.length;
-      if (size > maxBytes) throw new StoreTrouble(`it answered with more than ${maxBytes / 1_024} KiB`);
+      if (size > maxBytes) throw new StoreError(`it answered with more than ${maxBytes / 1_024} KiB`);
     }
   } catch (error) {
-    throw troubleOf(error);
+    throw toStoreError(error);
   }
   return Buffer.concat(pieces).toString('utf8');
 }

@@ -12,7 +12,7 @@ import { onDisk } from './download.ts';
 import type { Downloader } from './downloader.ts';
 import type { PointedObject } from './pointers.ts';
 import type { Store } from './store.ts';
-import { StoreTrouble } from './store-trouble.ts';
+import { StoreError } from './store-trouble.ts';
 
 /** At a time, of one sync. */
 export const parallelDownloads = 8;
@@ -162,7 +162,7 @@ export async function downloadAll(
       signal: AbortSignal.any([signal, inTime]),
     }).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw inTime.aborted ? new StoreTrouble('it does not answer in time') : error;
+      throw inTime.aborted ? new StoreError('it does not answer in time') : error;
     });
     switch (answer.kind) {
       case 'offers':
@@ -186,7 +186,7 @@ export async function downloadAll(
   async function askForMore(): Promise<void> {
     const items = queue.splice(0, batchSize);
     const offers = await offersFor(items).catch(async (error: unknown) => {
-      if (!(error instanceof StoreTrouble)) throw error;
+      if (!(error instanceof StoreError)) throw error;
       batchAttempts += 1;
       if (batchAttempts === maxAttempts) throw unreachable(error.message);
       await sleep(backoffMs * 2 ** (batchAttempts - 1), undefined, { signal });

@@ -3,7 +3,7 @@ import { MessageChannel, parentPort, workerData } from 'node:worker_threads';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import { createObjectStore } from '../object-store.ts';
 import type { AddressGuard } from './address-guard.ts';
-import { openConnection } from './connection.ts';
+import { openStoreConnection } from './connection.ts';
 import { download } from './download.ts';
 import type { DownloadMessage, DownloadRequest, DownloadSettings, JudgeRequest } from './downloader.ts';
 
@@ -14,7 +14,7 @@ const toldEveryMs = 100;
 // Only the downloader starts this file.
 const { dataFolder, workspace, minSpeed, parallel, ca }: DownloadSettings = workerData;
 const objects = createObjectStore(dataFolder, workspace);
-const connection = openConnection({ guard: askGuard, parallel, idleMs: minSpeed.forMs, ca });
+const connection = openStoreConnection({ guard: askGuard, parallel, idleMs: minSpeed.forMs, ca });
 
 async function askGuard(url: URL, signal: AbortSignal): ReturnType<AddressGuard> {
   const { port1, port2 } = new MessageChannel();

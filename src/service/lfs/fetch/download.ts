@@ -5,11 +5,11 @@ import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectStore, PartialObject } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
 import type { Offer } from './batch.ts';
-import { passing, type StoreConnection } from './connection.ts';
-import { StoreTrouble, troubleOf } from './store-trouble.ts';
+import { type StoreConnection, transientStatuses } from './connection.ts';
+import { StoreError, toStoreError } from './store-trouble.ts';
 
 /** What came of one attempt to download an object, as plain data. Each `why` is a sentence. */
-export type Attempt =
+export type DownloadResult =
   | { readonly kind: 'landed' }
   | { readonly kind: 'none'; readonly why: string }
   | { readonly kind: 'wrong-content'; readonly why: string }
@@ -63,7 +63,7 @@ async function ask(
     answer.destroy();
     const next = URL.parse(answered.location, url.href);
     if (redirects === maxRedirects || next === null || !/^https?:$/.test(next.protocol) || next.username !== '') {
-      throw new StoreTrouble('it redirects too often, or to no address of http(s)');
+      throw new StoreError('it redirects too often, or to no address of http(s)');
     }
     url = next;
     sent = own;
@@ -78,7 +78,7 @@ function beginOf({ statusCode, headers }: IncomingMessage, offset: number): numb
 }
 
 /** What an answer without the object means. */
-function refusalIn(answer: IncomingMessage): Attempt | undefined {
+function refusalIn(answer: IncomingMessage): DownloadResult | undefined {
   const { statusCode: status = 0, headers } = answer;
   if (status === 200 || status === 206 || status === 416) return undefined;
   answer.destroy();
@@ -87,7 +87,7 @@ function refusalIn(answer: IncomingMessage): Attempt | undefined {
   if (status === 401 || status === 403) return { kind: 'unauthorized', why };
   const retryAfter = headers['retry-after'];
   if (status === 429 || (status === 503 && retryAfter !== undefined)) return { kind: 'busy', retryAfter };
-  return passing.has(status) ? { kind: 'trouble', why } : { kind: 'none', why };
+  return transientStatuses.has(status) ? { kind: 'trouble', why } : { kind: 'none', why };
 }
 
 async function receive(
@@ -95,7 +95,7 @@ async function receive(
   offer: Download,
   { size }: ObjectName,
   partial: PartialObject,
-): Promise<Attempt | undefined> {
+): Promise<DownloadResult | undefined> {
   let arrived = 0;
   const speed = watchTransferSpeed(async () => arrived, terms.minSpeed);
   const signal = AbortSignal.any([terms.signal, speed.tooSlow]);
@@ -122,7 +122,7 @@ async function receive(
   } catch (error) {
     terms.signal.throwIfAborted();
     if (error instanceof LfsError) throw error;
-    const why = speed.tooSlow.aborted ? 'it sends too slowly' : troubleOf(error).message;
+    const why = speed.tooSlow.aborted ? 'it sends too slowly' : toStoreError(error).message;
     return { kind: 'trouble', why: `The store did not send all of it: ${why}.` };
   } finally {
     speed.end();
@@ -130,7 +130,7 @@ async function receive(
 }
 
 /** Makes one attempt. Rejects with an LfsError where no object can be had or kept, and when it is told to stop. */
-export async function download(terms: DownloadTerms, offer: Download, object: ObjectName): Promise<Attempt> {
+export async function download(terms: DownloadTerms, offer: Download, object: ObjectName): Promise<DownloadResult> {
   const partial = await onDisk(terms.objects.openPartial(object));
   try {
     terms.onReceived(partial.offset);

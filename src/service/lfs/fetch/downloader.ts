@@ -5,7 +5,7 @@ import type { MinTransferSpeed } from '../../git/transfer-speed.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectName } from '../oid.ts';
 import type { AddressGuard } from './address-guard.ts';
-import type { Attempt, Download } from './download.ts';
+import type { Download, DownloadResult } from './download.ts';
 
 /** What the thread knows from its start. */
 export interface DownloadSettings {
@@ -27,7 +27,7 @@ export interface DownloadRequest {
 /** From the thread, to the port of a download. */
 export type DownloadMessage =
   | { readonly kind: 'received'; readonly bytes: number }
-  | { readonly kind: 'ended'; readonly attempt: Attempt }
+  | { readonly kind: 'ended'; readonly attempt: DownloadResult }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -48,7 +48,7 @@ export interface Downloader {
       /** How much of the object there is; told several times a second. */
       readonly onReceived: (bytes: number) => void;
     },
-  ): Promise<Attempt>;
+  ): Promise<DownloadResult>;
   end(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export function startDownloader({ settings, guard, signal: ending }: DownloaderO
     async download({ href, headers }, object, { signal, onReceived }) {
       dead.signal.throwIfAborted();
       const { port1: port, port2 } = new MessageChannel();
-      const ended = new Promise<Attempt>((resolve, reject) => {
+      const ended = new Promise<DownloadResult>((resolve, reject) => {
         port.on('message', (message: DownloadMessage) => {
           switch (message.kind) {
             case 'received':

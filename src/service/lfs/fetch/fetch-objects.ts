@@ -7,7 +7,7 @@ import { lfsMode } from '../../workspaces/lfs-mode.ts';
 import { createObjectStore } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
 import { createAddressGuard } from './address-guard.ts';
-import { openConnection } from './connection.ts';
+import { openStoreConnection } from './connection.ts';
 import { onDisk } from './download.ts';
 import { downloadAll, parallelDownloads } from './download-all.ts';
 import { startDownloader } from './downloader.ts';
@@ -63,7 +63,7 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
       guard,
       signal,
     });
-    const connection = openConnection({ guard, parallel: 1, idleMs: minSpeed.forMs, ca });
+    const connection = openStoreConnection({ guard, parallel: 1, idleMs: minSpeed.forMs, ca });
     try {
       const terms = {
         connection,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { newSecret } from '../../../../src/service/webhooks/signature.ts';
+import { newWebhookSecret } from '../../../../src/service/webhooks/signature.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { auditOf, hookedService } from '../../webhooks/hooked-service.ts';
 import { type HookForm, hookVisitor, problemBeside, secretIn } from './hook-visitor.ts';
@@ -57,7 +57,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
 
   test('with several mistakes names them all, keeps what was typed, and none of the secrets', async () => {
     const { id, visitor } = await started();
-    const secret = newSecret();
+    const secret = newWebhookSecret();
     const hostile = '"><img src=x onerror=alert(1)>\u202e';
     const { status, text } = await visitor.register(id, {
       url: 'https://me:pa55word@ci.example.com/',
@@ -154,7 +154,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     ]);
     expect((await visitor.get(`${page}?notice=replaced`)).text).toContain('was already registered');
     // A secret that was given is never shown.
-    const given = newSecret();
+    const given = newWebhookSecret();
     const again = await visitor.register(id, { url, secret: given });
     expect([again.status, again.text]).toEqual([303, '']);
     expect(await stored(id)).toMatchObject([{ secret: given }]);
