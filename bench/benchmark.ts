@@ -6,7 +6,7 @@ export interface Limit {
   readonly kind: 'at least' | 'at most' | 'exactly';
   readonly value: number;
   /** Who asks for it, or why it is what it is. */
-  readonly why: string;
+  readonly reason: string;
 }
 
 /** What a figure was computed from. */
@@ -60,9 +60,9 @@ export interface Benchmark {
   measure(bench: Bench): Promise<readonly Figure[]>;
 }
 
-export const atLeast = (value: number, why: string): Limit => ({ kind: 'at least', value, why });
-export const atMost = (value: number, why: string): Limit => ({ kind: 'at most', value, why });
-export const exactly = (value: number, why: string): Limit => ({ kind: 'exactly', value, why });
+export const atLeast = (value: number, reason: string): Limit => ({ kind: 'at least', value, reason });
+export const atMost = (value: number, reason: string): Limit => ({ kind: 'at most', value, reason });
+export const exactly = (value: number, reason: string): Limit => ({ kind: 'exactly', value, reason });
 
 export type Verdict = 'kept' | 'MISSED';
 

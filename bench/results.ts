@@ -10,7 +10,7 @@ export type BenchmarkResult = {
   readonly seconds: number;
 } & (
   | { readonly kind: 'measured'; readonly figures: readonly Figure[]; readonly leftOut?: readonly LeftOut[] }
-  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'failed'; readonly reason: string }
 );
 
 /** Raised when files that were written before can no longer be read. */
@@ -51,7 +51,7 @@ export function troubles({ benchmarks }: Results): readonly string[] {
   const failed = benchmarks.filter((result) => result.kind === 'failed');
   return [
     ...(missed === 0 ? [] : [missed === 1 ? 'One limit is missed.' : `${missed} limits are missed.`]),
-    ...failed.map(({ name, why }) => `The benchmark "${name}" has failed: ${why}`),
+    ...failed.map(({ name, reason }) => `The benchmark "${name}" has failed: ${reason}`),
   ];
 }
 

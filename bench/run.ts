@@ -92,9 +92,9 @@ export async function runAll(
       return { name, what, kind: 'measured', figures: judged, leftOut, seconds: seconds() };
     } catch (error) {
       signal.throwIfAborted();
-      const { message: why, stack = why } = error instanceof Error ? error : new Error(String(error));
+      const { message: reason, stack = reason } = error instanceof Error ? error : new Error(String(error));
       tell(`failed. ${stack}`);
-      return { name, what, kind: 'failed', why, seconds: seconds() };
+      return { name, what, kind: 'failed', reason, seconds: seconds() };
     } finally {
       await after.runAll();
     }

@@ -43,8 +43,8 @@ export const ceilingName = (clients: number): string =>
 const latencies = ({ latenciesMs }: Series, percents = [50, 90, 99, 99.9]) => distribution(latenciesMs, percents);
 
 function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
-  const limit = (clients: number, ratio: number, why: string) =>
-    database === 'SQLite' && clients === judgedClients ? atLeast(ratio, why) : undefined;
+  const limit = (clients: number, ratio: number, reason: string) =>
+    database === 'SQLite' && clients === judgedClients ? atLeast(ratio, reason) : undefined;
   const withHooks = `${database}, ${clientsText(hooked.clients)}, ${hookCount} hooks registered`;
   const withNone = loads.find(({ plain }) => plain.clients === hooked.clients)?.plain.rates ?? [];
   return [

@@ -82,8 +82,8 @@ export async function openShownJob(options: ShownJobOptions): Promise<ShownJob> 
     ending.signal.throwIfAborted();
     const ended = result.signal ?? result.conclusion;
     if (ended === end) return result;
-    const why = result.annotations.map(({ message }) => message).join(' ');
-    throw new DemoFailure(`${what} of the job ${name} ended with ${ended} instead of ${end}. ${why}`.trimEnd());
+    const reason = result.annotations.map(({ message }) => message).join(' ');
+    throw new DemoFailure(`${what} of the job ${name} ended with ${ended} instead of ${end}. ${reason}`.trimEnd());
   };
 
   const shown: ShownJob = {

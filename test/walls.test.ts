@@ -32,12 +32,12 @@ function importsBetweenFolders(): Map<string, Map<string, string>> {
 function circleFrom(folders: ReadonlyMap<string, ReadonlyMap<string, string>>, start: string): string[] | undefined {
   const seen = new Set<string>();
   function wayFrom(folder: string): string[] | undefined {
-    for (const [to, why] of folders.get(folder) ?? []) {
-      if (to === start) return [why];
+    for (const [to, reason] of folders.get(folder) ?? []) {
+      if (to === start) return [reason];
       if (seen.has(to)) continue;
       seen.add(to);
       const rest = wayFrom(to);
-      if (rest !== undefined) return [why, ...rest];
+      if (rest !== undefined) return [reason, ...rest];
     }
     return undefined;
   }
@@ -101,7 +101,9 @@ const crossings: readonly (readonly [file: string, code: string, message: string
 test('the check fails for an import across each wall, and for two files that import types of each other', () => {
   const { said } = lint(Object.fromEntries(crossings.map(([file, code]) => [file, code])));
   const lines = said.split('\n');
-  const unseen = crossings.filter(([file, , why]) => !lines.some((line) => line.includes(file) && line.includes(why)));
+  const unseen = crossings.filter(
+    ([file, , reason]) => !lines.some((line) => line.includes(file) && line.includes(reason)),
+  );
   expect(unseen).toEqual([]);
 });
 

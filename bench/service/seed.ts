@@ -77,7 +77,7 @@ export const addWorkspaces = (
 ): Promise<void> =>
   change(place, async (db, now) => {
     const headers = parseExtraHeaders({});
-    if (!headers.ok) throw new Error(headers.why);
+    if (!headers.ok) throw new Error(headers.reason);
     const actor = { name: 'bench', tokenId: null, address: null };
     const hook = { branches: null, format: 'standard', headers: headers.value, secret: null, actor } as const;
     for (const workspace of ids) {

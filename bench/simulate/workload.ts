@@ -35,7 +35,7 @@ export type Workload = Readonly<typeof usualWorkload>;
 
 /** Of what cannot be wrong. */
 export function valueIn<T>(parsed: Parsed<T>): T {
-  if (!parsed.ok) throw new Error(parsed.why);
+  if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.value;
 }
 

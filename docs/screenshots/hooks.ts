@@ -87,7 +87,7 @@ async function insertDelivery(db: Database, hook: string, now: number, index: nu
 /** A webhook of the workspace "game" whose receiver fails for an evening. Returns the path of its page. */
 export async function furnishHooks({ commit, now }: Storage): Promise<string> {
   const headers = parseExtraHeaders({ authorization: 'Bearer of-the-receiver' });
-  if (!headers.ok) throw new Error(headers.why);
+  if (!headers.ok) throw new Error(headers.reason);
   return commit('global', async (db) => {
     await addWorkspace(db, now, { id: 'game', remote: 'https://git.example.com/studio/game.git' });
     const registered = await registerHook(db, now, {

@@ -12,7 +12,7 @@ const commitOf = (what: string): string => createHash('sha1').update(what).diges
 
 function branchNamed(name: string): BranchName {
   const parsed = parseBranchName(name);
-  if (!parsed.ok) throw new Error(parsed.why);
+  if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.value;
 }
 

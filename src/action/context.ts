@@ -96,9 +96,9 @@ const rateLimitText = (server: string): string =>
 export function logRetries(log: Log, server = 'The service'): (retry: Retry) => void {
   let logged = 0;
   let rateLimited = false;
-  return ({ why, delayMs, reason }) => {
-    const text = `${why} Trying again in ${formatElapsed(delayMs)}.`;
-    if (reason === 'limited') {
+  return ({ reason, delayMs, kind }) => {
+    const text = `${reason} Trying again in ${formatElapsed(delayMs)}.`;
+    if (kind === 'limited') {
       if (rateLimited) {
         log.debug(text);
         return;

@@ -40,7 +40,7 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
     },
     secrets: [requestToken],
     onAnswer: () => undefined,
-    onRetry: (retry) => exchange.onRetry({ ...retry, why: `GitHub: ${retry.why}` }),
+    onRetry: (retry) => exchange.onRetry({ ...retry, reason: `GitHub: ${retry.reason}` }),
     onThrottled: () => undefined,
   });
 

@@ -63,11 +63,11 @@ export const succeeded = (outputs: Outputs, sentence: string, ...tables: readonl
   annotations: [],
 });
 
-export const failed = (outputs: Outputs, why: string, ...tables: readonly Table[]): Outcome => ({
+export const failed = (outputs: Outputs, reason: string, ...tables: readonly Table[]): Outcome => ({
   outputs,
-  sentence: why,
+  sentence: reason,
   tables,
-  failures: [why],
+  failures: [reason],
   annotations: [],
 });
 

@@ -23,9 +23,9 @@ async function post(): Promise<void> {
     await releaseStep({ step, state: core.getState, raw, redact: redactor.redact, reporter });
   } catch (error) {
     for (const line of stackLines(error)) reporter.log.debug(line);
-    const why = errorText(error).replace(/\.$/, '');
+    const reason = errorText(error).replace(/\.$/, '');
     reporter.log.warn(
-      `The locks of this step could not be released: ${why}. They stay until their \`ttl\` ends, or somebody releases them by hand.`,
+      `The locks of this step could not be released: ${reason}. They stay until their \`ttl\` ends, or somebody releases them by hand.`,
     );
   }
 }

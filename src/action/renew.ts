@@ -94,7 +94,7 @@ async function renew({
   } catch (error) {
     // Nobody would hear of it, and the end of the job would look for the reason elsewhere.
     const at = new Date(client.serverNow()).toISOString();
-    context.record({ kind: 'unrenewed', ...job, at, why: errorText(error) });
+    context.record({ kind: 'unrenewed', ...job, at, reason: errorText(error) });
   }
   client.dispose();
 }

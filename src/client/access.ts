@@ -24,9 +24,9 @@ export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string)
 
 /** A token goes into a header: RFC 9110, section 5.5, without blanks. */
 export const parseToken =
-  (why: string) =>
+  (reason: string) =>
   (text: string): Parsed<string> =>
-    /^[\x21-\x7e]+$/.test(text) ? accepted(text) : refused(why);
+    /^[\x21-\x7e]+$/.test(text) ? accepted(text) : refused(reason);
 
 declare const brand: unique symbol;
 
@@ -46,7 +46,7 @@ function whyNoWorkspace(text: string): string | undefined {
 }
 
 export function parseWorkspaceId(text: string): Parsed<WorkspaceId> {
-  const why = whyNoWorkspace(text);
+  const reason = whyNoWorkspace(text);
   // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
-  return why === undefined ? accepted(text as WorkspaceId) : refused(why);
+  return reason === undefined ? accepted(text as WorkspaceId) : refused(reason);
 }

@@ -5,7 +5,7 @@ import { looksLikeHtml, type ServiceText } from './service-text.ts';
 type AnswerBody =
   | { readonly kind: 'json'; readonly value: Json; readonly byteLength: number }
   | { readonly kind: 'empty' }
-  | { readonly kind: 'other'; readonly why: string; readonly excerpt: string; readonly isHtml: boolean }
+  | { readonly kind: 'other'; readonly reason: string; readonly excerpt: string; readonly isHtml: boolean }
   | { readonly kind: 'too-large'; readonly excerpt: string };
 
 export interface ClientResponse {
@@ -50,8 +50,8 @@ export function parseResponse(received: RawResponse, texts: ServiceText): Client
 function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeaders, texts: ServiceText): AnswerBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
-    const why = `it is compressed (${texts.line(coding, 40)}), which was not asked for`;
-    return { kind: 'other', why, excerpt: '', isHtml: false };
+    const reason = `it is compressed (${texts.line(coding, 40)}), which was not asked for`;
+    return { kind: 'other', reason, excerpt: '', isHtml: false };
   }
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === '') return { kind: 'empty' };
@@ -60,8 +60,8 @@ function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeader
   const parsed = parseJson(text, texts.data);
   if (parsed.ok) return { kind: 'json', value: parsed.value, byteLength: bytes.length };
   const type = texts.line(headers['content-type'] ?? '', 80);
-  const why = `${parsed.why}${type === '' ? '' : ` (its type is said to be ${type})`}`;
-  return { kind: 'other', why, excerpt: excerpt(), isHtml: looksLikeHtml(text) };
+  const reason = `${parsed.reason}${type === '' ? '' : ` (its type is said to be ${type})`}`;
+  return { kind: 'other', reason, excerpt: excerpt(), isHtml: looksLikeHtml(text) };
 }
 
 export const isSuccess = ({ status }: ClientResponse): boolean => status >= 200 && status < 300;

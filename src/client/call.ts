@@ -137,8 +137,8 @@ export function createCall(options: CallOptions): Call {
           : connectionFailure(error, texts);
         if (failure === undefined) throw error;
         const arrived = failure.kind === 'timeout' || failure.mayHaveArrived;
-        const reason = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
-        return { kind: 'failed', failure, mayBeDone: arrived, reason, retryAfterMs: undefined };
+        const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
+        return { kind: 'failed', failure, mayBeDone: arrived, retry, retryAfterMs: undefined };
       } finally {
         attemptLimit.stop();
         if (throttled) throttle.ended();
@@ -156,7 +156,7 @@ export function createCall(options: CallOptions): Call {
 
     const unsendable = unsendableHeader(sent.headers);
     if (unsendable !== undefined) {
-      return giveUp({ kind: 'unsendable', why: `the header ${unsendable} has characters that no header can have` });
+      return giveUp({ kind: 'unsendable', reason: `the header ${unsendable} has characters that no header can have` });
     }
 
     for (;;) {
@@ -198,8 +198,8 @@ export function createCall(options: CallOptions): Call {
           replacedToken = true;
           continue;
         }
-        const why = 'The service refuses the token that it has just given this job. Look for the reason in its log.';
-        return giveUp({ kind: 'no-token', why, request: refuse(ended.answer).request, transient: false });
+        const reason = 'The service refuses the token that it has just given this job. Look for the reason in its log.';
+        return giveUp({ kind: 'no-token', reason, request: refuse(ended.answer).request, transient: false });
       }
       // Not before the connection is free for the request that confirms.
       const { unrecognized } = ended ?? {};
@@ -209,14 +209,14 @@ export function createCall(options: CallOptions): Call {
       mayBeDone ||= ended?.mayBeDone ?? true;
       if (ended === undefined) return giveUpInterrupted();
 
-      const { failure, reason, retryAfterMs } = ended;
+      const { failure, retry, retryAfterMs } = ended;
       last = failure;
       failures += 1;
-      if (reason === 'failed') countedFailures += 1;
-      if (reason === undefined || countedFailures > retries || (once && mayBeDone)) return giveUp(failure);
+      if (retry === 'failed') countedFailures += 1;
+      if (retry === undefined || countedFailures > retries || (once && mayBeDone)) return giveUp(failure);
 
       // All that are refused for the rate limit wait for it together, where they are admitted.
-      const waitsTogether = throttled && reason === 'limited';
+      const waitsTogether = throttled && retry === 'limited';
       if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
       const delayMs = waitsTogether
         ? throttle.refusedUntil() - clock()
@@ -227,8 +227,8 @@ export function createCall(options: CallOptions): Call {
         return giveUp({ kind: 'deadline', last, retryAfterMs: asked });
       }
       // What to do is for whoever has to: this goes on by itself.
-      const { reason: why, request: sentRequest } = fail(failure);
-      options.onRetry({ delayMs, reason, why: withRequest(why, sentRequest) });
+      const { reason, request: sentRequest } = fail(failure);
+      options.onRetry({ delayMs, kind: retry, reason: withRequest(reason, sentRequest) });
       if (!waitsTogether) await sleep(delayMs, limit.signal);
     }
   }

@@ -59,9 +59,9 @@ type Outcome =
 
 function withoutToken(error: unknown, prefix: string, advice?: string): Outcome {
   if (!(error instanceof ServiceError)) throw error;
-  const { reason, request } = error;
-  const why = `${prefix} ${reason}${advice ?? error.advice}`;
-  const failure = { kind: 'no-token', why, request, transient: isTransient(error) } as const;
+  const { request } = error;
+  const reason = `${prefix} ${error.reason}${advice ?? error.advice}`;
+  const failure = { kind: 'no-token', reason, request, transient: isTransient(error) } as const;
   switch (error.failure.kind) {
     case 'aborted':
       return { kind: 'interrupted' };
@@ -91,9 +91,9 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
   let refusal: { readonly outcome: Outcome; readonly until: number } | undefined;
   let replacedAt = Number.NEGATIVE_INFINITY;
 
-  const failed = (why: string, { request }: ServiceError, transient = false): Outcome => ({
+  const failed = (reason: string, { request }: ServiceError, transient = false): Outcome => ({
     kind: 'failed',
-    failure: { kind: 'no-token', why, request, transient },
+    failure: { kind: 'no-token', reason, request, transient },
   });
 
   function given({ answer }: AnsweredCall, askedAt: number): Outcome {

@@ -128,7 +128,7 @@ export type LookupResult =
   | { readonly kind: 'locked'; readonly lock: KnownLock }
   | { readonly kind: 'absent' }
   /** The token may not list, or the list is not whole. */
-  | { readonly kind: 'unknown'; readonly why: string }
+  | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 /** A service may let a token take and release locks and not list them. A gateway's refusal says nothing of that. */
@@ -143,12 +143,12 @@ export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: L
     return (path) => {
       const lock = locks.get(path);
       if (lock !== undefined) return { kind: 'locked', lock };
-      return incomplete === undefined ? { kind: 'absent' } : { kind: 'unknown', why: incomplete };
+      return incomplete === undefined ? { kind: 'absent' } : { kind: 'unknown', reason: incomplete };
     };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const result: LookupResult = refusesLists(error)
-      ? { kind: 'unknown', why: error.message }
+      ? { kind: 'unknown', reason: error.message }
       : { kind: 'failed', error };
     return () => result;
   }

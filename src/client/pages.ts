@@ -35,9 +35,9 @@ export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json
 export function expectEntries(answer: ClientResponse, texts: ServiceText, name: string): Unusable | undefined {
   if (entriesIn(answer, name) !== undefined) return undefined;
   const found = Object.keys(objectIn(answer)).join(', ');
-  const why = `there is no list in it, neither bare nor as ${name}, items, data or results`;
+  const reason = `there is no list in it, neither bare nor as ${name}, items, data or results`;
   const excerpt = texts.line(found === '' ? '' : `an object with ${found}`, 200);
-  return unusable(answer, texts) ?? notUnderstood(answer, texts, why, excerpt);
+  return unusable(answer, texts) ?? notUnderstood(answer, texts, reason, excerpt);
 }
 
 interface Listing {
@@ -64,9 +64,9 @@ export async function readPages<Item>(
   let bytes = 0;
   let before: readonly Json[] = [];
 
-  const list = (why: string | undefined): List<Item> => {
+  const list = (reason: string | undefined): List<Item> => {
     const skipped = unread === 0 ? undefined : `${unread} of its entries could not be read`;
-    const reasons = [why, skipped].filter((reason) => reason !== undefined);
+    const reasons = [reason, skipped].filter((reason) => reason !== undefined);
     return {
       items,
       incomplete: reasons.length === 0 ? undefined : `The list of ${name} may not be whole: ${reasons.join('; ')}.`,
@@ -107,8 +107,8 @@ export async function readPages<Item>(
 
     if (next.kind === 'none') return list(undefined);
     if (next.kind === 'elsewhere') {
-      const why = `its next page is at ${next.origin}, which is another server, and the token must not go there`;
-      throw answered.fail(notUnderstood(answer, texts, why));
+      const reason = `its next page is at ${next.origin}, which is another server, and the token must not go there`;
+      throw answered.fail(notUnderstood(answer, texts, reason));
     }
     if (isLoop) return list('the service names a page as the next that was there before');
     if (page === maxPages) return list(`it has more than ${maxPages} ${maxPages === 1 ? 'page' : 'pages'}`);

@@ -82,11 +82,11 @@ export function refusalOf(answer: ClientResponse, { baseUrl, serverNow, texts }:
   };
 }
 
-export const notUnderstood = (answer: ClientResponse, texts: ServiceText, why: string, excerpt = ''): Unusable => ({
+export const notUnderstood = (answer: ClientResponse, texts: ServiceText, reason: string, excerpt = ''): Unusable => ({
   kind: 'not-understood',
   status: answer.status,
   requestId: requestIdOf(answer, texts),
-  why: texts.line(why, 300),
+  reason: texts.line(reason, 300),
   excerpt,
 });
 
@@ -98,11 +98,11 @@ export function unusable(answer: ClientResponse, texts: ServiceText): Unusable |
     case 'json':
       return undefined;
     case 'empty':
-      return { ...common, kind: 'not-json', why: 'it is empty', excerpt: '' };
+      return { ...common, kind: 'not-json', reason: 'it is empty', excerpt: '' };
     case 'other':
-      return { ...common, kind: 'not-json', why: body.why, excerpt: body.excerpt };
+      return { ...common, kind: 'not-json', reason: body.reason, excerpt: body.excerpt };
     case 'too-large':
-      return { ...common, kind: 'too-large', why: 'it is longer than 10 MiB', excerpt: body.excerpt };
+      return { ...common, kind: 'too-large', reason: 'it is longer than 10 MiB', excerpt: body.excerpt };
   }
 }
 

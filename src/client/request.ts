@@ -63,13 +63,13 @@ export type Call = (request: Request, within: CallLimits) => Promise<CallResult>
  * Why there is another attempt. Only `failed` counts as one of the `retries`: waiting until the service is ready is
  * limited by the deadline alone.
  */
-export type RetryReason = 'failed' | 'limited' | 'still-running' | 'unavailable';
+export type RetryKind = 'failed' | 'limited' | 'still-running' | 'unavailable';
 
 export interface Retry {
   readonly delayMs: number;
-  readonly reason: RetryReason;
-  /** Why, as a sentence. */
-  readonly why: string;
+  readonly kind: RetryKind;
+  /** A sentence. */
+  readonly reason: string;
 }
 
 /** Sends a request once and reads its answer; rejects when the connection breaks or the signal is aborted. */

@@ -4,7 +4,7 @@ import { nameIn } from './json.ts';
 import { namesHolder } from './known-lock.ts';
 import { isDisputed, isOwnProblem } from './recognize.ts';
 import { type RefusalContext, rawWordsOf, refusalOf } from './refusal.ts';
-import type { Request, RetryReason } from './request.ts';
+import type { Request, RetryKind } from './request.ts';
 import type { RequestFailure, ServiceError } from './service-error.ts';
 
 export type AttemptResult =
@@ -16,7 +16,7 @@ export type AttemptResult =
       /** The service can have done what was asked. */
       readonly mayBeDone: boolean;
       /** Undefined where another attempt would not help. */
-      readonly reason: RetryReason | undefined;
+      readonly retry: RetryKind | undefined;
       readonly retryAfterMs: number | undefined;
       /** An answer that may be a gateway's: it counts only if something else confirms it. */
       readonly unrecognized?: ClientResponse | undefined;
@@ -25,7 +25,7 @@ export type AttemptResult =
 const isTransientStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
 
-function reasonOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryReason {
+function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryKind {
   if (stillRunning) return 'still-running';
   if (status === 429) return 'limited';
   return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
@@ -56,7 +56,7 @@ export function classifyResponse(answer: ClientResponse, context: AnswerContext)
     failure,
     // A proxy in front of the service also answers so when the service has done it all.
     mayBeDone: stillRunning || status >= 500,
-    reason: reasonOf(status, stillRunning, retryAfterMs),
+    retry: retryKindOf(status, stillRunning, retryAfterMs),
     retryAfterMs,
   };
 }
@@ -67,7 +67,7 @@ const unrecognized = (answer: ClientResponse, failure: RequestFailure): AttemptR
   failure,
   mayBeDone: true,
   // It would be received once more.
-  reason: failure.kind === 'too-large' ? undefined : 'failed',
+  retry: failure.kind === 'too-large' ? undefined : 'failed',
   retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
   unrecognized: answer,
 });

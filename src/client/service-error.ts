@@ -39,7 +39,7 @@ export interface Unusable {
   readonly kind: 'not-json' | 'not-understood' | 'too-large';
   readonly status: number;
   /** Half a sentence: what is wrong with it. */
-  readonly why: string;
+  readonly reason: string;
   readonly excerpt: string;
   readonly requestId: string | undefined;
 }
@@ -72,7 +72,7 @@ interface OutOfTime {
 export interface NoToken {
   readonly kind: 'no-token';
   /** Whole sentences. */
-  readonly why: string;
+  readonly reason: string;
   /** That for the token, as an error names it; undefined where there was none. */
   readonly request: string | undefined;
   /** There may be one at another attempt. */
@@ -90,7 +90,7 @@ export type RequestFailure =
   | { readonly kind: 'timeout'; readonly limitMs: number }
   | { readonly kind: 'aborted' }
   /** Nothing was sent: no request can be made of what was given. */
-  | { readonly kind: 'unsendable'; readonly why: string };
+  | { readonly kind: 'unsendable'; readonly reason: string };
 
 /** What of the answer is known that a failure is about; undefined when there was none. */
 function answerIn(failure: RequestFailure): Refused | Redirected | Unusable | undefined {
@@ -170,9 +170,9 @@ function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime, server: strin
   return `${before} ${server} asks to wait for ${spanOfMs(retryAfterMs)}, and less time is left.`;
 }
 
-function unusableText({ why, excerpt }: Unusable): string {
+function unusableText({ reason, excerpt }: Unusable): string {
   const begins = excerpt === '' ? '' : ` It begins with: ${asSentence(excerpt)}`;
-  return asSentence(`The answer cannot be used: ${why}`) + begins;
+  return asSentence(`The answer cannot be used: ${reason}`) + begins;
 }
 
 function connectionText({ untrusted, notTls, words }: ConnectionFailed): string {
@@ -200,11 +200,11 @@ function reasonOf(failure: RequestFailure, server: string): string {
     case 'deadline':
       return outOfTimeText(failure, server);
     case 'no-token':
-      return failure.why;
+      return failure.reason;
     case 'aborted':
       return 'The request was cancelled.';
     case 'unsendable':
-      return `The request cannot be sent: ${failure.why}.`;
+      return `The request cannot be sent: ${failure.reason}.`;
   }
 }
 

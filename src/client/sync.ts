@@ -37,7 +37,7 @@ export type SyncAddress = string & { readonly [brand]: 'SyncAddress' };
 export interface StartedSync extends SyncReport {
   readonly progress:
     | { readonly kind: 'offered'; readonly address: SyncAddress }
-    | { readonly kind: 'none'; readonly why: string };
+    | { readonly kind: 'none'; readonly reason: string };
 }
 
 /** The state of a sync, whatever word the service has for it. An unknown word means that it is still going on. */
@@ -164,11 +164,11 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
     if (target !== undefined) return { kind: 'offered', address: target.target as SyncAddress };
     const elsewhere = followed.find((each) => each.kind === 'elsewhere');
     if (elsewhere === undefined)
-      return { kind: 'none', why: 'The service names no address where the sync can be followed.' };
+      return { kind: 'none', reason: 'The service names no address where the sync can be followed.' };
     const origin = texts.line(elsewhere.origin, 300);
     return {
       kind: 'none',
-      why: `The sync can be followed at ${origin} only, which is another server: the token must not go there.`,
+      reason: `The sync can be followed at ${origin} only, which is another server: the token must not go there.`,
     };
   }
 

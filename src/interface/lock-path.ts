@@ -20,7 +20,7 @@ const tooLong = `A path must not be longer than ${maxLockPathBytes} bytes.`;
 const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
 
 /** What no path has anywhere, and the sentence that says so. */
-const forbidden: readonly (readonly [pattern: RegExp, why: string])[] = [
+const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   [/[\x00-\x1f\x7f-\x9f]/, 'A path must not have control characters.'],
   [/\\/, 'A path is written with /, not with a backslash.'],
@@ -46,8 +46,8 @@ function whyNot(path: string): string | undefined {
   if (path === '') return 'A path must not be empty.';
   if (bytesIn(path) > maxLockPathBytes) return tooLong;
   if (!path.isWellFormed()) return 'The path is not valid Unicode: it has half of a surrogate pair.';
-  const [, why] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
-  return why;
+  const [, reason] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
+  return reason;
 }
 
 /** A character has at least one byte, so the first look is at a number that is there already. */
@@ -64,9 +64,9 @@ export function parseHeldPath(text: string): Parsed<LockPath> {
   const composed = compose(text);
   if (!composed.ok) return composed;
   const path = composed.value;
-  const why = whyNot(path);
+  const reason = whyNot(path);
   // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
-  return why === undefined ? accepted(path as LockPath) : refused(why);
+  return reason === undefined ? accepted(path as LockPath) : refused(reason);
 }
 
 /** A path that can be locked. */

@@ -30,7 +30,7 @@ const line = (value: string): string => `has the line ${JSON.stringify(value)}.`
 // It would exhaust the stack of whoever looks for secrets in it.
 const deep = `{"headers":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
 
-const wrong: readonly (readonly [OperationName, input: string, value: string, why: string, named?: string])[] = [
+const wrong: readonly (readonly [OperationName, input: string, value: string, reason: string, named?: string])[] = [
   ['sync', 'base-url', '', address, missing],
   ['sync', 'base-url', 'workspaces', address],
   ['sync', 'base-url', 'https://a.example\nhttps://b.example/v1', oneUrl],
@@ -99,8 +99,8 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, wh
 ];
 
 test.each(
-  wrong.map(([operation, input, value, why, named = `is ${JSON.stringify(value)}.`]) => {
-    return { operation, input, value, problem: `Input \`${input}\` ${named} ${why}` };
+  wrong.map(([operation, input, value, reason, named = `is ${JSON.stringify(value)}.`]) => {
+    return { operation, input, value, problem: `Input \`${input}\` ${named} ${reason}` };
   }),
 )('$operation with $input $value: the problem names it, the value and what is allowed', (row) => {
   expect(problemsOf(rightStep(row.operation, { [row.input]: row.value }))).toEqual([row.problem]);
@@ -141,8 +141,8 @@ test.each([
   ['[{"path":"a"},{}]', notALock],
   ['[{"path":"a"},{"path":"../b"}]', notALock],
   ['[{"path":"a"},7]', notALock],
-])('locks that are %s are all refused', (locks, why) => {
-  expect(problemsOf(rightStep('unlock', { path: '', locks }))).toEqual([`Input \`locks\` is not valid. ${why}`]);
+])('locks that are %s are all refused', (locks, reason) => {
+  expect(problemsOf(rightStep('unlock', { path: '', locks }))).toEqual([`Input \`locks\` is not valid. ${reason}`]);
 });
 
 test('a check is told its locks in one way only', () => {

@@ -73,7 +73,7 @@ const anyEntry: fc.Arbitrary<Entry> = fc
     fc.record({ kind: kind('releasing'), ...where, id: optional, etag: optional }),
     fc.record({ kind: kind('ended'), ...where, how, id: optional, etag: optional }),
     fc.record({ kind: kind('renewed'), ...where, step: text, expires_at: text, except: fc.array(text) }),
-    fc.record({ kind: kind('unrenewed'), ...where, step: text, why: text }),
+    fc.record({ kind: kind('unrenewed'), ...where, step: text, reason: text }),
     fc.record({
       kind: kind('lost'),
       ...request,
@@ -178,7 +178,7 @@ describe('the file', () => {
     const ours = intentOf('hero', { key: 'hero', step: 'hero' });
     const renewal = (word: string): readonly Entry[] => [
       { kind: 'lost', ...place, step: 's', at, path: 'hero', key: 'hero', holder: { owner: word, origin: word } },
-      { kind: 'unrenewed', ...place, step: 's', at, why: word },
+      { kind: 'unrenewed', ...place, step: 's', at, reason: word },
     ];
     append(ours, grantOf('hero', { lock: lockOf('hero', says('hero')) }), ended('hero', 'hero'), ...renewal('hero'));
     const granted = grantOf('hero', { lock: lockOf('hero', says('***')) });
@@ -192,7 +192,7 @@ describe('an entry without', () => {
   const renewal = { ...place, step: 's', at };
   const renewals: readonly Entry[] = [
     { kind: 'renewed', ...renewal, expires_at: at },
-    { kind: 'unrenewed', ...renewal, why: 'It is down.' },
+    { kind: 'unrenewed', ...renewal, reason: 'It is down.' },
     { kind: 'lost', ...renewal, path: 'a', key: '1' },
     { kind: 'left-out', step: 's', at, paths: ['a'] },
     { kind: 'stop-renewing', step: 's', at },

@@ -109,8 +109,8 @@ test.each([
     'A pattern must not leave the checkout with "..".',
   ]),
   ...['/etc/*', '\\\\server\\share\\*', 'C:\\Assets\\*', 'c:/*', '!'].map((pattern) => [pattern, relative]),
-])('the pattern %s is refused: %s', async (pattern, why) => {
-  expect(await problems(pattern)).toEqual([`Input \`path\` has the line ${JSON.stringify(pattern)}. ${why}`]);
+])('the pattern %s is refused: %s', async (pattern, reason) => {
+  expect(await problems(pattern)).toEqual([`Input \`path\` has the line ${JSON.stringify(pattern)}. ${reason}`]);
 });
 
 test.each(['Content/Nothing/*.umap', 'Content/*/', 'content/**/*.UMAP'])(

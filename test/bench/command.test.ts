@@ -35,7 +35,7 @@ async function start(args: readonly string[], list?: string) {
 const measuring = (...figures: readonly object[]): string =>
   `{ name: 'one', what: 'One.', measure: async () => (${JSON.stringify(figures)}) }`;
 const oneFigure = (value: number): string =>
-  measuring({ name: 'a figure', value, unit: '×', limit: { kind: 'at least', value: 5, why: 'so it is' } });
+  measuring({ name: 'a figure', value, unit: '×', limit: { kind: 'at least', value: 5, reason: 'so it is' } });
 
 test('a benchmark by name runs, and leaves its results and nothing else', async () => {
   const running = await start(['size', '--quick']);
@@ -80,8 +80,8 @@ test.each([
 });
 
 test('a quick run judges what is exact, and no time', async () => {
-  const count = { name: 'a count', value: 1, unit: '', limit: { kind: 'exactly', value: 0, why: '' } };
-  const time = { name: 'a time', value: 9, unit: 'ms', limit: { kind: 'at most', value: 5, why: '' } };
+  const count = { name: 'a count', value: 1, unit: '', limit: { kind: 'exactly', value: 0, reason: '' } };
+  const time = { name: 'a time', value: 9, unit: 'ms', limit: { kind: 'at most', value: 5, reason: '' } };
   const { code, stdout } = await (await start(['--quick'], `[${measuring(count, time)}]`)).ended;
   expect(code).toBe(1);
   expect(stdout).toMatch(/^ {2}a count .*MISSED$/m);

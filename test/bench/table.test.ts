@@ -16,7 +16,7 @@ test.each([
   expect(verdictOn(someFigure({ value, limit }))).toBe(verdict);
 });
 
-const failed = { kind: 'failed', name: 'speed', what: 'How fast.', seconds: 1, why: 'It hung.' } as const;
+const failed = { kind: 'failed', name: 'speed', what: 'How fast.', seconds: 1, reason: 'It hung.' } as const;
 
 test('a page shows what has a limit or tells much, and the front page the few that tell most', () => {
   const figures = [

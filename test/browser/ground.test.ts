@@ -53,14 +53,14 @@ test.for([
   ['the page', '/markup', /- Content Security Policy: .*TrustedHTML/],
   ['the page', '/image', /- Beyond this machine: GET http:\/\/192\.0\.2\.1\/pixel\.png was refused/],
   ['the page', '/missing', /- Console: .*status of 404.*missing\.png/],
-] as const)('what goes wrong in %s fails the test at its end: %s', async ([where, path, why], { browser }) => {
+] as const)('what goes wrong in %s fails the test at its end: %s', async ([where, path, reason], { browser }) => {
   const taken = await pictures();
   const opened = await openPageIn(browser);
   const page = where === 'the page' ? opened.page : await opened.page.context().newPage();
   await page.goto(site.origin + path);
   // What the script does later.
   if (path === '/script') await page.evaluate('new Promise((resolve) => { setTimeout(resolve); })');
-  await expect(endPages([opened], () => false)).rejects.toThrow(why);
+  await expect(endPages([opened], () => false)).rejects.toThrow(reason);
   expect(taken()).toHaveLength(1);
 });
 
@@ -82,16 +82,19 @@ test('a page reaches this machine by its name, and nothing beyond it', async ({ 
 const unlabelled = /\(rule label, critical, in light colours\)\n\s+at input: <input name="path">\n.*Fix any of the/;
 
 test.for([
-  { path: '/unlabelled', why: unlabelled },
-  { path: '/unlabelled', why: unlabelled, javaScript: false },
+  { path: '/unlabelled', reason: unlabelled },
+  { path: '/unlabelled', reason: unlabelled, javaScript: false },
   // In the colours that the page does not have at the moment.
-  { path: '/faint-in-the-dark', why: /everyone:\n.*\(rule color-contrast, serious, in dark colours\)/ },
-  { path: '/small', why: /rule target-size/ },
-  { path: '/', why: undefined, javaScript: false },
-])('what is inaccessible in %o is found, and nothing else', async ({ path, why, javaScript = true }, { openPage }) => {
-  const page = await openPage({ javaScript });
-  await page.goto(site.origin + path);
-  if (why === undefined) await expectAccessible(page);
-  else await expect(expectAccessible(page)).rejects.toThrow(why);
-  expect(await page.evaluate(`matchMedia('(prefers-color-scheme: light)').matches`)).toBe(true);
-});
+  { path: '/faint-in-the-dark', reason: /everyone:\n.*\(rule color-contrast, serious, in dark colours\)/ },
+  { path: '/small', reason: /rule target-size/ },
+  { path: '/', reason: undefined, javaScript: false },
+])(
+  'what is inaccessible in %o is found, and nothing else',
+  async ({ path, reason, javaScript = true }, { openPage }) => {
+    const page = await openPage({ javaScript });
+    await page.goto(site.origin + path);
+    if (reason === undefined) await expectAccessible(page);
+    else await expect(expectAccessible(page)).rejects.toThrow(reason);
+    expect(await page.evaluate(`matchMedia('(prefers-color-scheme: light)').matches`)).toBe(true);
+  },
+);

@@ -10,14 +10,14 @@ const fine = json(200, ['game']);
 
 describe('the limit of an attempt', () => {
   const limitMs = 30_000;
-  const why = 'The service did not answer within 30 s (GET /v1/workspaces).';
+  const reason = 'The service did not answer within 30 s (GET /v1/workspaces).';
   const passLimit = (): void => void vi.advanceTimersByTime(limitMs);
 
   test('ends one whose answer never comes, and another one follows', async () => {
     stopTime();
     const { client } = await clientOf(inTurn(passLimit, fine), { requestTimeoutMs: limitMs });
     expect((await client.ask()).items).toHaveLength(1);
-    expect(client.retries).toMatchObject([{ why }]);
+    expect(client.retries).toMatchObject([{ reason }]);
   });
 
   test('ends one whose answer begins and never ends, and another one follows', async () => {
@@ -32,7 +32,7 @@ describe('the limit of an attempt', () => {
     onTestFinished(() => void unsubscribe(begun, passLimitOnce));
     const { client } = await clientOf(inTurn(stuck(200, '["ga'), fine), { requestTimeoutMs: limitMs });
     expect((await client.ask()).items).toHaveLength(1);
-    expect(client.retries).toMatchObject([{ why }]);
+    expect(client.retries).toMatchObject([{ reason }]);
   });
 
   test('counts from when there is a free connection', async () => {

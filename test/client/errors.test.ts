@@ -217,7 +217,7 @@ const refused: Refused = {
   ...{ kind: 'refused', status: 500, isRecognized: true, words: undefined, requestId: 'req_1', fields: [] },
   ...{ missingScope: undefined, retryAfterMs: undefined },
 };
-const unusable = { status: 200, why: 'it is empty', excerpt: '', requestId: 'req_1' };
+const unusable = { status: 200, reason: 'it is empty', excerpt: '', requestId: 'req_1' };
 const connection = { kind: 'connection', code: 'ECONNRESET', words: 'socket hang up', mayHaveArrived: true } as const;
 
 /** Every kind of failure, as it says most. */
@@ -244,7 +244,7 @@ const failures: Readonly<Record<RequestFailure['kind'], readonly RequestFailure[
     { kind: 'deadline', last: refused, retryAfterMs: undefined },
     { kind: 'deadline', last: { ...connection, untrusted: false }, retryAfterMs: 60_000 },
   ],
-  'no-token': [{ kind: 'no-token', why: 'None. Get one.', request: 'POST /v1/token: 400', transient: false }],
+  'no-token': [{ kind: 'no-token', reason: 'None. Get one.', request: 'POST /v1/token: 400', transient: false }],
   aborted: [],
   unsendable: [],
 };

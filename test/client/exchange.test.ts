@@ -258,10 +258,10 @@ describe('an exchange', () => {
     ],
   ])(
     'that is %s ends in a sentence, and what would not change is not asked again at once',
-    async (_, answer, why, asked) => {
+    async (_, answer, reason, asked) => {
       const { client, exchanges, tokens } = await exchangingClient(answer, list, { prove: async () => jwt });
       const error = await errorOf(client.ask());
-      expect(error).toMatchObject({ message: why, status: undefined, attempts: 0 });
+      expect(error).toMatchObject({ message: reason, status: undefined, attempts: 0 });
       // Who goes on trying, such as a post-step, does so where another exchange may come to something else.
       expect(isTransient(error)).toBe(asked > 1);
       await errorOf(client.ask());

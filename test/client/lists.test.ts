@@ -131,7 +131,7 @@ describe('the pages of a list', () => {
     ['a thousand', '["a"]', 1_000, 1_000, 'it has more than 1000 pages'],
     ['64 MB together', JSON.stringify(['x'.repeat(9_437_184)]), 8, 7, 'its pages have more than 64 MB together'],
     ['a million entries', million, 4, 3, 'it has more than 1000000 entries; 900000 of its entries could not be read'],
-  ])('are at most %s', async (_, body, asked, read, why) => {
+  ])('are at most %s', async (_, body, asked, read, reason) => {
     let n = 0;
     const { server, client } = await clientOf((response, request) => {
       n += 1;
@@ -140,7 +140,7 @@ describe('the pages of a list', () => {
     const { items, incomplete } = await locksOf(client);
     expect(server.requests).toHaveLength(asked);
     expect(items).toHaveLength(read);
-    expect(incomplete).toBe(`The list of locks may not be whole: ${why}.`);
+    expect(incomplete).toBe(`The list of locks may not be whole: ${reason}.`);
   });
 });
 

@@ -40,8 +40,8 @@ describe('an attempt is followed by another', () => {
   test('and each is told, with its reason', async () => {
     const { client } = await clientOf(inTurn(problem(503, { detail: 'Busy.', request_id: 'req_1' }), fine));
     await client.ask();
-    const why = 'Busy (GET /v1/workspaces: 503 Service Unavailable, request id req_1).';
-    expect(client.retries).toEqual([{ delayMs: 375, reason: 'failed', why }]);
+    const reason = 'Busy (GET /v1/workspaces: 503 Service Unavailable, request id req_1).';
+    expect(client.retries).toEqual([{ delayMs: 375, kind: 'failed', reason }]);
   });
 
   test('as often as was said, and the error counts them', async () => {

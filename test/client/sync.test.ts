@@ -74,7 +74,7 @@ describe('where a sync can be followed', () => {
   ])('is told by %s', async (_, headers, more) => {
     const running = json(200, { ...queued, status: 'running', received_objects: 5 }, { 'retry-after': '2' });
     const { client, server, sync } = await begin(inTurn(json(202, { ...queued, ...more }, headers), running));
-    if (sync.progress.kind !== 'offered') throw new Error(sync.progress.why);
+    if (sync.progress.kind !== 'offered') throw new Error(sync.progress.reason);
     expect(await client.syncStatus(sync.progress.address, client.within())).toMatchObject({
       status: 'running',
       state: 'going-on',
@@ -99,21 +99,21 @@ describe('where a sync can be followed', () => {
     'javascript:alert(1)',
   ])('is not %s, another server', async (location) => {
     const { sync } = await begin(json(202, queued, { location }));
-    const why = expect.stringContaining('is another server: the token must not go there.');
-    expect(sync.progress).toEqual({ kind: 'none', why });
+    const reason = expect.stringContaining('is another server: the token must not go there.');
+    expect(sync.progress).toEqual({ kind: 'none', reason });
     expect(JSON.stringify(sync.progress)).not.toContain('token=');
   });
 
   test.each([{}, { location: 'http://[' }])('is not told at all: %j', async (headers) => {
     const { sync } = await begin(json(202, queued, headers));
-    const why = 'The service names no address where the sync can be followed.';
-    expect(sync.progress).toEqual({ kind: 'none', why });
+    const reason = 'The service names no address where the sync can be followed.';
+    expect(sync.progress).toEqual({ kind: 'none', reason });
   });
 
   test('is asked again after a fault', async () => {
     const ended = json(200, { ...queued, status: 'succeeded' });
     const { client, sync } = await begin(inTurn(json(202, queued, { location: '/s1' }), reset, page(502), ended));
-    if (sync.progress.kind !== 'offered') throw new Error(sync.progress.why);
+    if (sync.progress.kind !== 'offered') throw new Error(sync.progress.reason);
     expect((await client.syncStatus(sync.progress.address, client.within())).state).toBe('succeeded');
   });
 });

@@ -9,7 +9,7 @@ import { parseTtl, type Ttl } from '../../src/interface/ttl.ts';
 import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
 
 const accept = <T>(parsed: Parsed<T>): T => {
-  if (!parsed.ok) throw new Error(parsed.why);
+  if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.value;
 };
 

@@ -33,7 +33,7 @@ const onMain: TrustRule = {
 function whyRefused(change: object, rules: readonly TrustRule[] = [onMain]): string {
   const judgement = matchTrustRules(rules, anyJob.issuer, { ...mainJob, ...change });
   if (judgement.kind === 'trusted') throw new Error('It is trusted.');
-  return judgement.why;
+  return judgement.reason;
 }
 
 test('the workflow is one that GitHub accepts, and has no secret', async () => {
@@ -73,7 +73,7 @@ test('the line of the log is what the service says of such a job, and so are the
     whyRefused({}, []),
   ];
   const told = tableRows(section(identity, 'What is refused'), 'The log says').map(([words = '']) => codeIn(words)[0]);
-  expect(told).toEqual(said.map((why) => told.find((words = '?') => why.includes(words))));
+  expect(told).toEqual(said.map((reason) => told.find((words = '?') => reason.includes(words))));
 });
 
 test('the script exchanges a JWT by the request of RFC 8693, and says why it fails', async (context) => {

@@ -47,6 +47,8 @@ test('a fault in the process that renews is in the ledger, where the end of the 
   const main = await job.run({ with: inputs, env: { NODE_OPTIONS: inRenewer } });
   expect(main, main.log).toMatchObject({ conclusion: 'success' });
   const ledger = (): Promise<string> => readFile(join(job.folders.temp, 'workspace-automation/ledger.jsonl'), 'utf8');
-  await expect.poll(ledger, { timeout: 20_000 }).toContain('"why":"Internal error: x is not a function. This is a bug');
+  await expect
+    .poll(ledger, { timeout: 20_000 })
+    .toContain('"reason":"Internal error: x is not a function. This is a bug');
   await job.post();
 });

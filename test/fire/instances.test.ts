@@ -89,8 +89,8 @@ async function allDelivered(databaseUrl: string, receiver: WebhookReceiver): Pro
 test('while instances are killed and the database restarts, nobody shares a lock and nothing that was promised is lost', {
   timeout: durationMs + 2 * patienceMs,
 }, async (context) => {
-  const why = whyLeftOut();
-  if (why !== undefined) leaveOut(context, why);
+  const reason = whyLeftOut();
+  if (reason !== undefined) leaveOut(context, reason);
   const programs = findPostgresPrograms();
   if (programs === undefined) leaveOut(context, 'There is no PostgreSQL server on this machine.');
 

@@ -19,8 +19,8 @@ const noLimits = async (): Promise<string | undefined> =>
   );
 
 test('more connections than files may be open: those that are there are served, syncs included, and others when these go', async (context) => {
-  const why = await noLimits();
-  if (why !== undefined) leaveOut(context, why);
+  const reason = await noLimits();
+  if (reason !== undefined) leaveOut(context, reason);
   const service = await startService({ through: limited(64) });
   const port = Number(new URL(service.baseUrl).port);
   const { lock, sync, metric } = callsTo(service);
@@ -59,8 +59,8 @@ test('more connections than files may be open: those that are there are served, 
 });
 
 test('no file left at all: syncs fail with a sentence, nothing ends the service, and all works when there are files again; a command says so, too', async (context) => {
-  const why = await noLimits();
-  if (why !== undefined) leaveOut(context, why);
+  const reason = await noLimits();
+  if (reason !== undefined) leaveOut(context, reason);
   const service = await startService();
   const port = Number(new URL(service.baseUrl).port);
   const { pid } = service.command;

@@ -52,8 +52,8 @@ async function takeAndRelease(
 test('whenever the power is cut, the database opens and holds every lock that was answered', {
   timeout: runs(120_000, 30 * 60_000),
 }, async (context) => {
-  const why = whyNoRecorder();
-  if (why !== undefined) leaveOut(context, why);
+  const reason = whyNoRecorder();
+  if (reason !== undefined) leaveOut(context, reason);
   const seed = printedSeed('The power cuts are of a seed');
   const random = randomOf(seed);
   const root = await realpath(await mkdtemp(join(tmpdir(), 'workspace-power-cut-')));

@@ -57,7 +57,7 @@ export async function startService(options: ServiceProcessOptions = {}): Promise
 /** A disk that is gone at the end of the test, which is left out where there can be none. */
 export async function diskFor(context: TestContext, mounting: Promise<Mounted>): Promise<SmallDisk> {
   const mounted = await mounting;
-  if (!mounted.ok) return leaveOut(context, mounted.why);
+  if (!mounted.ok) return leaveOut(context, mounted.reason);
   onTestFinished(mounted.disk.remove);
   return mounted.disk;
 }

@@ -56,7 +56,7 @@ describe('a duration', () => {
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), unit, (count, name) => {
         const parsed = parseDuration(`${count}${name}`);
         if (parsed.ok) expect(BigInt(milliseconds(parsed.value))).toBe(count * BigInt(secondsIn[name] ?? 0) * 1_000n);
-        else expect(parsed.why).toBe('It is longer than can be counted.');
+        else expect(parsed.reason).toBe('It is longer than can be counted.');
       }),
     );
   });
@@ -64,7 +64,7 @@ describe('a duration', () => {
   test('is refused when it is not a whole number and a unit', () => {
     const almost = ['', '1', 'h', '1w', '1ms', '1H', '1.5h', '-1h', '+1h', '1e3s', '0x1h', ' 1h', '1h ', '1 h', '1h\n'];
     for (const text of [...almost, '1h30m', '１h', '1ｈ', '١h', 'PT1H', 'NaNs', 'Infinitys']) {
-      expect(parseDuration(text), text).toEqual({ ok: false, why: syntax });
+      expect(parseDuration(text), text).toEqual({ ok: false, reason: syntax });
     }
   });
 
@@ -85,16 +85,16 @@ describe('the lifetime of a lock', () => {
     const allowed = ({ seconds }: Duration) => seconds >= 1 && seconds <= 30 * 86_400;
     fc.assert(
       fc.property(fc.oneof(duration, nearLimits), (value) => {
-        const expected = allowed(value) ? { ok: true, value } : { ok: false, why: limits };
+        const expected = allowed(value) ? { ok: true, value } : { ok: false, reason: limits };
         expect(parseTtl(formatDuration(value))).toEqual(expected);
       }),
       { numRuns: runs(300, 5_000) },
     );
     for (const text of ['1s', '01h', '30d', '720h', '43200m', '2592000s']) expect(parseTtl(text).ok, text).toBe(true);
     for (const text of ['0s', '0h', '000d', '31d', '721h', '43201m', '2592001s', '99999999d']) {
-      expect(parseTtl(text), text).toEqual({ ok: false, why: limits });
+      expect(parseTtl(text), text).toEqual({ ok: false, reason: limits });
     }
-    expect(parseTtl('1.5h')).toEqual({ ok: false, why: syntax });
+    expect(parseTtl('1.5h')).toEqual({ ok: false, reason: syntax });
   });
 });
 

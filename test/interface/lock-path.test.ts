@@ -29,7 +29,7 @@ const reason = {
   encoding: 'The path is not valid percent-encoded UTF-8.',
 } as const;
 
-const whyNot = (parsed: Parsed<unknown>): string => (parsed.ok ? 'accepted' : parsed.why);
+const whyNot = (parsed: Parsed<unknown>): string => (parsed.ok ? 'accepted' : parsed.reason);
 
 /** `C:/a` is a fine path on Linux, but whoever writes it in a workflow means a drive. */
 const withoutDrive = lockPaths.filter((path) => !/^[a-z]:\//i.test(path));
@@ -45,7 +45,7 @@ describe('a lock path', () => {
         const parsed = parseLockPath(text);
         expect(parseLockPath(text.normalize('NFD'))).toEqual(parseLockPath(text.normalize('NFC')));
         if (!parsed.ok) {
-          expect(allReasons).toContain(parsed.why);
+          expect(allReasons).toContain(parsed.reason);
           return;
         }
         expect(parsed.value).toBe(text.normalize('NFC'));
@@ -67,8 +67,8 @@ describe('a lock path', () => {
     [reason.slashes, ['a//b']],
     [reason.dots, ['.', './a', '..', 'a/../b', 'a/..']],
     [reason.long, ['a'.repeat(maxLockPathBytes + 1)]],
-  ])('is refused with its reason: %s', (why, texts) => {
-    for (const text of texts) expect(whyNot(parseLockPath(text)), text).toBe(why);
+  ])('is refused with its reason: %s', (reason, texts) => {
+    for (const text of texts) expect(whyNot(parseLockPath(text)), text).toBe(reason);
   });
 
   test('may be unusual, and case counts', () => {
@@ -158,7 +158,7 @@ describe('the path of a URL', () => {
       fc.property(anyText, (text) => {
         if (text.isWellFormed()) expect(lockPathFromUrl(encodeURIComponent(text))).toEqual(parseHeldPath(text));
         const raw = lockPathFromUrl(text);
-        if (!raw.ok) expect(allReasons).toContain(raw.why);
+        if (!raw.ok) expect(allReasons).toContain(raw.reason);
       }),
       { numRuns: runs(300, 5_000) },
     );
@@ -173,8 +173,8 @@ describe('the path of a URL', () => {
     [reason.slashes, ['a%2F%2Fb']],
     [reason.empty, ['']],
     [reason.encoding, ['%', 'a%2', '%zz', '%C3', '%C0%AF', '%ED%A0%80']],
-  ])('is refused with its reason: %s', (why, texts) => {
-    for (const raw of texts) expect(whyNot(lockPathFromUrl(raw)), raw).toBe(why);
+  ])('is refused with its reason: %s', (reason, texts) => {
+    for (const raw of texts) expect(whyNot(lockPathFromUrl(raw)), raw).toBe(reason);
   });
 
   test('is decoded once, and keeps a plus sign', () => {
@@ -188,7 +188,7 @@ describe('a path as a person writes it', () => {
       fc.property(anyText, (text) => {
         const written = canonicalLockPath(text);
         if (!written.ok) {
-          expect(allReasons).toContain(written.why);
+          expect(allReasons).toContain(written.reason);
           return;
         }
         expect(parseLockPath(written.value)).toEqual(written);
@@ -231,7 +231,7 @@ describe('a path as a person writes it', () => {
     [reason.control, ['a\nb']],
     [reason.surrogate, ['\ud83d']],
     [reason.long, [`a${'/b'.repeat(maxLockPathBytes / 2)}`]],
-  ])('is refused with its reason: %s', (why, texts) => {
-    for (const text of texts) expect(whyNot(canonicalLockPath(text)), text).toBe(why);
+  ])('is refused with its reason: %s', (reason, texts) => {
+    for (const text of texts) expect(whyNot(canonicalLockPath(text)), text).toBe(reason);
   });
 });

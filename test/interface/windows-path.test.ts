@@ -15,7 +15,7 @@ const reason = {
 
 function lockPath(text: string): LockPath {
   const parsed = parseLockPath(text);
-  if (!parsed.ok) throw new Error(parsed.why);
+  if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.value;
 }
 
@@ -25,8 +25,8 @@ describe('a path on Windows', () => {
     [reason.character, ['a:x', 'C:/a', 'a/b:c:$DATA', 'a<b', 'a>b', 'a"b', 'a|b', 'a?', '*/a']],
     [reason.device, ['con', 'PRN', 'Aux', 'nUl', 'COM0', 'com9', 'LPT0', 'COM¹', 'com²', 'Lpt³', 'CONIN$', 'conout$']],
     [reason.device, ['nul.txt', 'NUL.tar.gz', 'nul .txt', 'nul  .x', 'a/con/b', 'aux.d/b', 'CONIN$.x']],
-  ])('is refused with its reason: %s', (why, paths) => {
-    for (const path of paths) expect(windowsPathProblem(lockPath(path)), path).toBe(why);
+  ])('is refused with its reason: %s', (reason, paths) => {
+    for (const path of paths) expect(windowsPathProblem(lockPath(path)), path).toBe(reason);
   });
 
   test('may be unusual', () => {
@@ -39,12 +39,12 @@ describe('a path on Windows', () => {
     const reasons: readonly (string | undefined)[] = [undefined, ...Object.values(reason)];
     fc.assert(
       fc.property(lockPaths, (path) => {
-        const why = windowsPathProblem(path);
-        expect(reasons).toContain(why);
+        const reason = windowsPathProblem(path);
+        expect(reasons).toContain(reason);
         const whole = path.split('/').map((segment) => windowsPathProblem(lockPath(segment)));
-        expect(whole.every((each) => each === undefined)).toBe(why === undefined);
+        expect(whole.every((each) => each === undefined)).toBe(reason === undefined);
         for (const other of [path.toUpperCase(), path.toLowerCase()].map(parseLockPath)) {
-          if (other.ok) expect(windowsPathProblem(other.value)).toBe(why);
+          if (other.ok) expect(windowsPathProblem(other.value)).toBe(reason);
         }
       }),
       { numRuns: runs(300, 5_000) },

@@ -61,16 +61,16 @@ function whyNotLinear({ parse }: Parser, grow: Grow): string | undefined {
   }
   const [short, long] = [grow(n), grow(4 * n)];
   if (timeOf(() => parse(long)) < negligibleMs) return undefined;
-  let why = '';
+  let reason = '';
   // Some systems count in steps of milliseconds, and the memory is tidied up now and then: it has three tries.
   for (let attempt = 1; attempt <= 3; attempt += 1) {
     const longTook = timeOf(() => parse(long), 2);
     const shortTook = timeOf(() => parse(short), 8);
     if (longTook < negligibleMs || longTook <= greatestRatio * shortTook) return undefined;
-    why = `${longTook} ms for ${4 * n} characters, and ${shortTook} ms for ${n}`;
+    reason = `${longTook} ms for ${4 * n} characters, and ${shortTook} ms for ${n}`;
     if (longTook > 4 * hopelessMs) break;
   }
-  return why;
+  return reason;
 }
 
 const rows = [...parsers.map((parser) => ({ ...parser, shapes: [...everyShape, ...parser.shapes] })), ofAnyText];
@@ -81,8 +81,8 @@ test.each(rows)('$of take four times the time for four times the input, not the 
     ['marks in the wrong order', marksInTheWrongOrder],
   ];
   const slow = grown.flatMap(([what, grow]) => {
-    const why = whyNotLinear(parser, grow);
-    return why === undefined ? [] : [`${what}: ${why}`];
+    const reason = whyNotLinear(parser, grow);
+    return reason === undefined ? [] : [`${what}: ${reason}`];
   });
   expect(slow).toEqual([]);
 });

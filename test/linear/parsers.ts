@@ -128,7 +128,7 @@ const texts = createServiceText(secrets);
 const spellings = spellingsOf(secrets);
 const redactSecrets = createRedactor(secrets);
 const orThrow = <T>(parsed: Parsed<T>): T => {
-  if (!parsed.ok) throw new Error(parsed.why);
+  if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.value;
 };
 

@@ -25,13 +25,13 @@ export function gitIn(folder: string, environment: NodeJS.ProcessEnv = {}, minSp
 
 export function remoteAt(address: string): Remote {
   const remote = parseRemote(address, { allowFile: true });
-  if (!remote.ok) throw new Error(`${address}: ${remote.why}`);
+  if (!remote.ok) throw new Error(`${address}: ${remote.reason}`);
   return remote.value;
 }
 
 export function branchNamed(name: string): BranchName {
   const branch = parseBranchName(name);
-  if (!branch.ok) throw new Error(`${name}: ${branch.why}`);
+  if (!branch.ok) throw new Error(`${name}: ${branch.reason}`);
   return branch.value;
 }
 

@@ -116,7 +116,7 @@ export async function ask(base: string, method: string, path: string, given: Ask
 
 const cidr = (text: string) => {
   const parsed = parseCidr(text);
-  if (!parsed.ok) throw new Error(parsed.why);
+  if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.value;
 };
 

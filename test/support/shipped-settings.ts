@@ -8,7 +8,7 @@ import type { RateLimit } from '../../src/service/http/rate-limit.ts';
 function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Parsed<T>): T {
   const [, text = ''] = /^default (\S+)$/.exec(serveFlags[flag].otherwise) ?? [];
   const parsed = parse(text);
-  if (!parsed.ok) throw new Error(`The help names no default of ${flag}. ${parsed.why}`);
+  if (!parsed.ok) throw new Error(`The help names no default of ${flag}. ${parsed.reason}`);
   return parsed.value;
 }
 

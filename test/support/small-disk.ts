@@ -28,7 +28,7 @@ export interface SmallDisk {
 export type Mounted =
   | { readonly ok: true; readonly disk: SmallDisk }
   /** A sentence. */
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly reason: string };
 
 const rootHere = process.getuid?.() === 0;
 
@@ -38,7 +38,8 @@ const entered = rootHere ? ['--mount'] : ['--user', '--preserve-credentials', '-
 
 /** Mounts as the given commands do: they find the folder in $1, and may put a file beside it. */
 export async function mountSmallDisk(script: string): Promise<Mounted> {
-  if (process.platform !== 'linux') return { ok: false, why: 'Only Linux lets a test have a file system of its own.' };
+  if (process.platform !== 'linux')
+    return { ok: false, reason: 'Only Linux lets a test have a file system of its own.' };
   const parent = await mkdtemp(join(tmpdir(), 'workspace-small-disk-'));
   const folder = join(parent, 'disk');
   await mkdir(folder);
@@ -54,13 +55,13 @@ export async function mountSmallDisk(script: string): Promise<Mounted> {
     await rm(parent, { recursive: true, force: true });
   };
   const said = text(keeper.stderr);
-  const failed = once(keeper, 'close').then(async () => ({ ok: false as const, why: await said }));
-  const missing = once(keeper, 'error').then(([error]) => ({ ok: false as const, why: String(error) }));
+  const failed = once(keeper, 'close').then(async () => ({ ok: false as const, reason: await said }));
+  const missing = once(keeper, 'error').then(([error]) => ({ ok: false as const, reason: String(error) }));
   const mounted = once(keeper.stdout, 'data').then(() => ({ ok: true as const }));
   const outcome = await Promise.race([mounted, failed, missing]);
   if (!outcome.ok) {
     await rm(parent, { recursive: true, force: true });
-    return { ok: false, why: `No file system can be mounted here: ${outcome.why.trim()}` };
+    return { ok: false, reason: `No file system can be mounted here: ${outcome.reason.trim()}` };
   }
 
   const through = ['nsenter', '--target', String(keeper.pid), ...entered, '--'];

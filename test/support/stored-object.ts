@@ -5,7 +5,7 @@ import { type ObjectName, parseOid } from '../../src/service/lfs/oid.ts';
 /** What LFS calls this content. */
 export function objectName(content: Uint8Array): ObjectName {
   const oid = parseOid(createHash('sha256').update(content).digest('hex'));
-  if (!oid.ok) throw new TypeError(oid.why);
+  if (!oid.ok) throw new TypeError(oid.reason);
   return { oid: oid.value, size: content.length };
 }
 

@@ -114,8 +114,8 @@ function readEvent(file: string): Parsed<string> {
   try {
     return accepted(readFileSync(file, 'utf8'));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return refused(`The file with the event of the run cannot be read: ${why}.`);
+    const reason = error instanceof Error ? error.message : String(error);
+    return refused(`The file with the event of the run cannot be read: ${reason}.`);
   }
 }
 
@@ -125,7 +125,7 @@ function readChange({ name, file }: RunEvent): Parsed<Change> {
   const payload = parseJson(text.value, (each) => each);
   return payload.ok
     ? parseChange(name, payload.value)
-    : refused(`The file with the event of the run cannot be used: ${payload.why}.`);
+    : refused(`The file with the event of the run cannot be used: ${payload.reason}.`);
 }
 
 function parseRepository(text: string): Parsed<ChangeSource['repository']> {

@@ -61,7 +61,7 @@ export async function lookUpChangedFiles(
     for (const name of new Set(files.flatMap(({ name, before }) => (before === undefined ? name : [name, before])))) {
       const path = parseHeldPath(name);
       if (path.ok) paths.add(path.value);
-      else log.debug(`Passed over ${JSON.stringify(name)}, which cannot be locked. ${path.why}`);
+      else log.debug(`Passed over ${JSON.stringify(name)}, which cannot be locked. ${path.reason}`);
     }
     return { of, files: new Set(files.map(({ name }) => name)).size, paths: [...paths] };
   } catch (error) {

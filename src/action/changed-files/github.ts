@@ -68,7 +68,7 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
     random,
     closed: closing.signal,
     onAnswer: () => undefined,
-    onRetry: (retry) => onRetry({ ...retry, why: `GitHub: ${retry.why}` }),
+    onRetry: (retry) => onRetry({ ...retry, reason: `GitHub: ${retry.reason}` }),
     onThrottled: () => undefined,
   });
   return {
@@ -94,8 +94,8 @@ const maxRedirects = 5;
 
 function leadsElsewhere({ answer, texts, fail }: AnsweredCall, target: URL): Error {
   const where = texts.line(target.origin, 200);
-  const why = `it leads to ${where}, which is another server, and the token must not go there`;
-  return fail(notUnderstood(answer, texts, why));
+  const reason = `it leads to ${where}, which is another server, and the token must not go there`;
+  return fail(notUnderstood(answer, texts, reason));
 }
 
 /**

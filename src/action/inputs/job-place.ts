@@ -13,12 +13,12 @@ const listThem = '`operation: list-workspaces` lists the workspaces.';
 
 function missingTexts(raw: RawInputs, isHandoff: boolean): FromLedger['missing'] {
   if (isHandoff) {
-    const why = 'The locks that the step names are not, or not all, of this job, so it must also name';
-    return { 'base-url': `${why} their service, ${example}.`, workspace: `${why} their workspace.` };
+    const reason = 'The locks that the step names are not, or not all, of this job, so it must also name';
+    return { 'base-url': `${reason} their service, ${example}.`, workspace: `${reason} their workspace.` };
   }
   const here = raw['base-url'] !== '' ? ' on this service' : raw.workspace !== '' ? ' in this workspace' : '';
-  const why = `No step of this job has locked anything${here}, so the step must name`;
-  return { 'base-url': `${why} the service, ${example}.`, workspace: `${why} the workspace. ${listThem}` };
+  const reason = `No step of this job has locked anything${here}, so the step must name`;
+  return { 'base-url': `${reason} the service, ${example}.`, workspace: `${reason} the workspace. ${listThem}` };
 }
 
 function severalTexts(places: readonly LockPlace[]): FromLedger['missing'] {

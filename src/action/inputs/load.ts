@@ -90,7 +90,7 @@ function readPathLines({ read, raw, complainOfLine }: Reader): Read<readonly Pat
   const parsed = lines(raw.path).map((line) => {
     // With an invalid `glob`, only lines that cannot be patterns are checked.
     const path = parsePathLine(line, glob ?? true);
-    if (!path.ok) complainOfLine('path', line, path.why);
+    if (!path.ok) complainOfLine('path', line, path.reason);
     return path;
   });
   const right = parsed.flatMap((path) => (path.ok ? [path.value] : []));

@@ -66,9 +66,9 @@ export const parseDurationBetween =
   };
 
 export const parseText =
-  (why: string): Parse<string> =>
+  (reason: string): Parse<string> =>
   (text) =>
-    text === '' || /\p{Cc}/u.test(text) ? refused(why) : accepted(text);
+    text === '' || /\p{Cc}/u.test(text) ? refused(reason) : accepted(text);
 
 /** Nothing stands for the origin of the service. */
 export const parseAudience = (text: string): Parsed<string> =>
@@ -102,7 +102,9 @@ export function parseJsonObject(text: string): Parsed<JsonObject> {
 
 export function parseWorkspace(text: string): Parsed<WorkspaceId> {
   const workspace = parseWorkspaceId(text);
-  return workspace.ok ? workspace : refused(`${workspace.why} \`operation: list-workspaces\` lists the ids there are.`);
+  return workspace.ok
+    ? workspace
+    : refused(`${workspace.reason} \`operation: list-workspaces\` lists the ids there are.`);
 }
 
 export const parseHookUrl = (text: string): Parsed<string> =>
@@ -185,7 +187,7 @@ export function loadHandoff(selection: HandoffSelection): readonly HandoffLock[]
       const { file } = selection;
       const text = readText(file);
       const locks = text.ok ? parseHandoff(text.value) : text;
-      if (!locks.ok) throw new InputError([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.why}`]);
+      if (!locks.ok) throw new InputError([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.reason}`]);
       return locks.value;
     }
   }

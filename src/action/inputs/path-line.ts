@@ -38,11 +38,11 @@ export function parsePathLine(line: string, glob: boolean): Parsed<PathLine> {
   const withoutSlash = line.replace(/(?<![/\\])[/\\]+$/, '');
   const path = canonicalLockPath(withoutSlash);
   // The reason for the complete line: without its slash, "/" would be an empty path.
-  if (!path.ok) return refused(withoutSlash === line ? path.why : reasonFor(line, path.why));
+  if (!path.ok) return refused(withoutSlash === line ? path.reason : reasonFor(line, path.reason));
   return accepted({ kind: withoutSlash === line ? 'path' : 'folder', path: path.value, text: line });
 }
 
 function reasonFor(line: string, otherwise: string): string {
   const path = canonicalLockPath(line);
-  return path.ok ? otherwise : path.why;
+  return path.ok ? otherwise : path.reason;
 }

@@ -23,8 +23,8 @@ export function inputText(name: InputName, text: string): string {
 }
 
 /** What is wrong with one line of an input that has several. */
-export const lineProblem = (name: InputName, line: string, why: string): string =>
-  `Input \`${name}\` has the line ${quoted(line)}. ${why}`;
+export const lineProblem = (name: InputName, line: string, reason: string): string =>
+  `Input \`${name}\` has the line ${quoted(line)}. ${reason}`;
 
 /** Undefined stands for a value that is wrong; by then it is among the problems. */
 export type Read<T> = T | undefined;
@@ -33,8 +33,8 @@ export type Read<T> = T | undefined;
 export interface Reader {
   readonly raw: RawInputs;
   readonly problems: readonly string[];
-  complain(name: InputName, why: string): void;
-  complainOfLine(name: InputName, line: string, why: string): void;
+  complain(name: InputName, reason: string): void;
+  complainOfLine(name: InputName, line: string, reason: string): void;
   read<T>(name: InputName, parse: Parse<T>): Read<T>;
 }
 
@@ -42,18 +42,18 @@ export interface Reader {
 export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}): Reader {
   const problems: string[] = [];
   const whyMissing: { readonly [Name in InputName]?: string } = missing;
-  const complain = (name: InputName, why: string): void => {
-    problems.push(`${inputText(name, raw[name])} ${why}`);
+  const complain = (name: InputName, reason: string): void => {
+    problems.push(`${inputText(name, raw[name])} ${reason}`);
   };
   return {
     raw,
     problems,
     complain,
-    complainOfLine: (name, line, why) => void problems.push(lineProblem(name, line, why)),
+    complainOfLine: (name, line, reason) => void problems.push(lineProblem(name, line, reason)),
     read(name, parse) {
       const parsed = parse(raw[name]);
       if (parsed.ok) return parsed.value;
-      complain(name, (raw[name] === '' ? whyMissing[name] : undefined) ?? parsed.why);
+      complain(name, (raw[name] === '' ? whyMissing[name] : undefined) ?? parsed.reason);
       return undefined;
     },
   };

@@ -115,7 +115,7 @@ interface RenewalTrouble {
   readonly workspace: string;
   readonly step: string;
   readonly at: string;
-  readonly why: string;
+  readonly reason: string;
 }
 
 /** Who has the path of a lost lock, as the service told it when it refused to renew that lock. */
@@ -204,7 +204,7 @@ const shapes: Readonly<Record<Entry['kind'], Shape>> = {
   denied: request,
   'left-out': { step: isText, at: isText, paths: isTextList },
   renewed: { ...place, step: isText, expires_at: isText, except: (list) => list === undefined || isTextList(list) },
-  unrenewed: { ...place, step: isText, why: isText },
+  unrenewed: { ...place, step: isText, reason: isText },
   lost: { ...request, holder: (holder) => holder === undefined || hasShape(holder, nextHolder) },
   'stop-renewing': { step: isText, at: isText },
   releasing: { ...address, ...proof },
@@ -224,7 +224,7 @@ export function readEntry(line: string): Entry | undefined {
 
 function parsedOrThrow<T>(parsed: Parsed<T>): T {
   if (parsed.ok) return parsed.value;
-  throw new Error(`The ledger has an entry that must not be there. ${parsed.why}`);
+  throw new Error(`The ledger has an entry that must not be there. ${parsed.reason}`);
 }
 
 /** The address as the client takes it: it was parsed before it was written, and again when it was read. */

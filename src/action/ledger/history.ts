@@ -140,7 +140,7 @@ export function openHistory(): GrowingHistory {
         renewalTrouble.delete(entry.step);
         break;
       case 'unrenewed':
-        renewalTrouble.set(entry.step, entry.why);
+        renewalTrouble.set(entry.step, entry.reason);
         break;
       case 'lost': {
         const locks = locksAt(entry);

@@ -36,7 +36,7 @@ const fieldsOfService: ReadonlySet<string> = new Set([
   'origin',
   'acquired_at',
   'expires_at',
-  'why',
+  'reason',
 ]);
 
 /** Locks or entries as JSON, without the secrets that a service may repeat in what it says of a lock. */
@@ -148,9 +148,9 @@ export function createRecorder(ledger: Ledger, log: Pick<Log, 'warn'>): Recorder
     } catch (error) {
       if (failed) return;
       failed = true;
-      const why = error instanceof Error ? error.message : String(error);
+      const reason = error instanceof Error ? error.message : String(error);
       log.warn(
-        `The ledger of this job's locks cannot be written (${why}). If a step is killed before it is done, the locks it was about to take or release can stay until their ttl ends. Make sure that the runner has room, and may write, in its temporary folder.`,
+        `The ledger of this job's locks cannot be written (${reason}). If a step is killed before it is done, the locks it was about to take or release can stay until their ttl ends. Make sure that the runner has room, and may write, in its temporary folder.`,
       );
     }
   };

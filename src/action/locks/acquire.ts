@@ -234,9 +234,9 @@ export async function acquireLocks(
     const left = deadline - clock();
     if (!goesOn || left <= reservedMs) return result;
 
-    const why =
+    const reason =
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
-    log.line(`${why} Waiting, ${formatSpan(left / 1_000)} left.`);
+    log.line(`${reason} Waiting, ${formatSpan(left / 1_000)} left.`);
     const until = deadline - reservedMs;
     freed = lastBlocked && (await listen(lastBlocked, until, deadline));
     if (freed !== undefined) continue;

@@ -33,7 +33,7 @@ export type CheckResult = { readonly path: LockPath } & (
       readonly holder: KnownLock | undefined;
     }
   /** The service does not say, or not enough to prove either. */
-  | { readonly kind: 'unknown'; readonly why: string }
+  | { readonly kind: 'unknown'; readonly reason: string }
 );
 
 export interface CheckReport {
@@ -117,14 +117,14 @@ function lineOf(result: CheckResult, now: number): string {
 
 /** One for each lost path; paths of which the same reason leaves nothing known share one. */
 function failuresOf({ results, gap }: CheckReport, now: number): readonly string[] {
-  const unknown = Map.groupBy(ofKind(results, 'unknown'), ({ why }) => why);
+  const unknown = Map.groupBy(ofKind(results, 'unknown'), ({ reason }) => reason);
   return [
     ...ofKind(results, 'lost').map((result) =>
       result.loss === undefined ? lostText(result, now) : lostRenewalText(result.loss, result.holder ?? 'nobody', now),
     ),
     ...[...unknown].map(
-      ([why, paths]) =>
-        `It is not known whether this job still holds ${joinFirst(paths.map(({ path }) => path))}. ${why}`,
+      ([reason, paths]) =>
+        `It is not known whether this job still holds ${joinFirst(paths.map(({ path }) => path))}. ${reason}`,
     ),
     ...(gap === undefined ? [] : [gap]),
   ];
@@ -194,9 +194,9 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
   const nobody: CheckResult = { path, kind: 'lost', lock, loss, holder: undefined };
   switch (found.kind) {
     case 'failed':
-      return { path, kind: 'unknown', why: found.error.message };
+      return { path, kind: 'unknown', reason: found.error.message };
     case 'unknown':
-      return { path, kind: 'unknown', why: found.why };
+      return { path, kind: 'unknown', reason: found.reason };
     case 'absent':
       return nobody;
     case 'locked': {
@@ -217,9 +217,9 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
             return { path, kind: 'kept', lock: { ...lock, expires_at } };
           const isEndKnown = loss !== undefined || !Number.isNaN(Date.parse(lock.expires_at ?? ''));
           if (isEndKnown) return { path, kind: 'lost', lock, loss, holder: there };
-          const why =
+          const reason =
             'Nothing shows that the lock there is the one you mean. Pass the output `locks` of a lock step unchanged.';
-          return { path, kind: 'unknown', why };
+          return { path, kind: 'unknown', reason };
         }
       }
     }

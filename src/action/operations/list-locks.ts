@@ -34,7 +34,7 @@ async function extentOf(
     case 'changed-files': {
       const source = findSource(runner.event, { token: scope.githubToken, allowHttp: scope.allowHttp });
       if (source.ok) return { kind: 'changed-files', source: source.value };
-      throw new InputError([`Input \`changed-files\` is "true". ${source.why}`]);
+      throw new InputError([`Input \`changed-files\` is "true". ${source.reason}`]);
     }
   }
 }

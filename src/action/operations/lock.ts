@@ -50,9 +50,9 @@ function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
     writeFileSync(file, locks, { mode: 0o600 });
     return { locks_file: file };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof Error ? error.message : String(error);
     context.log.warn(
-      `The file with the locks could not be written: ${why}. Use the output \`locks\` instead, unless it is empty because the list is too long.`,
+      `The file with the locks could not be written: ${reason}. Use the output \`locks\` instead, unless it is empty because the list is too long.`,
     );
     return {};
   }
@@ -164,8 +164,8 @@ function notAcquired(
   function heldBy(blocked: Blocked, waited: Duration | undefined): Outcome {
     const advice = blockedAdvice(blocked, waited, now);
     const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
-    const why = `${blockedText(blocked, now)}. ${advice}`;
-    return { ...failed(known, why, holderTable(blocked.conflicts)), sentence: `${blockedText(blocked)}. ${advice}` };
+    const reason = `${blockedText(blocked, now)}. ${advice}`;
+    return { ...failed(known, reason, holderTable(blocked.conflicts)), sentence: `${blockedText(blocked)}. ${advice}` };
   }
   switch (round.kind) {
     case 'held':
@@ -184,9 +184,9 @@ function notAcquired(
     }
     case 'too-short': {
       const { path, lock } = round.ended;
-      const why = (read?: number): string =>
+      const reason = (read?: number): string =>
         `The lock on ${path} ended at ${pastMoment(Date.parse(lock.expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Raise \`ttl\`: it has to be longer than that takes, and than the job needs.`;
-      return { ...failed(outputs, why(now)), sentence: why() };
+      return { ...failed(outputs, reason(now)), sentence: reason() };
     }
     case 'failed':
       // The end of the wait cut off the last attempt: report what was in the way before it.

@@ -138,12 +138,12 @@ async function waitForEnd(
   const { workspace, branch, wait } = task;
   const began = context.clock();
   const within = { deadline: began + milliseconds(wait), signal: context.signal };
-  const failedAt = (sync: SyncReport, why: string): Outcome =>
-    failed(outputsOf(branch, sync), why, table(workspace, branch, sync));
+  const failedAt = (sync: SyncReport, reason: string): Outcome =>
+    failed(outputsOf(branch, sync), reason, table(workspace, branch, sync));
   if (started.progress.kind === 'none' && started.state === 'going-on') {
     return failedAt(
       started,
-      `The sync of ${branch} was started, but it cannot be waited for. ${started.progress.why} Remove \`wait\`, or use a service that offers the status of a sync.`,
+      `The sync of ${branch} was started, but it cannot be waited for. ${started.progress.reason} Remove \`wait\`, or use a service that offers the status of a sync.`,
     );
   }
   const followed: Followed =
@@ -204,8 +204,8 @@ export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outc
   log.line(sentence);
   if (wait.seconds > 0) return waitForEnd(context, task, started, tookMs);
   if (started.state === 'failed') {
-    const why = `The sync of ${branch} failed: ${started.error ?? started.status}`;
-    return failed(outputsOf(branch, started), why, table(workspace, branch, started));
+    const reason = `The sync of ${branch} failed: ${started.error ?? started.status}`;
+    return failed(outputsOf(branch, started), reason, table(workspace, branch, started));
   }
   return succeeded(outputsOf(branch, started), sentence, table(workspace, branch, started));
 }

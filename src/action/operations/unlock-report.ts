@@ -21,8 +21,8 @@ export type UnlockResult = { readonly path: LockPath } & (
   /** The service does not let this token release the lock. */
   | { readonly kind: 'refused'; readonly holder: KnownLock | undefined; readonly request: string | undefined }
   /** Its release was sent, and nothing tells what it did. */
-  | { readonly kind: 'unclear'; readonly why: string }
-  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'unclear'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string }
 );
 
 /**
@@ -72,15 +72,15 @@ function failureOf(result: UnlockResult, now: number): readonly string[] {
       return [`${heldText(result.path, result.holder, now)}: the lock was lost, and has been left alone.`];
     case 'refused': {
       const { path, holder, request } = result;
-      const why = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;
-      return [withRequest(why, request)];
+      const reason = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;
+      return [withRequest(reason, request)];
     }
     case 'unclear':
       return [
-        `It is not known whether the lock on ${result.path} was released: the release was sent only once, because nothing tells the lock from a later one. ${result.why}`,
+        `It is not known whether the lock on ${result.path} was released: the release was sent only once, because nothing tells the lock from a later one. ${result.reason}`,
       ];
     case 'failed':
-      return [`The lock on ${result.path} was not released. ${result.why}`];
+      return [`The lock on ${result.path} was not released. ${result.reason}`];
     default:
       return [];
   }

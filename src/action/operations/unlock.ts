@@ -163,7 +163,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   function failed(path: LockPath, error: ServiceError, holder?: KnownLock, more = ''): UnlockResult {
     const { reason, advice, request } = error;
     if (!force && refusesThisLock(error)) return { path, kind: 'refused', holder, request };
-    return { path, kind: 'failed', why: withRequest(reason + more + advice, request) };
+    return { path, kind: 'failed', reason: withRequest(reason + more + advice, request) };
   }
 
   async function release(
@@ -188,7 +188,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
         results.push(onLost(result.holder));
         break;
       case 'unclear':
-        results.push({ path, kind: 'unclear', why: result.error.message });
+        results.push({ path, kind: 'unclear', reason: result.error.message });
         break;
       case 'failed': {
         const lock = target.kind === 'found' && target.found.kind === 'locked' ? target.found.lock : undefined;

@@ -69,7 +69,7 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
     const pattern = parsePattern(excluding ? text.slice(1) : text);
     if (pattern.ok && excluding) return takeAway(pattern.value);
     const matched = pattern.ok ? await expand(pattern.value, options) : pattern;
-    if (!matched.ok) problems.push(lineProblem('path', text, matched.why));
+    if (!matched.ok) problems.push(lineProblem('path', text, matched.reason));
     else for (const path of matched.value) chosen.set(path, chosen.get(path) ?? 'matched');
   }
 
@@ -194,7 +194,7 @@ async function expand(
   }
   for (const file of files) {
     const path = parseLockPath(file);
-    if (!path.ok) return refused(`It matches the file ${JSON.stringify(file)}, which cannot be locked. ${path.why}`);
+    if (!path.ok) return refused(`It matches the file ${JSON.stringify(file)}, which cannot be locked. ${path.reason}`);
     paths.add(path.value);
   }
   return accepted([...paths]);

@@ -45,12 +45,12 @@ export type CandidateResult =
   | {
       readonly kind: 'failed';
       readonly grant: Grant;
-      readonly why: string;
+      readonly reason: string;
       /** The one that failed, where one was sent. */
       readonly request?: string | undefined;
     }
   /** Nothing shows whether it was granted. */
-  | { readonly kind: 'unproven'; readonly intent: Intent; readonly why: string }
+  | { readonly kind: 'unproven'; readonly intent: Intent; readonly reason: string }
   | { readonly kind: 'never-granted'; readonly intent: Intent };
 
 interface Records {
@@ -89,8 +89,8 @@ function readLedger(ledger: Ledger): { readonly entries: readonly Entry[]; reado
     const lines = damaged === 1 ? 'A line' : pluralize(damaged, 'line');
     return { entries, trouble: damaged === 0 ? undefined : `${lines} of the ledger in ${ledger.file} cannot be read.` };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { entries: [], trouble: `The ledger of this job's locks cannot be read (${why}).` };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { entries: [], trouble: `The ledger of this job's locks cannot be read (${reason}).` };
   }
 }
 

@@ -67,7 +67,7 @@ export async function releaseClaims(
 
   async function settle(intent: Intent, sentAt: number | undefined): Promise<Attempt> {
     if (intent.service !== service) {
-      return { result: { kind: 'unproven', intent, why: elsewhere(intent.service, service) } };
+      return { result: { kind: 'unproven', intent, reason: elsewhere(intent.service, service) } };
     }
     const settlement = await session.settle(intent, within);
     switch (settlement.kind) {
@@ -85,7 +85,7 @@ export async function releaseClaims(
         return { result: { kind: 'never-granted', intent } };
       case 'failed':
       case 'unclear':
-        return { result: { kind: 'unproven', intent, why: settlement.error.message }, error: settlement.error };
+        return { result: { kind: 'unproven', intent, reason: settlement.error.message }, error: settlement.error };
     }
   }
 
@@ -119,7 +119,7 @@ export async function releaseClaims(
   let intents: readonly Pending[] = longestTtlFirst(unclear, endOfIntent).map((one) => ({
     requests: 0,
     attempt: (sentAt) =>
-      settle(one, sentAt).catch((error) => ({ result: { kind: 'unproven', intent: one, why: errorText(error) } })),
+      settle(one, sentAt).catch((error) => ({ result: { kind: 'unproven', intent: one, reason: errorText(error) } })),
   }));
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
     claims = await attemptAll(claims);
@@ -189,14 +189,16 @@ function withRequests({ result, error }: Required<Attempt>, requests: number): C
 }
 
 /** Without a connection to the service. */
-export const unreleased = ({ held, unclear }: ReleaseCandidates, why: string): readonly CandidateResult[] => [
-  ...held.map((claim) => failedOr(claim, why)),
-  ...unclear.map((intent): CandidateResult => ({ kind: 'unproven', intent, why })),
+export const unreleased = ({ held, unclear }: ReleaseCandidates, reason: string): readonly CandidateResult[] => [
+  ...held.map((claim) => failedOr(claim, reason)),
+  ...unclear.map((intent): CandidateResult => ({ kind: 'unproven', intent, reason })),
 ];
 
 /** The service has said already that a lock is lost: nothing more has to be asked for that. */
-const failedOr = (claim: ReleaseCandidate, why: string, request?: string): CandidateResult =>
-  claim.loss === undefined ? { kind: 'failed', grant: claim.grant, why, request } : lostOr(claim, undefined, undefined);
+const failedOr = (claim: ReleaseCandidate, reason: string, request?: string): CandidateResult =>
+  claim.loss === undefined
+    ? { kind: 'failed', grant: claim.grant, reason, request }
+    : lostOr(claim, undefined, undefined);
 
 const lostOr = (
   { grant, doubt, loss }: ReleaseCandidate,

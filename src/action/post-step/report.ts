@@ -104,7 +104,7 @@ function failedText(failed: readonly Of<'failed'>[], now: number): string {
     return `${path}${about.length > 0 ? ` (${about.join(', ')})` : ''}: ${manualReleaseCommand(one.grant)}.`;
   });
   const what = `${pluralize(failed.length, 'lock')} could not be released and ${itself}.`;
-  return withRequest(`${what} ${first?.why ?? ''} To release it yourself: ${each}`, first?.request);
+  return withRequest(`${what} ${first?.reason ?? ''} To release it yourself: ${each}`, first?.request);
 }
 
 const replacedText = ({ grant, holder }: Of<'replaced'>, now: number): string =>
@@ -123,7 +123,7 @@ function warningsOf(results: readonly CandidateResult[], now: number): readonly 
     failed.length > 0 ? failedText(failed, now) : '',
     several(ofKind(results, 'replaced'), (one) => replacedText(one, now)),
     several(ofKind(results, 'left-alone'), (one) => leftAloneText(one, now)),
-    several(ofKind(results, 'unproven'), ({ intent, why }) => `${unansweredText(intent)} ${why}`),
+    several(ofKind(results, 'unproven'), ({ intent, reason }) => `${unansweredText(intent)} ${reason}`),
     several(over, (one) => overText(one, now)) +
       (over.length > 0 ? ' A longer `ttl` would have kept what the job relied on.' : ''),
   ];

@@ -36,7 +36,7 @@ type RenewedLock =
   /** A step has begun to release it meanwhile. */
   | { readonly kind: 'released' }
   /** `answered`: the service has said so, and would say it again. */
-  | { readonly kind: 'failed'; readonly why: string; readonly answered: boolean };
+  | { readonly kind: 'failed'; readonly reason: string; readonly answered: boolean };
 
 const maxAgeMs = 5 * 24 * 3_600_000;
 
@@ -179,7 +179,7 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
         return recordLoss(grant, undefined);
       case 'refused':
       case 'failed':
-        return { kind: 'failed', why: renewal.error.message, answered: renewal.kind === 'refused' };
+        return { kind: 'failed', reason: renewal.error.message, answered: renewal.kind === 'refused' };
     }
   }
 
@@ -201,7 +201,7 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
         if (result.kind === 'renewed') ends.push(result.expiresAt);
         else if (result.kind !== 'released') except.push(path);
         if (result.kind !== 'failed') return;
-        trouble ??= result.why;
+        trouble ??= result.reason;
         if (result.answered) dueAt.set(key, clock() + ttlMs * partOver(random));
       },
       () => !ending.signal.aborted,
@@ -213,7 +213,7 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
     }
     // Once is enough, unless the line above says that all is well.
     if (trouble !== undefined && (!inTrouble || first !== undefined) && !ending.signal.aborted) {
-      record({ kind: 'unrenewed', ...job, at: at(), why: trouble });
+      record({ kind: 'unrenewed', ...job, at: at(), reason: trouble });
     }
     inTrouble = trouble !== undefined;
   }

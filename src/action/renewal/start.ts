@@ -22,7 +22,7 @@ type FirstRenewal =
   | {
       readonly kind: 'impossible';
       readonly grant: Grant;
-      readonly why: string;
+      readonly reason: string;
       readonly request?: string | undefined;
     };
 
@@ -32,11 +32,11 @@ async function renewFirst(
   grant: Grant,
 ): Promise<FirstRenewal> {
   const { lock } = grant;
-  const refusal = ({ reason, request }: ServiceError): FirstRenewal => {
-    const why = reason.replace(/\.$/, '');
-    return { kind: 'impossible', grant, why, request };
+  const refusal = (error: ServiceError): FirstRenewal => {
+    const reason = error.reason.replace(/\.$/, '');
+    return { kind: 'impossible', grant, reason, request: error.request };
   };
-  if (!hasIdentity(lock)) return { kind: 'impossible', grant, why: 'it gives its locks neither ids nor ETags' };
+  if (!hasIdentity(lock)) return { kind: 'impossible', grant, reason: 'it gives its locks neither ids nor ETags' };
   const { path, workspace } = parsedAddress(grant);
   const idempotencyKey = crypto.randomUUID();
   const renewal = await client.renewLock(
@@ -50,7 +50,7 @@ async function renewFirst(
       const now = { ...grant, lock: { ...lock, id, etag, fence, expires_at } };
       return renewal.kind === 'renewed'
         ? { kind: 'possible', grant: now }
-        : { kind: 'impossible', grant: now, why: 'it grants another lock instead' };
+        : { kind: 'impossible', grant: now, reason: 'it grants another lock instead' };
     }
     case 'lost':
       // 412 comes from a service that knows renewals, and is for the process that renews to find out about.
@@ -163,8 +163,8 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
       const end = soonestEnd(all.map(({ lock }) => lock));
       return `last until ${formatTime(end, client.serverNow())}; choose a longer \`ttl\` if the job takes longer.`;
     };
-    const couldNotStart = (why: string): void =>
-      log.warn(`Could not start the process that renews the locks (${why}). They ${endText()}`);
+    const couldNotStart = (reason: string): void =>
+      log.warn(`Could not start the process that renews the locks (${reason}). They ${endText()}`);
     // The next parent of an orphan may live for years, and there is nobody left to release anything.
     const isOrphan = (): boolean => process.ppid !== runner.worker;
     const orphaned = 'the process that runs the steps of the job is gone';
@@ -179,7 +179,7 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
     if (result.grant !== first) record({ ...result.grant, at: new Date(client.serverNow()).toISOString() });
     all = [result.grant, ...others];
     if (result.kind === 'impossible') {
-      log.warn(withRequest(`This service cannot renew locks: ${result.why}. They ${endText()}`, result.request));
+      log.warn(withRequest(`This service cannot renew locks: ${result.reason}. They ${endText()}`, result.request));
       return all;
     }
     try {

@@ -51,8 +51,8 @@ export function createAcquire(routes: LockRoutes) {
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
       // Only here: what was granted before the setting was made is still answered under its key.
-      const why = windowsPaths ? windowsPathProblem(request.path) : undefined;
-      if (why !== undefined) return invalid({ pointer: '#/path', detail: why });
+      const reason = windowsPaths ? windowsPathProblem(request.path) : undefined;
+      if (reason !== undefined) return invalid({ pointer: '#/path', detail: reason });
       const found = await findCommittedLock(storage, request);
       return found?.live ? locked(request.path, lockOf(found), found.remainingSeconds) : undefined;
     },
@@ -236,7 +236,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
           return emptyAnswer(204);
         case 'absent':
           // A lock from before such paths were refused could have existed; now it is known that it does not.
-          if (!lockable.ok) throw invalid({ pointer: '#/path', detail: lockable.why });
+          if (!lockable.ok) throw invalid({ pointer: '#/path', detail: lockable.reason });
           throw new Refusal(
             'not-found',
             `There is no lock on ${path}. It was released, has expired, or was never taken.`,

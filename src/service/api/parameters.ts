@@ -39,7 +39,7 @@ export const syncParameter = workspaceParameter.extend({
 /** From the path as sent: once decoded, it no longer tells which slashes were encoded. */
 export function addressedLockPath(c: Context<Environment>): LockPath {
   const path = lockPathFromUrl(lastSegment(c.req.path));
-  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.why });
+  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
   return path.value;
 }
 

@@ -57,7 +57,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
         async (db, preparation) => {
           const wanted = { workspace: workspace.id, branch, requestedBy: bearerOf(c).name };
           const start = await startPrepared(db, storage.now, wanted, preparation);
-          if (start.kind === 'unknown-branch') throw invalid({ pointer: '#/branch', detail: start.why });
+          if (start.kind === 'unknown-branch') throw invalid({ pointer: '#/branch', detail: start.reason });
           const location = `/v1/workspaces/${workspace.id}/syncs/${start.sync.sync_id}`;
           return jsonApiResponse(202, withCloneUrl(workspace.id, start.sync), { location });
         },

@@ -44,9 +44,9 @@ export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
         case 'listed':
           return jsonApiResponse(200, { branches: listing.branches });
         case 'busy':
-          throw new Refusal('unavailable', listing.why, { headers: { 'retry-after': '5' } });
+          throw new Refusal('unavailable', listing.reason, { headers: { 'retry-after': '5' } });
         case 'no-answer':
-          throw unavailable(`The remote of the workspace did not answer. ${listing.why}`);
+          throw unavailable(`The remote of the workspace did not answer. ${listing.reason}`);
       }
     },
   });

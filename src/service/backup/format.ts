@@ -31,8 +31,8 @@ export class BackupError extends Error {
   override readonly name = 'BackupError';
 }
 
-export const damaged = (why: string): BackupError =>
-  new BackupError(`The backup is damaged: ${why}. Nothing was changed. Restore another backup.`);
+export const damaged = (reason: string): BackupError =>
+  new BackupError(`The backup is damaged: ${reason}. Nothing was changed. Restore another backup.`);
 
 export const foreign = (): BackupError =>
   new BackupError(

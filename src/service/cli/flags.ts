@@ -32,10 +32,10 @@ const value = <T>(read: T): Reading<T> => ({ ok: true, value: read });
 
 const problem = (sentence: string): Reading<never> => ({ ok: false, problems: [sentence] });
 
-const wrongValue = (source: string, text: string, why: string): string => `${source} is ${quoted(text)}. ${why}`;
+const wrongValue = (source: string, text: string, reason: string): string => `${source} is ${quoted(text)}. ${reason}`;
 
 /** Of a value that may hold a secret, and is never repeated. */
-const wrongSecret = (source: string, _text: string, why: string): string => `${source} cannot be used. ${why}`;
+const wrongSecret = (source: string, _text: string, reason: string): string => `${source} cannot be used. ${reason}`;
 
 const missing = (what: string, source: string): Reading<never> => problem(`${source} is missing: ${what}.`);
 
@@ -46,7 +46,7 @@ const readOne =
     if (text === undefined) return absent(source);
     if (more.length > 0) return problem(`${source} is set more than once, and takes one value.`);
     const parsed = parse(text);
-    return parsed.ok ? parsed : problem(whyNot(source, text, parsed.why));
+    return parsed.ok ? parsed : problem(whyNot(source, text, parsed.reason));
   };
 
 export function required<T>(
@@ -85,7 +85,7 @@ function readAll<T>(parse: Parse<T>, texts: readonly string[], source: string): 
   for (const text of texts) {
     const parsed = parse(text);
     if (parsed.ok) values.push(parsed.value);
-    else problems.push(wrongValue(source, text, parsed.why));
+    else problems.push(wrongValue(source, text, parsed.reason));
   }
   return problems.length === 0 ? value(values) : { ok: false, problems };
 }

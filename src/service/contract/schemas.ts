@@ -32,7 +32,7 @@ export const parsedBy =
   (given: Given, context: z.RefinementCtx): Output => {
     const parsed = parse(given);
     if (parsed.ok) return parsed.value;
-    context.addIssue({ code: 'custom', message: parsed.why });
+    context.addIssue({ code: 'custom', message: parsed.reason });
     return z.NEVER;
   };
 

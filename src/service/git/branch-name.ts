@@ -10,7 +10,7 @@ export const maxBranchNameLength = 255;
 const tooLong = `The name of a branch must not be longer than ${maxBranchNameLength} bytes.`;
 
 /** The rules of git-check-ref-format(1) for `refs/heads/<name>`, and of git-branch(1) for the short name. */
-const forbidden: readonly (readonly [pattern: RegExp, why: string])[] = [
+const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^-/, 'The name of a branch must not start with -.'],
   [/^refs\//, 'A branch is given by its short name, without refs/heads/.'],
   [/^(?:HEAD|@)$/, 'This name means whatever is checked out; a branch has a name of its own.'],
@@ -33,8 +33,8 @@ function whyNot(name: string): string | undefined {
   if (name.length > maxBranchNameLength) return tooLong;
   if (!name.isWellFormed()) return 'The name of the branch is not valid Unicode: it has half of a surrogate pair.';
   if (new TextEncoder().encode(name).length > maxBranchNameLength) return tooLong;
-  const [, why] = forbidden.find(([pattern]) => pattern.test(name)) ?? [];
-  return why;
+  const [, reason] = forbidden.find(([pattern]) => pattern.test(name)) ?? [];
+  return reason;
 }
 
 const isBranchName = (text: string): text is BranchName => whyNot(text) === undefined;

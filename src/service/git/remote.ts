@@ -124,8 +124,8 @@ function parseFile(text: string, allowFile: boolean): Parsed<Remote> {
 
 /** Reads the address of a remote as a person wrote it, and refuses every form that could make git run something else. */
 export function parseRemote(text: string, { allowFile }: { readonly allowFile: boolean }): Parsed<Remote> {
-  const why = whyNotInAnyForm(text);
-  if (why !== undefined) return refused(why);
+  const reason = whyNotInAnyForm(text);
+  if (reason !== undefined) return refused(reason);
   if (/^https:\/\//i.test(text)) return parseHttps(text);
   if (/^ssh:\/\//i.test(text)) return parseSsh(text);
   if (/^file:\/\//i.test(text) || isAbsolute(text)) return parseFile(text, allowFile);

@@ -108,8 +108,8 @@ export function runProcess(
         child.stderr?.destroy();
       }, patienceAfterTerminate);
     };
-    const stop = (why: GitOutcome): void => {
-      stopped ??= why;
+    const stop = (reason: GitOutcome): void => {
+      stopped ??= reason;
       endAll();
     };
 

@@ -16,7 +16,7 @@ const maxDivider = 2;
 /** `want ID` in gitprotocol-v2(5); in gitprotocol-pack(5), capabilities follow the first. */
 const wantedId = /^want ([0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/i;
 
-const malformed = (why: string): Parsed<never> => refused(`The request is not in the format of git: ${why}.`);
+const malformed = (reason: string): Parsed<never> => refused(`The request is not in the format of git: ${reason}.`);
 
 /**
  * `command` in gitprotocol-v2(5). git also has `object-info`, which tells of any object whether it exists, published or not,

@@ -122,7 +122,7 @@ export async function authenticateRequest(
   if (token === undefined) throw unauthorized(signIn.how);
   if (!looksLikeTokenSecret(token)) throw tokenRefused('The API token is not known here.');
   const authentication = await authenticate(storage, token);
-  if (authentication.kind === 'refused') throw tokenRefused(authentication.why);
+  if (authentication.kind === 'refused') throw tokenRefused(authentication.reason);
   return authentication.bearer;
 }
 

@@ -50,7 +50,7 @@ export async function readUploadPackRequest(
     take(bytes.length);
   }
   const request = await inPieces(parseUploadPackRequest(bytes), onParsed);
-  if (!request.ok) throw new Refusal('malformed-request', request.why);
+  if (!request.ok) throw new Refusal('malformed-request', request.reason);
   return request.value;
 }
 

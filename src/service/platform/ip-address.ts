@@ -63,6 +63,6 @@ export function parseCidr(text: string): Parsed<Cidr> {
 /** For networks that stand in the code. */
 export function cidr(text: string): Cidr {
   const parsed = parseCidr(text);
-  if (!parsed.ok) throw new TypeError(parsed.why);
+  if (!parsed.ok) throw new TypeError(parsed.reason);
   return parsed.value;
 }

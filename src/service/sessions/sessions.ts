@@ -49,7 +49,7 @@ export async function startSession(db: Database, now: Now, { bearer, address, by
 
 export type Session =
   | { readonly kind: 'known'; readonly bearer: Bearer; readonly now: number }
-  | { readonly kind: 'refused'; readonly why: string };
+  | { readonly kind: 'refused'; readonly reason: string };
 
 /** Asked anew for every request: a session ends at once with its token's expiry or revocation. */
 export async function authenticateSession({ read, now }: Storage, secret: string): Promise<Session> {
@@ -61,7 +61,7 @@ export async function authenticateSession({ read, now }: Storage, secret: string
     .where('sessions.hash', '=', secretHash(secret))
     .where(sql<boolean>`sessions.expires_at > ${now}`)
     .executeTakeFirst();
-  if (row === undefined) return { kind: 'refused', why: 'The session has ended.' };
+  if (row === undefined) return { kind: 'refused', reason: 'The session has ended.' };
   const authentication = judgeToken(row);
   return authentication.kind === 'known' ? { ...authentication, now: row.now } : authentication;
 }

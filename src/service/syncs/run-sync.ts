@@ -59,9 +59,9 @@ async function fetch(
     };
   }
   const remote = parseRemote(sync.remote, { allowFile: allowFileRemotes });
-  if (!remote.ok) return { kind: 'failed', error: remote.why };
+  if (!remote.ok) return { kind: 'failed', error: remote.reason };
   const branch = parseBranchName(sync.branch);
-  if (!branch.ok) return { kind: 'failed', error: branch.why };
+  if (!branch.ok) return { kind: 'failed', error: branch.reason };
   try {
     const { workspace, lfs: settings } = sync;
     const limits = { timeoutMs, signal };

@@ -142,7 +142,7 @@ export interface WantedSync {
 export type SyncStart =
   | { readonly kind: 'queued'; readonly sync: Sync }
   /** Why is a sentence for a person. */
-  | { readonly kind: 'unknown-branch'; readonly why: string };
+  | { readonly kind: 'unknown-branch'; readonly reason: string };
 
 const maxNamed = 5;
 
@@ -161,10 +161,10 @@ export async function startPrepared(
   switch (preparation.kind) {
     case 'unknown-branch': {
       const { known, wasSynced } = preparation;
-      const why = wasSynced
+      const reason = wasSynced
         ? `The remote no longer has the branch ${branch}, so the mirror stopped serving it. The remote ${some(known)}`
         : `The remote has no branch ${branch}. It ${some(known)}`;
-      return { kind: 'unknown-branch', why };
+      return { kind: 'unknown-branch', reason };
     }
     case 'ready': {
       const { estimatedObjects } = preparation;

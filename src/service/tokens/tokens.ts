@@ -151,7 +151,7 @@ export async function revokeToken(db: Database, now: Now, id: string): Promise<R
 
 export type Authentication =
   | { readonly kind: 'known'; readonly bearer: Bearer }
-  | { readonly kind: 'refused'; readonly why: string };
+  | { readonly kind: 'refused'; readonly reason: string };
 
 const selectTokens = batchQuery((db, members, now) =>
   db
@@ -175,7 +175,7 @@ export async function authenticate(storage: Storage, secret: string): Promise<Au
   const hash = secretHash(secret);
   const row = await tokenOfHash(storage, hash);
   if (row === undefined || !sameHash(row.hash, hash))
-    return { kind: 'refused', why: 'The API token is not known here.' };
+    return { kind: 'refused', reason: 'The API token is not known here.' };
   return judgeToken(row);
 }
 
@@ -185,9 +185,9 @@ export function judgeToken(row: Row & { readonly now: number }): Authentication 
     case 'active':
       return { kind: 'known', bearer: bearerOf(row) };
     case 'expired':
-      return { kind: 'refused', why: `The API token "${row.name}" has expired.` };
+      return { kind: 'refused', reason: `The API token "${row.name}" has expired.` };
     case 'revoked':
-      return { kind: 'refused', why: `The API token "${row.name}" has been revoked.` };
+      return { kind: 'refused', reason: `The API token "${row.name}" has been revoked.` };
   }
 }
 

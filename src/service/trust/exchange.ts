@@ -28,10 +28,10 @@ export interface ExchangeRequest {
 export type ExchangeResult =
   | { readonly kind: 'exchanged'; readonly secret: string; readonly scopes: readonly Scope[] }
   /** Whatever is wrong with the JWT, or that no rule allows it: a stranger must not learn which. */
-  | { readonly kind: 'refused'; readonly why: string }
-  | { readonly kind: 'invalid-scope'; readonly why: string }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'invalid-scope'; readonly reason: string }
   | Limited
-  | { readonly kind: 'unavailable'; readonly why: string; readonly retryAfterSeconds: number };
+  | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
 export type ExchangeToken = (request: ExchangeRequest) => Promise<ExchangeResult>;
 
@@ -76,9 +76,9 @@ const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[])
 /** Exchanges the identity of a job for a token. */
 export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   const { storage, targets, metrics, log, publicUrl, clock } = parts;
-  const onTrouble = (issuer: string, why: string): void => {
+  const onTrouble = (issuer: string, reason: string): void => {
     metrics.issuerTroubles.inc();
-    log.warn({ issuer }, `the keys of the issuer cannot be had: ${why}`);
+    log.warn({ issuer }, `the keys of the issuer cannot be had: ${reason}`);
   };
   const verify = createVerifyIdentity(createIssuerKeys({ targets, clock, onTrouble }));
   const limitRefusals = createRefusalLimits(clock);
@@ -88,8 +88,8 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   async function exchange(request: ExchangeRequest): Promise<Attributed<ExchangeResult>> {
     const audience = publicUrl();
     if (audience === undefined) {
-      const why = 'The service does not know its public address: start it with --public-url.';
-      return { result: { kind: 'refused', why }, isRefused: true, subject: undefined };
+      const reason = 'The service does not know its public address: start it with --public-url.';
+      return { result: { kind: 'refused', reason }, isRefused: true, subject: undefined };
     }
     const { rules, issuers, now } = await readRules(storage, 'all');
     const verification = await verify(request.jwt, { issuers, audience, now });
@@ -114,8 +114,9 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   ): Promise<ExchangeResult> {
     const judgement = matchTrustRules(rules, identity.issuer, identity.claims, scopes.filter(isScope));
     if (judgement.kind === 'refused') return judgement;
-    if (judgement.kind === 'refused-scopes') return { kind: 'invalid-scope', why: judgement.why };
-    if (!scopes.every(isScope)) return { kind: 'invalid-scope', why: 'The job asks for a scope that does not exist.' };
+    if (judgement.kind === 'refused-scopes') return { kind: 'invalid-scope', reason: judgement.reason };
+    if (!scopes.every(isScope))
+      return { kind: 'invalid-scope', reason: 'The job asks for a scope that does not exist.' };
     return admit(judgement, identity, address);
   }
 
@@ -140,9 +141,9 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
       return { kind: 'limited', retryAfterSeconds: retryWhenBusySeconds };
     });
     metrics.tokenExchanges.inc({ outcome: exchanged.kind });
-    if ('why' in exchanged) {
+    if ('reason' in exchanged) {
       const about = { request_id: request.requestId, origin_address: request.address ?? undefined };
-      log.info(about, `no token for the identity of a job: ${exchanged.why}`);
+      log.info(about, `no token for the identity of a job: ${exchanged.reason}`);
     }
     return exchanged;
   };
@@ -163,7 +164,7 @@ async function issue(db: Database, now: Now, { trusted, identity, address }: Iss
   const run = provenRun(identity.issuer, identity.claims, owner);
   const rules = await db.selectFrom('trust_rules').select('id').where('id', 'in', trustRules).execute();
   if (rules.length < trustRules.length) {
-    return { kind: 'refused', why: 'A trust rule that allows the job was removed at the same moment.' };
+    return { kind: 'refused', reason: 'A trust rule that allows the job was removed at the same moment.' };
   }
   const secret = await createExchangedToken(db, now, {
     name: run.name,
@@ -176,7 +177,7 @@ async function issue(db: Database, now: Now, { trusted, identity, address }: Iss
     identity: identity.id,
     identityEndsAt: identity.endsAt,
   });
-  if (secret === undefined) return { kind: 'refused', why: `The JWT of ${run.name} was exchanged before.` };
+  if (secret === undefined) return { kind: 'refused', reason: `The JWT of ${run.name} was exchanged before.` };
   const audited = db
     .selectFrom('audit')
     .select('sequence')

@@ -16,7 +16,7 @@ export type FoundKey =
   /** It had none when it was last asked, and may have begun to use one since: it may not be asked again so soon. */
   | { readonly kind: 'not-known-yet'; readonly retryAfterSeconds: number }
   /** The issuer could not be asked. */
-  | { readonly kind: 'unavailable'; readonly why: string; readonly retryAfterSeconds: number };
+  | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
 /** A key by the header of a JWT. Only to be asked for issuers that a trust rule names: it sends requests to them. */
 export type FindKey = (issuer: string, header: { readonly alg: string; readonly kid: string }) => Promise<FoundKey>;
@@ -26,7 +26,7 @@ export interface IssuerKeysOptions {
   /** Counts milliseconds. */
   readonly clock: () => number;
   /** The keys of this issuer could not be had. */
-  readonly onTrouble: (issuer: string, why: string) => void;
+  readonly onTrouble: (issuer: string, reason: string) => void;
   /** For discovery and keys together. */
   readonly timeoutMs?: number;
 }
@@ -67,11 +67,11 @@ async function readText(answer: IncomingMessage): Promise<string> {
 
 async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {
   const target = parseTarget(address);
-  if (!target.ok) throw new IssuerTrouble(`its address cannot be used. ${target.why}`);
+  if (!target.ok) throw new IssuerTrouble(`its address cannot be used. ${target.reason}`);
   const { url, hostname } = target.value;
   const addresses = await check.addressesOf(hostname, signal);
   const judged = checkTargetAddresses(target.value, addresses, check);
-  if (!judged.ok) throw new IssuerTrouble(judged.why);
+  if (!judged.ok) throw new IssuerTrouble(judged.reason);
   const answer = await get(url, answering(addresses), signal);
   const { statusCode: status = 0 } = answer;
   if (status !== 200) {
@@ -167,6 +167,6 @@ export function createIssuerKeys({ targets, clock, onTrouble, timeoutMs = 5_000 
     const retryAfterSeconds = Math.max(1, Math.ceil((known.askedAt + askAgainAfterMs - clock()) / 1_000));
     if (known.trouble === undefined)
       return isFresh ? { kind: 'unknown' } : { kind: 'not-known-yet', retryAfterSeconds };
-    return { kind: 'unavailable', why: known.trouble, retryAfterSeconds };
+    return { kind: 'unavailable', reason: known.trouble, retryAfterSeconds };
   };
 }

@@ -13,10 +13,10 @@ export type TrustDecision =
       /** Null: all. */
       readonly workspaces: readonly string[] | null;
     }
-  /** `why` is a sentence for the log of the operator. A stranger is told nothing of it. */
-  | { readonly kind: 'refused'; readonly why: string }
-  /** The job is trusted, but no token can have these scopes: it may be told so. `why` is for the log all the same. */
-  | { readonly kind: 'refused-scopes'; readonly why: string };
+  /** `reason` is a sentence for the log of the operator. A stranger is told nothing of it. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** The job is trusted, but no token can have these scopes: it may be told so. `reason` is for the log all the same. */
+  | { readonly kind: 'refused-scopes'; readonly reason: string };
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,7 @@ function shownClaim(value: unknown): string {
 /** A claim that is not what a rule needs. */
 interface Difference {
   readonly claim: string;
-  readonly why: string;
+  readonly reason: string;
 }
 
 /** `workflow_ref` is OWNER/REPOSITORY/PATH@REF, in names: a file of the same path in another repository is another file. */
@@ -54,8 +54,8 @@ function differsInWorkflow(workflow: string, claims: Claims): Difference | undef
     found.startsWith(`${repository}/${workflow}@refs/`)
   )
     return undefined;
-  const why = `workflow_ref has to name ${shown(workflow)} in the repository of the job and ${shownClaim(found)}`;
-  return { claim: 'workflow_ref', why };
+  const reason = `workflow_ref has to name ${shown(workflow)} in the repository of the job and ${shownClaim(found)}`;
+  return { claim: 'workflow_ref', reason };
 }
 
 /**
@@ -67,16 +67,16 @@ function differsInEvent({ issuer, claims: needed }: TrustRule, claims: Claims): 
   const event = claimOf(claims, 'event_name');
   if (event === undefined ? !isGitHub(issuer) : typeof event === 'string' && !event.startsWith('pull_request'))
     return undefined;
-  const why = `event_name ${shownClaim(event)}, and pull requests are trusted only by a rule that names the event`;
-  return { claim: 'event_name', why };
+  const reason = `event_name ${shownClaim(event)}, and pull requests are trusted only by a rule that names the event`;
+  return { claim: 'event_name', reason };
 }
 
 function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
   // No rule is made so: somebody has written to the database by hand.
-  if (Object.keys(rule.claims).length === 0) return [{ claim: '', why: 'it names no claim, and so trusts nothing' }];
+  if (Object.keys(rule.claims).length === 0) return [{ claim: '', reason: 'it names no claim, and so trusts nothing' }];
   const ofClaims = Object.entries(rule.claims).flatMap(([claim, needed]): Difference[] => {
     const found = claimOf(claims, claim);
-    return found === needed ? [] : [{ claim, why: `${claim} has to be ${shown(needed)} and ${shownClaim(found)}` }];
+    return found === needed ? [] : [{ claim, reason: `${claim} has to be ${shown(needed)} and ${shownClaim(found)}` }];
   });
   const ofWorkflow = rule.workflow === null ? undefined : differsInWorkflow(rule.workflow, claims);
   return [...ofClaims, ofWorkflow, differsInEvent(rule, claims)].filter((difference) => difference !== undefined);
@@ -103,7 +103,7 @@ function whyNone(rules: readonly { readonly rule: TrustRule; readonly difference
   const name = rule.repository === null ? rule.id : `${rule.id} (${shown(rule.repository)})`;
   return `No trust rule matches the job. The nearest is ${name}: ${differences
     .slice(0, maxDifferences)
-    .map(({ why }) => why)
+    .map(({ reason }) => reason)
     .join('; ')}.`;
 }
 
@@ -144,20 +144,20 @@ export function matchTrustRules(
   const ofIssuer = rules
     .filter((rule) => rule.issuer === issuer)
     .map((rule) => ({ rule, differences: differencesOf(rule, claims) }));
-  if (ofIssuer.length === 0) return { kind: 'refused', why: `No trust rule names the issuer ${shown(issuer)}.` };
+  if (ofIssuer.length === 0) return { kind: 'refused', reason: `No trust rule names the issuer ${shown(issuer)}.` };
   const matching = ofIssuer.filter(({ differences }) => differences.length === 0).map(({ rule }) => rule);
   const [first] = matching;
-  if (first === undefined) return { kind: 'refused', why: whyNone(ofIssuer) };
+  if (first === undefined) return { kind: 'refused', reason: whyNone(ofIssuer) };
   if (matching.some(({ owner }) => owner !== first.owner)) {
     const owners = named(matching, ({ owner }) => ` (owner ${shown(owner)})`);
-    const why = `Several trust rules match the job and name different owners: ${owners}. Whose its locks would be is unclear.`;
-    return { kind: 'refused', why };
+    const reason = `Several trust rules match the job and name different owners: ${owners}. Whose its locks would be is unclear.`;
+    return { kind: 'refused', reason };
   }
   const allowed = allowedTogether(matching, requested);
   if (allowed !== undefined) return { kind: 'trusted', rules: matching, owner: first.owner, ...allowed };
-  const why =
+  const reason =
     requested.length > 0
       ? `The job asks for ${requested.join(', ')}, which the trust rules that match it do not allow: ${named(matching)}.`
       : `The trust rules that match the job allow different scopes in different workspaces, which one token cannot have: ${named(matching)}. Give them the same scopes or the same workspaces, or let the job ask for fewer scopes.`;
-  return { kind: 'refused-scopes', why };
+  return { kind: 'refused-scopes', reason };
 }

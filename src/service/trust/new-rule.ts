@@ -101,7 +101,7 @@ export function parseClaim(text: string): Parsed<RuleClaim> {
   const value = parseClaimValue(text.slice(end + 1));
   return value.ok
     ? accepted([name.value, value.value])
-    : refused(`The value of ${name.value} cannot be used. ${value.why}`);
+    : refused(`The value of ${name.value} cannot be used. ${value.reason}`);
 }
 
 /** The fields for claims of GitHub, in the order in which a rule has them. */
@@ -135,7 +135,7 @@ function wrongClaim(issuer: string, claims: readonly RuleClaim[]): string | unde
   for (const [claim, parse] of Object.values(fieldsOfGitHub)) {
     const value = claims.find(([name]) => name === claim)?.[1];
     const parsed = value === undefined ? undefined : parse(value);
-    if (parsed?.ok === false) return `The value of ${claim} cannot be used. ${parsed.why}`;
+    if (parsed?.ok === false) return `The value of ${claim} cannot be used. ${parsed.reason}`;
   }
   return undefined;
 }

@@ -5,8 +5,8 @@ import type { FindKey } from './issuer-keys.ts';
 export type IdentityVerification =
   | { readonly kind: 'verified'; readonly identity: Identity }
   /** `why` is a sentence for the log of the operator. The subject is undefined unless the signature is that of the issuer. */
-  | { readonly kind: 'refused'; readonly why: string; readonly subject: string | undefined }
-  | { readonly kind: 'unavailable'; readonly why: string; readonly retryAfterSeconds: number };
+  | { readonly kind: 'refused'; readonly reason: string; readonly subject: string | undefined }
+  | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
 /** What an issuer says of a job, to this service. */
 export interface Identity {
@@ -118,9 +118,9 @@ function idOf(jwt: string, { iss, jti }: JWTPayload): string {
 /** Whether an issuer that is trusted has made this out, for this service, and for now. */
 export function createVerifyIdentity(findKey: FindKey) {
   return async (jwt: string, { issuers, audience, now }: Expected): Promise<IdentityVerification> => {
-    const refused = (why: string, claims?: JWTPayload): IdentityVerification => ({
+    const refused = (reason: string, claims?: JWTPayload): IdentityVerification => ({
       kind: 'refused',
-      why,
+      reason,
       subject: claims && subjectOf(claims),
     });
     const unverified = readUnverified(jwt, issuers);
@@ -137,10 +137,10 @@ export function createVerifyIdentity(findKey: FindKey) {
         return {
           ...found,
           kind: 'unavailable',
-          why: `${noSuchKey} that is known yet: it was asked less than a minute ago.`,
+          reason: `${noSuchKey} that is known yet: it was asked less than a minute ago.`,
         };
       case 'unavailable':
-        return { ...found, why: `The keys of the issuer ${issuer} cannot be had: ${found.why}` };
+        return { ...found, reason: `The keys of the issuer ${issuer} cannot be had: ${found.reason}` };
     }
     try {
       const { payload: claims } = await jwtVerify(jwt, found.key, {

@@ -55,9 +55,9 @@ export function warningsOf(rule: TrustRule, all: readonly TrustRule[], workspace
   const overlaps = all
     .filter((other) => other.id !== rule.id && overlap(rule, other))
     .map((other) => whyNotBoth(rule, other))
-    .filter((why) => why !== undefined);
+    .filter((reason) => reason !== undefined);
   return [
-    ...[whyWide(rule), whyStrangers(rule)].filter((why) => why !== undefined),
+    ...[whyWide(rule), whyStrangers(rule)].filter((reason) => reason !== undefined),
     ...missing.map((id) => `There is no workspace "${id}" yet. The rule means one that is added later, too.`),
     ...overlaps.slice(0, maxOverlaps),
   ];

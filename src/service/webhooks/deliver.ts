@@ -15,13 +15,13 @@ export type DeliveryResult =
   | { readonly kind: 'gone'; readonly answer: ReceiverResponse }
   | {
       readonly kind: 'failed';
-      readonly why: string;
+      readonly reason: string;
       readonly answer?: ReceiverResponse;
       /** What the receiver asks for; at most a day. */
       readonly retryAfterSeconds?: number;
     }
   /** The target is not allowed; nothing was sent. */
-  | { readonly kind: 'refused-target'; readonly why: string }
+  | { readonly kind: 'refused-target'; readonly reason: string }
   /** The caller cancelled it. It may have reached the receiver. */
   | { readonly kind: 'cancelled' };
 
@@ -49,7 +49,7 @@ export const maxAnswerBytes = 64 * 1_024;
 export async function deliver(request: DeliveryRequest, terms: Terms): Promise<DeliveryResult> {
   const { check, timeoutMs = 15_000, signal, now = () => new Date() } = terms;
   const parsed = parseTarget(request.url);
-  if (!parsed.ok) return { kind: 'refused-target', why: parsed.why };
+  if (!parsed.ok) return { kind: 'refused-target', reason: parsed.reason };
   const target = parsed.value;
 
   const ending = new AbortController();
@@ -62,7 +62,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
   try {
     const addresses = await check.addressesOf(target.hostname, ending.signal);
     const judged = checkTargetAddresses(target, addresses, check);
-    if (!judged.ok) return { kind: 'refused-target', why: judged.why };
+    if (!judged.ok) return { kind: 'refused-target', reason: judged.reason };
 
     stage = 'connecting';
     const answer = await exchange(target, addresses, request, ending.signal, (reached) => {
@@ -73,8 +73,10 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
     return resultOf(target, read, kept, now());
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
-    const why = ending.signal.aborted ? timeoutReason(target, stage, timeoutMs) : failureReason(target, stage, error);
-    return { kind: 'failed', why };
+    const reason = ending.signal.aborted
+      ? timeoutReason(target, stage, timeoutMs)
+      : failureReason(target, stage, error);
+    return { kind: 'failed', reason };
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', end);
@@ -90,8 +92,8 @@ function resultOf(
   if (status >= 200 && status < 300) return { kind: 'delivered', answer };
   if (status === 410) return { kind: 'gone', answer };
   const wait = retryAfterSeconds(headers['retry-after'], now);
-  const why = rejectionReason(target, status);
-  return { kind: 'failed', why, answer, ...(wait !== undefined && { retryAfterSeconds: wait }) };
+  const reason = rejectionReason(target, status);
+  return { kind: 'failed', reason, answer, ...(wait !== undefined && { retryAfterSeconds: wait }) };
 }
 
 /** Sends the request to one of the addresses that were judged, and to no other: the name is not looked up again. */

@@ -115,10 +115,10 @@ export async function claimDelivery(
 
 export type DeliveryEnd =
   | { readonly kind: 'delivered' }
-  | { readonly kind: 'retry'; readonly afterMs: number; readonly why: string }
-  | { readonly kind: 'given-up'; readonly why: string }
+  | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
+  | { readonly kind: 'given-up'; readonly reason: string }
   /** The receiver wants nothing more: the hook sleeps, and what waits for it is dropped. */
-  | { readonly kind: 'gone'; readonly why: string };
+  | { readonly kind: 'gone'; readonly reason: string };
 
 /** The attempt that is settled. */
 export interface AttemptMade {
@@ -149,7 +149,7 @@ export async function settleDelivery(
       last_attempt_at: sql<number>`${now} - ${duration}`,
       last_duration_ms: duration,
       last_answer: answer === null ? null : JSON.stringify(answer),
-      last_error: end.kind === 'delivered' ? null : end.why,
+      last_error: end.kind === 'delivered' ? null : end.reason,
     })
     .where('id', '=', id)
     .where('lease_owner', '=', lease)
@@ -168,7 +168,7 @@ export async function settleDelivery(
   await markFailing(db, now, hook, isFailing);
   await shortenBacklog(db, hook.id);
   await makeNextDue(db, now, hook.id, row.ordering_key);
-  if (end.kind === 'gone') await putToSleep(db, now, hook, end.why);
+  if (end.kind === 'gone') await putToSleep(db, now, hook, end.reason);
   return true;
 }
 
@@ -199,7 +199,7 @@ async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: 
 }
 
 /** Unless the hook was registered again since the attempt began: what the receiver said was not of that. */
-async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, why: string): Promise<void> {
+async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, reason: string): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('hooks')
     .set({ active: 0, inactive_why: 'gone' satisfies InactiveReason, updated_at: now })
@@ -209,7 +209,7 @@ async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, w
   if (numUpdatedRows === 0n) return;
   await db
     .updateTable('deliveries')
-    .set({ ...over(now), status: 'dropped' satisfies DeliveryStatus, last_error: why })
+    .set({ ...over(now), status: 'dropped' satisfies DeliveryStatus, last_error: reason })
     .where('hook_id', '=', id)
     .where('finished_at', 'is', null)
     .execute();

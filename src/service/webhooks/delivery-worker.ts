@@ -36,7 +36,7 @@ const usualTerms: DeliveryTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, sch
 /** The schedule ends long before. This is for what waited for others first, or a dead receiver's queue had no end. */
 const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
 
-type Attempted = DeliveryResult | { readonly kind: 'impossible'; readonly why: string };
+type Attempted = DeliveryResult | { readonly kind: 'impossible'; readonly reason: string };
 
 async function attempt(
   targets: TargetCheck,
@@ -46,7 +46,7 @@ async function attempt(
 ): Promise<Attempted> {
   const request = deliveryRequest(hook, event, new Date());
   // The hook was registered again in another format, which cannot express an event that is still under way.
-  if (!request.ok) return { kind: 'impossible', why: request.why };
+  if (!request.ok) return { kind: 'impossible', reason: request.reason };
   return deliver(request.value, { check: targets, timeoutMs, signal });
 }
 
@@ -56,22 +56,22 @@ function endOf(
   { attempts, again, ageMs }: ClaimedDelivery,
   schedule: DeliveryTerms['schedule'],
 ): DeliveryEnd | undefined {
-  const later = (why: string, atLeastSeconds = 0): DeliveryEnd => {
+  const later = (reason: string, atLeastSeconds = 0): DeliveryEnd => {
     const wait = schedule(attempts + 1);
-    if (wait === undefined || again || ageMs > maxAgeMs) return { kind: 'given-up', why };
-    return { kind: 'retry', afterMs: Math.max(wait, atLeastSeconds * 1_000), why };
+    if (wait === undefined || again || ageMs > maxAgeMs) return { kind: 'given-up', reason };
+    return { kind: 'retry', afterMs: Math.max(wait, atLeastSeconds * 1_000), reason };
   };
   switch (outcome.kind) {
     case 'delivered':
       return { kind: 'delivered' };
     case 'gone':
-      return { kind: 'gone', why: 'The receiver answered 410: it wants no more deliveries.' };
+      return { kind: 'gone', reason: 'The receiver answered 410: it wants no more deliveries.' };
     case 'failed':
-      return later(outcome.why, outcome.retryAfterSeconds);
+      return later(outcome.reason, outcome.retryAfterSeconds);
     case 'refused-target':
-      return later(outcome.why);
+      return later(outcome.reason);
     case 'impossible':
-      return { kind: 'given-up', why: outcome.why };
+      return { kind: 'given-up', reason: outcome.reason };
     case 'cancelled':
       return undefined;
   }
@@ -111,7 +111,7 @@ export async function runDelivery(
   metrics.deliveries.inc({ outcome: end.kind });
   if (end.kind !== 'delivered') {
     log.warn(
-      { ...about, attempt: delivery.attempts + 1, outcome: end.kind, why: end.why },
+      { ...about, attempt: delivery.attempts + 1, outcome: end.kind, reason: end.reason },
       'a webhook was not delivered',
     );
   }

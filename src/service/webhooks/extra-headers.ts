@@ -56,8 +56,8 @@ export function parseExtraHeaders(requested: Readonly<Record<string, string>>): 
     if (name === unsafeName) return refused(whyUnsafe);
     if (isOurs(name)) return refused(`The header ${name} is set by the delivery itself: leave it out.`);
     if (headers.has(name)) return refused(`The header ${name} is there twice: upper and lower case do not count.`);
-    const why = whyNotValue(value);
-    if (why !== undefined) return refused(`The header ${name} ${why}`);
+    const reason = whyNotValue(value);
+    if (reason !== undefined) return refused(`The header ${name} ${reason}`);
     headers.set(name, value);
   }
   // Every entry has been checked above.

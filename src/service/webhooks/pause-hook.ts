@@ -5,7 +5,7 @@ import { findHook, type HookChange, hookOf, type InactiveReason, inactiveWhyOf, 
 export type Pause =
   | { readonly kind: 'paused'; readonly hook: Hook }
   /** Nothing was changed. */
-  | { readonly kind: 'inactive-already'; readonly why: InactiveReason; readonly hook: Hook }
+  | { readonly kind: 'inactive-already'; readonly reason: InactiveReason; readonly hook: Hook }
   | { readonly kind: 'absent' };
 
 /**
@@ -15,8 +15,8 @@ export type Pause =
 export async function pauseHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<Pause> {
   const found = await findHook(db, workspace, id);
   if (found === undefined) return { kind: 'absent' };
-  const why = inactiveWhyOf(found);
-  if (why !== null) return { kind: 'inactive-already', why, hook: hookOf(found) };
+  const reason = inactiveWhyOf(found);
+  if (reason !== null) return { kind: 'inactive-already', reason, hook: hookOf(found) };
   const changed = db.updateTable('hooks').set({ active: 0, inactive_why: 'paused' satisfies InactiveReason });
   const hook = await changed.where('id', '=', id).returningAll().executeTakeFirstOrThrow();
   await recordHookAudit(db, now, { actor, action: 'hook.paused', hook });

@@ -84,7 +84,7 @@ export const hookRequestSchema = z
   })
   .superRefine(({ format, events }, context) => {
     const subscription = parseSubscription(format, events);
-    if (!subscription.ok) context.addIssue({ code: 'custom', path: ['format'], message: subscription.why });
+    if (!subscription.ok) context.addIssue({ code: 'custom', path: ['format'], message: subscription.reason });
   })
   .openapi('HookRequest');
 
@@ -99,7 +99,7 @@ export type HookRequest = z.output<typeof hookRequestSchema>;
 
 export async function targetOf({ url }: HookRequest, targets: TargetCheck): Promise<Target> {
   const target = await checkTarget(url, targets);
-  if (!target.ok) throw invalid({ pointer: '#/url', detail: target.why });
+  if (!target.ok) throw invalid({ pointer: '#/url', detail: target.reason });
   return target.value;
 }
 

@@ -16,12 +16,12 @@ export interface SendAgainRequest {
 export type SendAgain =
   /** After an earlier one about the same, where that is not over. */
   | { readonly kind: 'sent-again'; readonly due: 'at-once' | 'after-another' }
-  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'absent' };
 
 type DeliveryRow = Selectable<Tables['deliveries']>;
 
-const refused = (why: string): SendAgain => ({ kind: 'refused', why });
+const refused = (reason: string): SendAgain => ({ kind: 'refused', reason });
 
 const whyInactive: Readonly<Record<InactiveReason, string>> = {
   paused: 'The webhook is paused: resume it first.',

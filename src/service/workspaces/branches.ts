@@ -11,9 +11,9 @@ export const listBranchesTimeout = { timeoutMs: 10_000 };
 
 export type BranchListing =
   | { readonly kind: 'listed'; readonly branches: readonly Branch[] }
-  | { readonly kind: 'no-answer'; readonly why: string }
+  | { readonly kind: 'no-answer'; readonly reason: string }
   /** It was not asked, because too many others are. */
-  | { readonly kind: 'busy'; readonly why: string };
+  | { readonly kind: 'busy'; readonly reason: string };
 
 export type ListBranches = (workspace: StoredWorkspace) => Promise<BranchListing>;
 
@@ -52,7 +52,8 @@ export function createListBranches(storage: Storage, remotes: Remotes): ListBran
         })),
       };
     } catch (error) {
-      if (error instanceof GitError) return { kind: error.kind === 'busy' ? 'busy' : 'no-answer', why: error.message };
+      if (error instanceof GitError)
+        return { kind: error.kind === 'busy' ? 'busy' : 'no-answer', reason: error.message };
       throw error;
     }
   };

@@ -17,7 +17,7 @@ export interface RemoteListing {
 
 export interface RemoteFailure {
   /** A sentence for a person. */
-  readonly why: string;
+  readonly reason: string;
   readonly askedAt: number;
   /** When it was given up. */
   readonly answeredAt: number;
@@ -86,7 +86,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
       return remember(workspace, { listing: { ...answer, ...times() }, failure: undefined });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
-      return remember(workspace, { listing: known(workspace).listing, failure: { why: error.message, ...times() } });
+      return remember(workspace, { listing: known(workspace).listing, failure: { reason: error.message, ...times() } });
     }
   }
 

@@ -38,7 +38,7 @@ export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
 
   const remoteOf = ({ remote }: StoredWorkspace) => {
     const parsed = parseRemote(remote, { allowFile });
-    if (!parsed.ok) throw new GitError('failed', parsed.why);
+    if (!parsed.ok) throw new GitError('failed', parsed.reason);
     return parsed.value;
   };
 

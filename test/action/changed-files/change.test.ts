@@ -20,7 +20,7 @@ const parse = (event: string, payload: unknown) => parseChange(event, JSON.parse
 /** What it is called, or why it is refused. */
 function nameIn(event: string, payload: object): string {
   const change = parse(event, payload);
-  return change.ok ? nameOf(change.value) : change.why;
+  return change.ok ? nameOf(change.value) : change.reason;
 }
 
 describe('an event', () => {
@@ -111,7 +111,7 @@ test('any JSON, of any event, is a change that can be looked up or a sentence', 
     fc.property(event, fc.oneof(shaped, fc.jsonValue()), (name, payload) => {
       const change = parse(name, payload);
       if (!change.ok) {
-        expect(change.why).toMatch(/^[A-Z].* Name the files with `path` instead\.$/s);
+        expect(change.reason).toMatch(/^[A-Z].* Name the files with `path` instead\.$/s);
         return;
       }
       const { value } = change;
@@ -152,7 +152,7 @@ describe('where the files of a change are looked up', () => {
 
   test('is reached by plain http beyond this machine only if that is allowed', async () => {
     const event = await eventWith({ apiUrl: 'http://github.example.com/api/v3' });
-    expect(findSource(event, access)).toMatchObject({ ok: false, why: expect.stringContaining('plain http') });
+    expect(findSource(event, access)).toMatchObject({ ok: false, reason: expect.stringContaining('plain http') });
     expect(findSource(event, { ...access, allowHttp: true }).ok).toBe(true);
   });
 
@@ -166,6 +166,6 @@ describe('where the files of a change are looked up', () => {
     ['an address of a file', { apiUrl: 'file:///etc/passwd' }, 'GITHUB_API_URL'],
   ])('is not found with %s, in a sentence', async (_name, others, words, text) => {
     const source = findSource(await eventWith(others, text), access);
-    expect(source).toMatchObject({ ok: false, why: expect.stringContaining(words) });
+    expect(source).toMatchObject({ ok: false, reason: expect.stringContaining(words) });
   });
 });

@@ -25,7 +25,7 @@ test('the advice is always longer than the lock, and never much', () => {
     fc.property(fc.integer({ min: 1, max: 6 * 3_600_000 }), (ms) => {
       const [, wait = ''] = /`wait: (.*)`/.exec(adviceAfter(ms)) ?? [];
       const duration = parseDuration(wait);
-      if (!duration.ok) throw new Error(duration.why);
+      if (!duration.ok) throw new Error(duration.reason);
       expect(milliseconds(duration.value)).toBeGreaterThan(ms);
       expect(milliseconds(duration.value)).toBeLessThanOrEqual(1.5 * ms + 120_000);
     }),

@@ -43,7 +43,7 @@ describe('a lock', () => {
     [
       'in a list that is not whole is not known',
       own({ id }),
-      { kind: 'unknown', why: 'It is cut.' },
+      { kind: 'unknown', reason: 'It is cut.' },
       during,
       'unknown',
     ],
@@ -85,7 +85,7 @@ describe('a report', () => {
   const kept: CheckResult = { path: lockPath('a'), kind: 'kept', lock };
   const taken: CheckResult = { path: lockPath('b'), kind: 'lost', lock, holder };
   const gone: CheckResult = { path: lockPath('c'), kind: 'lost', lock, holder: undefined };
-  const unknown: CheckResult = { path: lockPath('d'), kind: 'unknown', why: 'The service did not answer.' };
+  const unknown: CheckResult = { path: lockPath('d'), kind: 'unknown', reason: 'The service did not answer.' };
   const report = (results: readonly CheckResult[], gap?: string) =>
     checkReport({ ...place, results, gap }, during, asItIs);
 
@@ -124,8 +124,8 @@ describe('a report', () => {
 
   test('says when a lock was lost, as far as that is known', () => {
     const lost = { path, kind: 'lost', lock, holder: undefined } as const;
-    const [why] = checkReport({ ...place, results: [lost], gap: undefined }, after, asItIs).failures;
-    expect(why).toContain('It had ended at 13:00 UTC (5 min ago); a longer `ttl` would have kept it.');
+    const [reason] = checkReport({ ...place, results: [lost], gap: undefined }, after, asItIs).failures;
+    expect(reason).toContain('It had ended at 13:00 UTC (5 min ago); a longer `ttl` would have kept it.');
     expect(report([{ ...lost, lock: {} }]).failures).toEqual([
       'This job has lost its lock on Content/Hero.uasset. Nobody holds the path now.',
     ]);

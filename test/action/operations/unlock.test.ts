@@ -77,8 +77,8 @@ const all: { readonly [Kind in UnlockResult['kind']]: Extract<UnlockResult, { ki
   'not-ours': { path, kind: 'not-ours' },
   'left-alone': { path, kind: 'left-alone' },
   refused: { path, kind: 'refused', holder, request: 'DELETE /v1/a: 403 Forbidden, request id req-1' },
-  unclear: { path, kind: 'unclear', why: 'It lost its connection.' },
-  failed: { path, kind: 'failed', why: 'It lost its connection.' },
+  unclear: { path, kind: 'unclear', reason: 'It lost its connection.' },
+  failed: { path, kind: 'failed', reason: 'It lost its connection.' },
 };
 const { released, absent, lost, held } = all;
 const outcomeOf = (...results: readonly UnlockResult[]) =>

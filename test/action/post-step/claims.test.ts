@@ -59,8 +59,8 @@ describe('what a step has to release', () => {
     const entries: readonly Entry[] = [
       ...[...a, intentOf('b'), grantOf('b')],
       { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at },
-      { kind: 'unrenewed', ...place, step: 's', at, why: 'It is down.' },
-      { kind: 'unrenewed', ...place, step: 'other', at, why: 'It is full.' },
+      { kind: 'unrenewed', ...place, step: 's', at, reason: 'It is down.' },
+      { kind: 'unrenewed', ...place, step: 'other', at, reason: 'It is full.' },
     ];
     expect(claims({ entries })).toMatchObject({ losses: [at, undefined], renewalTrouble: 'It is down.' });
     expect(claims({ entries: entries.slice(0, 4) }).renewalTrouble).toBeUndefined();

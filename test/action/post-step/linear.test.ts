@@ -48,7 +48,7 @@ function endStep(ledger: Ledger, grants: readonly Grant[]): void {
   ]);
   ledger.append(...endings);
   const results = claims.held.map(({ grant }, index): CandidateResult => {
-    if (index % 4 === 0) return { kind: 'failed', grant, why: 'It lost its connection.' };
+    if (index % 4 === 0) return { kind: 'failed', grant, reason: 'It lost its connection.' };
     if (index % 4 === 1) return { kind: 'lost', grant, holder: undefined };
     return { kind: 'released', grant };
   });

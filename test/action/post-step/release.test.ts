@@ -76,7 +76,11 @@ describe('at the end of a job', () => {
   test('what goes on failing is told as it failed last, before the time is over', async () => {
     const { results, tries, lines, tookMs } = await ending([claimOf('a')], () => failing(refused(502)));
     expect(results).toMatchObject([
-      { kind: 'failed', why: expect.stringMatching(/^The service failed\./), request: expect.stringContaining('502') },
+      {
+        kind: 'failed',
+        reason: expect.stringMatching(/^The service failed\./),
+        request: expect.stringContaining('502'),
+      },
     ]);
     expect(results).toMatchObject([{ request: expect.stringContaining(`, ${tries.length} attempts`) }]);
     expect(lines[0]).toMatch(
@@ -97,7 +101,7 @@ describe('at the end of a job', () => {
     const cutOff = { kind: 'deadline', last: undefined, retryAfterMs: undefined } as const;
     for (const last of [cutOff, { kind: 'aborted' } as const]) {
       const { results } = await ending([claimOf('a')], (_, number) => failing(number < 3 ? refused(502) : last));
-      expect(results).toMatchObject([{ kind: 'failed', why: expect.stringMatching(/^The service failed\./) }]);
+      expect(results).toMatchObject([{ kind: 'failed', reason: expect.stringMatching(/^The service failed\./) }]);
     }
   });
 
@@ -183,7 +187,7 @@ describe('at the end of a job', () => {
       return released;
     });
     expect(results).toMatchObject([
-      { kind: 'failed', why: expect.stringMatching(/^Internal error: x is not a function\. This is a bug/) },
+      { kind: 'failed', reason: expect.stringMatching(/^Internal error: x is not a function\. This is a bug/) },
       { kind: 'released', grant: { path: 'b' } },
     ]);
   });

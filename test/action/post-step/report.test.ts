@@ -15,7 +15,7 @@ const grant = grantOf('a');
 const over = grantOf('a', { lock: lockOf('a', { expires_at: iso(10 * minute) }) });
 const intent = intentOf('i');
 const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(20 * minute) };
-const why = 'It lost its connection.';
+const reason = 'It lost its connection.';
 const lost = (path: string, its = grantOf(path)): CandidateResult => ({ kind: 'lost', grant: its, holder: undefined });
 
 describe('the end of a job', () => {
@@ -25,8 +25,8 @@ describe('the end of a job', () => {
     [{ kind: 'gone', grant: over }, 1],
     [{ kind: 'replaced', grant, holder: undefined }, 1],
     [{ kind: 'left-alone', grant }, 1],
-    [{ kind: 'failed', grant, why }, 1],
-    [{ kind: 'unproven', intent, why }, 1],
+    [{ kind: 'failed', grant, reason }, 1],
+    [{ kind: 'unproven', intent, reason }, 1],
     [{ kind: 'never-granted', intent }, 0],
   ])('fails no job for %j, and warns of what stays or did not last', (result, warnings) => {
     expect(report([result]).failures).toEqual([]);
@@ -91,7 +91,7 @@ describe('the end of a job', () => {
   test('names five locks that could not be released with how to release them, and counts the others', () => {
     const failed = Array.from(
       { length: 8 },
-      (_, n): CandidateResult => ({ kind: 'failed', grant: grantOf(`f${n}`), why }),
+      (_, n): CandidateResult => ({ kind: 'failed', grant: grantOf(`f${n}`), reason }),
     );
     const { warnings, lines } = report(failed);
     expect(warnings).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('the end of a job', () => {
 
   test('says of a lock that could not be released why, what to do, and last which request it was', () => {
     const request = 'DELETE /v1/workspaces/game/locks/a: 503 Service Unavailable';
-    const [warning] = report([{ kind: 'failed', grant, why, request }]).warnings;
+    const [warning] = report([{ kind: 'failed', grant, reason, request }]).warnings;
     expect(warning).toMatch(
       /^1 lock could not .*\. It lost its connection\. To release it yourself: a \(.*\): curl .*'/,
     );
@@ -112,7 +112,7 @@ describe('the end of a job', () => {
 
   test('has a table with dates, without ids, and with an end only for locks that may still be there', () => {
     const { table } = report([
-      { kind: 'failed', grant: grantOf('f'), why },
+      { kind: 'failed', grant: grantOf('f'), reason },
       { kind: 'released', grant },
       { kind: 'never-granted', intent },
     ]);
@@ -131,7 +131,7 @@ describe('the end of a job', () => {
     const { sentence, table } = report([
       { kind: 'never-granted', intent },
       { kind: 'released', grant: grantOf('b') },
-      { kind: 'failed', grant: grantOf('c'), why: '' },
+      { kind: 'failed', grant: grantOf('c'), reason: '' },
       lost('a'),
     ]);
     expect(table.rows.map(([path]) => path)).toEqual(['a', 'c', 'b', 'i']);

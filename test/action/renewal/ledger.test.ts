@@ -20,7 +20,7 @@ const renewed = (ms: number, ...except: readonly string[]): Renewed => ({
 });
 const lost = (path: string, ms: number): Entry => ({ kind: 'lost', ...job, path, key: path, at: iso(ms) });
 const releasing = (path: string, ms: number): Entry => ({ kind: 'releasing', ...place, path, at: iso(ms) });
-const unrenewed = (why: string): Entry => ({ kind: 'unrenewed', ...job, at: iso(0), why });
+const unrenewed = (reason: string): Entry => ({ kind: 'unrenewed', ...job, at: iso(0), reason });
 
 const leftOut = (ms: number, ...all: readonly string[]): Entry => ({
   kind: 'left-out',

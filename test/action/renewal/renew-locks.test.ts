@@ -57,7 +57,7 @@ const down = (fromMs: number, toMs: number) => (sent: Sent) =>
 
 function bodyOf(value: Reply['body']): ClientResponse['body'] {
   if (value === undefined) return { kind: 'empty' };
-  if (typeof value === 'string') return { kind: 'other', why: 'it is not JSON', excerpt: value, isHtml: true };
+  if (typeof value === 'string') return { kind: 'other', reason: 'it is not JSON', excerpt: value, isHtml: true };
   return { kind: 'json', value: JSON.parse(JSON.stringify(value)), byteLength: 0 };
 }
 

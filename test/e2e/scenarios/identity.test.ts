@@ -303,13 +303,13 @@ describe('a job that gets no token', () => {
       () => runnerSays(200, secret),
       'The answer cannot be used: the response contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
     ],
-  ])('because the endpoint of GitHub %s is told so', async (_, behave, why) => {
+  ])('because the endpoint of GitHub %s is told so', async (_, behave, reason) => {
     behave();
     try {
       const { proxy, job } = await openJobWithIdentity();
       const result = await job.run({ with: { ...listing.with, retries: '1', audience } });
       expect(errorsOf(result)).toEqual([
-        `GitHub has not told who this job is, so the service gives it no token. ${why}`,
+        `GitHub has not told who this job is, so the service gives it no token. ${reason}`,
       ]);
       expect(await everythingLeft(job, result)).not.toContain(secret);
       expect(proxy.passed).toEqual([]);
@@ -339,12 +339,12 @@ describe('a job that gets no token', () => {
       json(200, {}),
       /^The service gives this job no token\. The answer cannot be used: there is no token in it\. Check .* \(POST \/v1\/token: 200 OK, 2 attempts\)\.$/,
     ],
-  ])('because a service %s is told so', async (_, answer, why) => {
+  ])('because a service %s is told so', async (_, answer, reason) => {
     const server = await startOtherServer(answer);
     const env = { ...issuer.runnerEnvironment, WORKSPACE_TOKEN: '' };
     const job = await jobAt(server.baseUrl, { env });
     const result = await job.run({ with: { ...listing.with, retries: '1' } });
-    expect(errorsOf(result)).toEqual([expect.stringMatching(why)]);
+    expect(errorsOf(result)).toEqual([expect.stringMatching(reason)]);
     for (const { url, headers } of server.requests)
       expect([url, headers.authorization]).toEqual(['/v1/token', undefined]);
   });

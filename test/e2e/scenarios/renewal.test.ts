@@ -158,11 +158,11 @@ const withoutMemory = preload(`
 `);
 const withoutNode = preload(`process.execPath = '/nowhere/node';`);
 
-for (const [why, NODE_OPTIONS] of [
+for (const [reason, NODE_OPTIONS] of [
   ['spawn ENOMEM', withoutMemory],
   ['spawn /nowhere/node ENOENT', withoutNode],
 ] as const) {
-  test(`a step keeps its lock and warns where nothing can be started that renews it: ${why}`, async ({
+  test(`a step keeps its lock and warns where nothing can be started that renews it: ${reason}`, async ({
     expect,
     place,
   }) => {
@@ -175,7 +175,7 @@ for (const [why, NODE_OPTIONS] of [
         {
           level: 'warning',
           message: expect.stringContaining(
-            `Could not start the process that renews the locks (${why}). They last until `,
+            `Could not start the process that renews the locks (${reason}). They last until `,
           ),
         },
       ],

@@ -29,27 +29,27 @@ interface Played {
 /** Whatever the step says is what the service did: and it did nothing to the lock that came later. */
 async function expectTruth(place: Place, { path, first, theirs, proxy, result }: Played): Promise<void> {
   const now = await place.lockOn(path);
-  const why = `${path}: ${JSON.stringify(result.outputs)}\n${result.log}`;
-  if (theirs !== undefined) expect(now?.id, `theirs on ${why}`).toBe(theirs.id);
+  const reason = `${path}: ${JSON.stringify(result.outputs)}\n${result.log}`;
+  if (theirs !== undefined) expect(now?.id, `theirs on ${reason}`).toBe(theirs.id);
   const didRelease = proxy.passed.some((one) => isReleasing(one) && one.path === path && one.status === 204);
   const { status, released } = result.outputs;
-  expect(JSON.parse(released ?? '[]'), why).toEqual(status === 'released' ? [path] : []);
+  expect(JSON.parse(released ?? '[]'), reason).toEqual(status === 'released' ? [path] : []);
   switch (status) {
     case 'released':
-      expect(didRelease, why).toBe(true);
-      expect(now?.id, why).not.toBe(first?.id);
+      expect(didRelease, reason).toBe(true);
+      expect(now?.id, reason).not.toBe(first?.id);
       break;
     case 'absent':
-      expect([didRelease, now], why).toEqual([false, undefined]);
+      expect([didRelease, now], reason).toEqual([false, undefined]);
       break;
     case 'held':
       // Where nothing tells whether it was done, the step says so and fails.
-      if (result.log.includes('It is not known whether the lock')) expect(result.conclusion, why).toBe('failure');
-      else expect([didRelease, now === undefined], why).toEqual([false, false]);
+      if (result.log.includes('It is not known whether the lock')) expect(result.conclusion, reason).toBe('failure');
+      else expect([didRelease, now === undefined], reason).toEqual([false, false]);
       break;
     default:
       // It was not this job's lock, so it cannot be lost; and where nothing is known, that is a failure.
-      expect([status, result.conclusion], why).toEqual([undefined, 'failure']);
+      expect([status, result.conclusion], reason).toEqual([undefined, 'failure']);
   }
 }
 

@@ -176,9 +176,9 @@ describe.each(databaseKinds)('on $name', (kind) => {
       [edited(format, 'another format'), 'The file is not a backup that this version of workspace-service can read'],
       [Buffer.from('text'), 'The file is not a backup that this version of workspace-service can read'],
     ] as const;
-    for (const [broken, why] of cases) {
-      await expect(restore(storage, broken, { replace: true }), why).rejects.toThrow(why);
-      expect(await rowsOf(storage), why).toEqual(before);
+    for (const [broken, reason] of cases) {
+      await expect(restore(storage, broken, { replace: true }), reason).rejects.toThrow(reason);
+      expect(await rowsOf(storage), reason).toEqual(before);
     }
   });
 });

@@ -78,9 +78,9 @@ test('a file that exists is not overwritten, and one that does not exist is not 
     [['restore', join(parent, 'none'), `--data=${join(parent, 'data')}`], 'it does not exist.'],
     [['restore', parent, `--data=${join(parent, 'data')}`], 'it is a folder.'],
   ] as const;
-  for (const [args, why] of cases) {
+  for (const [args, reason] of cases) {
     const { code, stdout, stderr } = await run(...args);
-    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(why) });
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(reason) });
   }
   expect(await readFile(file, 'utf8')).toBe('kept');
 });

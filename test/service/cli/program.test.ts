@@ -128,10 +128,10 @@ describe('a command line', () => {
   });
 
   test('never repeats a value that may be secret', async () => {
-    const [others, why] = [enough.slice(0, -1), 'cannot be used. It must be a word.'];
-    expect(await read([...others, '--remote=s3cret1'])).toEqual([`--remote ${why}`]);
+    const [others, reason] = [enough.slice(0, -1), 'cannot be used. It must be a word.'];
+    expect(await read([...others, '--remote=s3cret1'])).toEqual([`--remote ${reason}`]);
     const environment = { WORKSPACE_SERVICE_REMOTE: 's3cret2' };
-    expect(await read(others, environment)).toEqual([`WORKSPACE_SERVICE_REMOTE ${why}`]);
+    expect(await read(others, environment)).toEqual([`WORKSPACE_SERVICE_REMOTE ${reason}`]);
   });
 
   test('asks for help among mistakes, too', async () => {

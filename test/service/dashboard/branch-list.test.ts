@@ -68,17 +68,17 @@ test('a sync is offered to who may start one, and queued once, under the name of
 test('a branch that cannot be synced is refused beside its field, with what was typed', async () => {
   const { workspace } = await workspaceWith();
   const visitor = await visitorWith('sync');
-  const refused: readonly (readonly [branch: string, why: RegExp])[] = [
+  const refused: readonly (readonly [branch: string, reason: RegExp])[] = [
     ['mian', /value="mian".*The remote has no branch mian\. It has main\./s],
     ['a..b', /must not have two dots in a row/],
     ['', /must not be empty/],
     ['"><img/src=x/onerror=alert(1)>', /The remote has no branch/],
     ['exe\u202Efdp', /The remote has no branch exe\\u\{202e\}fdp/],
   ];
-  for (const [branch, why] of refused) {
+  for (const [branch, reason] of refused) {
     const { status, text } = await visitor.submit('/', `/workspaces/${workspace}/sync`, { branch });
     expect([branch, status]).toEqual([branch, 422]);
-    expect(text).toMatch(why);
+    expect(text).toMatch(reason);
     expect(text).toMatch(/<input id="branch"[^>]*aria-invalid="true"/);
     expectHarmless(text);
     expect(text).not.toContain('<img/');

@@ -213,13 +213,13 @@ describe('what cannot be a token', () => {
     ['none of the workspaces', { reach: 'some' }, 'workspaces', 'at least one workspace'],
     ['a workspace that cannot be', { reach: 'some', workspace: ['A\0'] }, 'workspaces', '1 to 64 characters'],
     ['a workspace that is not there', { reach: 'some', workspace: ['gone'] }, 'workspaces', gone],
-  ])('%s is said beside its field', async (_name, fields, field, why) => {
+  ])('%s is said beside its field', async (_name, fields, field, reason) => {
     const visitor = await administrator();
     const before = (await listTokens(service.storage)).length;
     const answer = await send(visitor, { name: 'bad input', ...fields });
     expect(answer.status).toBe(422);
     const [, problem] = new RegExp(`id="${field}-problem" role="alert">([^<]*)<`).exec(answer.text) ?? [];
-    expect(problem).toContain(why);
+    expect(problem).toContain(reason);
     expect(answer.text.match(/aria-invalid="true"/g)).toHaveLength(1);
     expectHarmless(answer.text);
     expect(await listTokens(service.storage)).toHaveLength(before);

@@ -90,7 +90,7 @@ test('a lock is extended by any token of its owner, by as long as is chosen, and
   const extended = await extend(ada, workspace, lock, '5h');
   expect(extended.headers.get('location')).toBe(`/workspaces/${workspace}/locks?notice=extended`);
   expect(await lastsOf(workspace, lock)).toBeGreaterThanOrEqual(5 * 3_600);
-  for (const [duration, why] of [
+  for (const [duration, reason] of [
     ['1h', 'already lasts longer'],
     ['31d', '30d at the most'],
     ['', 'whole number'],
@@ -98,7 +98,7 @@ test('a lock is extended by any token of its owner, by as long as is chosen, and
     const refused = await extend(ada, workspace, lock, duration);
     expect([duration, refused.status]).toEqual([duration, 422]);
     expect(refused.text).toContain(`value="${duration}" required`);
-    expect(refused.text).toMatch(new RegExp(`id="duration-problem" role="alert">[^<]*${why}`));
+    expect(refused.text).toMatch(new RegExp(`id="duration-problem" role="alert">[^<]*${reason}`));
   }
   expect(await lastsOf(workspace, lock)).toBeLessThan(6 * 3_600);
 });

@@ -86,11 +86,11 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   test.each([
     ['unknown', newTokenSecret(), 'is not known here'],
     ['malformed', 'wsa_short', 'This is not a token'],
-  ])('with a token that is %s is refused, and says why', async (_name, secret, why) => {
+  ])('with a token that is %s is refused, and says why', async (_name, secret, reason) => {
     const visitor = visit(service);
     const answer = await visitor.signIn(secret);
     expect(answer.status).toBe(403);
-    expect(answer.text).toContain(why);
+    expect(answer.text).toContain(reason);
     expect(visitor.cookie()).toBe('');
     expect(answer.text + service.log()).not.toContain(secret);
   });

@@ -101,7 +101,7 @@ test('a rule that is there already is not added again: the answer has its id', a
 });
 
 describe('what cannot be a rule is refused beside its field, with what was typed', () => {
-  test.each<readonly [field: string, change: Fields, why: string]>([
+  test.each<readonly [field: string, change: Fields, reason: string]>([
     ['repositoryId', { repositoryId: '' }, 'A rule for GitHub needs the ids of the repository and of its owner'],
     ['repositoryId', { repositoryId: 'octo' }, 'It must be a number.'],
     ['ref', { ref: 'main' }, 'Write refs/heads/main for a branch'],
@@ -116,12 +116,12 @@ describe('what cannot be a rule is refused beside its field, with what was typed
     ['claims', { claims: 'actor_id=7\nactor' }, 'Line 2: It must be a name and a value'],
     ['claims', { claims: 'sub=repo:octo/game' }, 'The claim sub of GitHub is not matched'],
     ['ref', { ...gitlab, ref: 'refs/heads/main' }, 'https://gitlab.com is not GitHub'],
-  ])('%s: %o', async (field, change, why) => {
+  ])('%s: %o', async (field, change, reason) => {
     const before = await listTrustRules(service.storage);
     const { status, text } = await send({ ...right, environment: 'kept <b>', ...change });
     expect(status).toBe(422);
     const [, said] = new RegExp(`id="${field}-problem" role="alert">(.*?)</p>`, 's').exec(text) ?? [];
-    expect(said).toContain(why);
+    expect(said).toContain(reason);
     expect(text).toContain(`<a href="#${field}">`);
     expect(await listTrustRules(service.storage)).toEqual(before);
   });

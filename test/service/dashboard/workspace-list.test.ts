@@ -74,7 +74,7 @@ test('does not wait for remotes: what they have answered is there the next time'
   await expect.poll(async () => (await visitor.get('/')).text, { timeout: 30_000 }).toContain('no answer');
 });
 
-const failure = { why: 'No.', askedAt: 200, answeredAt: 200 };
+const failure = { reason: 'No.', askedAt: 200, answeredAt: 200 };
 
 interface Past {
   readonly synced: Readonly<Record<string, string>>;

@@ -42,7 +42,7 @@ test('a workspace is added when its remote has answered, with credentials that n
   const add = (fields: Readonly<Record<string, string>>) =>
     send('/new-workspace', { ...form, id: 'game', remote: address, ...fields });
 
-  for (const [fields, why] of [
+  for (const [fields, reason] of [
     [{ password: 'wr0ng', username: 'ada' }, 'could not list the branches'],
     [{ id: 'Game!' }, 'A workspace id has'],
     [{ remote: 'http://a.example/game' }, 'Plain http is refused'],
@@ -54,7 +54,7 @@ test('a workspace is added when its remote has answered, with credentials that n
     const { status, text } = await add({ username: 'ada', password: 's3cret', ...fields });
     expect([fields, status]).toEqual([fields, 422]);
     expect(text).toContain('No workspace was added.');
-    expect(text).toContain(why);
+    expect(text).toContain(reason);
     expect(text).not.toMatch(/s3cret|wr0ng/);
     expect(await rowOf('game')).toBeUndefined();
   }

@@ -52,15 +52,15 @@ describe('the name of a branch', () => {
     ['a/.b', 'start with a dot'],
     ['a.lock/b', '.lock'],
     ['a//b', 'two in a row'],
-  ])('%j is refused, saying why', (text, why) => {
-    expect(parseBranchName(text)).toMatchObject({ ok: false, why: expect.stringContaining(why) });
+  ])('%j is refused, saying why', (text, reason) => {
+    expect(parseBranchName(text)).toMatchObject({ ok: false, reason: expect.stringContaining(reason) });
   });
 
   test('has a length that is counted in bytes', () => {
     expect(parseBranchName('ö'.repeat(127)).ok).toBe(true);
     expect(parseBranchName('ö'.repeat(128))).toMatchObject({
       ok: false,
-      why: expect.stringContaining(`${maxBranchNameLength}`),
+      reason: expect.stringContaining(`${maxBranchNameLength}`),
     });
   });
 });

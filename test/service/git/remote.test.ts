@@ -47,7 +47,7 @@ describe('the address of a remote', () => {
     ['a line end that is encoded', 'https://user:pass%0d%0aX-Evil:1@e.com/a ssh://git@e.com/a%0Ab'],
   ])('is refused with a sentence where it is %s', (_, addresses) => {
     for (const text of addresses.split(' ')) {
-      expect(parse(text), text).toMatchObject({ ok: false, why: expect.stringMatching(/^[A-Z].*[.:]/) });
+      expect(parse(text), text).toMatchObject({ ok: false, reason: expect.stringMatching(/^[A-Z].*[.:]/) });
     }
   });
 
@@ -66,7 +66,7 @@ describe('the address of a remote', () => {
     for (const text of ['file:///srv/assets.git', '/srv/assets.git']) {
       expect(parseRemote(text, { allowFile: false })).toMatchObject({
         ok: false,
-        why: expect.stringContaining('--allow-file-remotes'),
+        reason: expect.stringContaining('--allow-file-remotes'),
       });
     }
   });

@@ -11,7 +11,7 @@ import { locksOf, type SharedService, sharedService } from './shared-service.ts'
 
 const network = (text: string) => {
   const parsed = parseTrustedProxy(text);
-  if (!parsed.ok) throw new Error(parsed.why);
+  if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.value;
 };
 
@@ -120,7 +120,7 @@ test.each([
 });
 
 test.each(['0.0.0.0/0', '::/0'])('everybody is no proxy: %s', (text) => {
-  expect(parseTrustedProxy(text)).toMatchObject({ ok: false, why: expect.stringContaining('That trusts everyone') });
+  expect(parseTrustedProxy(text)).toMatchObject({ ok: false, reason: expect.stringContaining('That trusts everyone') });
 });
 
 const believing = sharedService(sqlite, { trustedProxies: ['127.0.0.1'] });

@@ -17,7 +17,7 @@ const half = bytes.length / 2;
 
 function nameOf(content: Uint8Array): ObjectName {
   const oid = parseOid(createHash('sha256').update(content).digest('hex'));
-  if (!oid.ok) throw new TypeError(oid.why);
+  if (!oid.ok) throw new TypeError(oid.reason);
   return { oid: oid.value, size: content.length };
 }
 

@@ -65,7 +65,7 @@ test('each of many tokens is known as itself, and one that was just revoked is r
   const secrets = [...made, ...made].map(({ secret }) => secret);
   const bearers = async () =>
     (await Promise.all([...secrets, 'wsa_unknown'].map((secret) => authenticate(storage, secret)))).map(
-      (authentication) => (authentication.kind === 'known' ? authentication.bearer.name : authentication.why),
+      (authentication) => (authentication.kind === 'known' ? authentication.bearer.name : authentication.reason),
     );
   const unknown = 'The API token is not known here.';
   expect(await bearers()).toEqual(['ada', 'bob', 'cyd', 'ada', 'bob', 'cyd', unknown]);

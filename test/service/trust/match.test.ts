@@ -46,7 +46,7 @@ function without(claims: Claims, name: string): Claims {
 }
 
 describe('a job is trusted', () => {
-  test.each<readonly [why: string, rule: TrustRule, claims: Claims]>([
+  test.each<readonly [reason: string, rule: TrustRule, claims: Claims]>([
     ['that a rule means in every part', release, mainJob],
     ['of any branch where no rule says which', anyJob, { ...mainJob, ref: 'refs/heads/dev' }],
     ['without an environment where no rule names one', anyJob, without(mainJob, 'environment')],
@@ -84,14 +84,14 @@ describe('a job is trusted', () => {
 function whyRefused(rules: readonly TrustRule[], claims: Claims, issuer = rules[0]?.issuer ?? github): string {
   const judgement = matchTrustRules(rules, issuer, claims);
   if (judgement.kind === 'trusted') throw new Error('It is trusted.');
-  return judgement.why;
+  return judgement.reason;
 }
 
 const constructorRule = { ...release, claims: { ...anyJob.claims, constructor: 'x' } };
 const otherRepository = 'other/game/.github/workflows/release.yml@refs/heads/main';
 
 describe('a job is refused', () => {
-  test.each<readonly [why: string, rule: TrustRule, change: Claims, says: string]>([
+  test.each<readonly [reason: string, rule: TrustRule, change: Claims, says: string]>([
     [
       'with another id and the same name',
       release,
@@ -189,9 +189,9 @@ describe('a job is refused', () => {
       'event_name has to be "pull_request" and is "pull_request_target"',
     ],
   ])('%s', (_, rule, change, says) => {
-    const why = whyRefused([rule], { ...mainJob, ...change });
-    expect(why).toContain(`The nearest is ${rule.id} ("octo/game"): `);
-    expect(why).toContain(says);
+    const reason = whyRefused([rule], { ...mainJob, ...change });
+    expect(reason).toContain(`The nearest is ${rule.id} ("octo/game"): `);
+    expect(reason).toContain(says);
   });
 
   test.each<readonly [rule: TrustRule, claims: Claims, says: string]>([
@@ -231,9 +231,9 @@ describe('a job is refused', () => {
 describe('the log of a refusal', () => {
   test('names the rule for the repository, not one for another that differs in less', () => {
     const elsewhere = { ...anyJob, id: 'trust_elsewhere', claims: { ...anyJob.claims, repository_id: '9' } };
-    const why = whyRefused([elsewhere, release], { ...mainJob, ref: 'refs/heads/x', environment: 'y' });
-    expect(why).toContain('trust_release');
-    expect(why).toContain('ref has to be "refs/heads/main" and is "refs/heads/x"; environment has to be');
+    const reason = whyRefused([elsewhere, release], { ...mainJob, ref: 'refs/heads/x', environment: 'y' });
+    expect(reason).toContain('trust_release');
+    expect(reason).toContain('ref has to be "refs/heads/main" and is "refs/heads/x"; environment has to be');
   });
 
   test('is one line of bounded length, whatever the claims are', () => {
@@ -244,12 +244,12 @@ describe('the log of a refusal', () => {
     const names = Object.keys(mainJob);
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...names), fc.oneof(text, fc.jsonValue())), text, (claims, issuer) => {
-        for (const why of [
+        for (const reason of [
           whyRefused([release], { ...mainJob, ref: 'x', ...claims }),
           whyRefused([release], claims, issuer),
         ]) {
-          expect(why).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
-          expect(why.length).toBeLessThan(5_000);
+          expect(reason).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+          expect(reason.length).toBeLessThan(5_000);
         }
       }),
     );
@@ -338,7 +338,7 @@ describe('several rules that match', () => {
     const judgement = matchTrustRules([syncGame, other], github, mainJob);
     expect(judgement).toMatchObject({ kind: 'refused' });
     expect(judgement).toHaveProperty(
-      'why',
+      'reason',
       expect.stringContaining('trust_a (owner "release-bot"), trust_other (owner "art-bot")'),
     );
   });

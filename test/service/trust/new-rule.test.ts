@@ -103,7 +103,7 @@ describe('a field of a rule', () => {
   test.each(Object.entries(parsers))('%s takes what it can be, and nothing else', (_, [parse, good, bad]) => {
     for (const text of good) expect(parse(text), text).toMatchObject({ ok: true });
     for (const text of bad)
-      expect(parse(text), text).toMatchObject({ ok: false, why: expect.stringMatching(/^[A-Z].*[^ ]$/) });
+      expect(parse(text), text).toMatchObject({ ok: false, reason: expect.stringMatching(/^[A-Z].*[^ ]$/) });
   });
 
   test('claim is a name and a value, which may have = itself', () => {
@@ -174,7 +174,7 @@ describe('a rule', () => {
     expect(readRule({ ...github, ...change, claims })).toMatchObject({ ok: true });
   });
 
-  test.each<readonly [typed: TypedRule, field: keyof TypedRule, why: string]>([
+  test.each<readonly [typed: TypedRule, field: keyof TypedRule, reason: string]>([
     [{ ...github, repositoryId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
     [{ ...github, repositoryOwnerId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
     [{ ...github, issuer: enterprise, repositoryId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
@@ -212,10 +212,10 @@ describe('a rule', () => {
     [{ ...gitlab, ref: 'refs/heads/main' }, 'ref', 'https://gitlab.com is not GitHub'],
     [{ ...gitlab, repositoryId: '7' }, 'repositoryId', 'https://gitlab.com is not GitHub'],
     [{ ...gitlab, workflow: '.github/workflows/a.yml' }, 'workflow', 'https://gitlab.com is not GitHub'],
-  ])('is refused beside the field that is wrong: %j', (typed, field, why) => {
+  ])('is refused beside the field that is wrong: %j', (typed, field, reason) => {
     const read = readRule(typed);
     if (read.ok) throw new Error('It was accepted.');
-    expect(read.problems[field]).toContain(why);
+    expect(read.problems[field]).toContain(reason);
   });
 
   test('of an issuer of its own may name any claim, sub as well', () => {

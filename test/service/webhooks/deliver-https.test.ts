@@ -91,7 +91,7 @@ test('a delivery reaches a receiver whose certificate is for the name and truste
   const { to, url } = await receiving();
   expect(await deliverTo(url, { check: toName })).toEqual({ kind: 'delivered', answer: statusOnly(204) });
   const other = `https://other.example.com:${to.port}`;
-  expect(failed(await deliverTo(other, { check: toName })).why).toBe(
+  expect(failed(await deliverTo(other, { check: toName })).reason).toBe(
     `The TLS certificate of ${other} is for another name (ERR_TLS_CERT_ALTNAME_INVALID).`,
   );
   expect(to.deliveries).toHaveLength(1);
@@ -102,25 +102,27 @@ test.each([
   ['has expired', expired],
 ])('a certificate that %s is said to be the reason, and nothing is sent', async (fault, certificate) => {
   const { to, url } = await receiving(undefined, certificate);
-  const { why } = failed(await deliverTo(url, { check: toName }));
-  expect(why).toContain(`The TLS certificate of https://${name}:${to.port} ${fault}`);
+  const { reason } = failed(await deliverTo(url, { check: toName }));
+  expect(reason).toContain(`The TLS certificate of https://${name}:${to.port} ${fault}`);
   expect(to.deliveries).toHaveLength(0);
 });
 
 test('a receiver that stalls after the handshake is said not to answer', async () => {
   const { url } = await receiving({ does: 'hang' });
-  expect(failed(await deliverTo(url, { check: toName, timeoutMs: 3_000 })).why).toContain('did not answer within 3 s');
+  expect(failed(await deliverTo(url, { check: toName, timeoutMs: 3_000 })).reason).toContain(
+    'did not answer within 3 s',
+  );
 });
 
 test('a receiver that does not speak TLS is said to be the reason', async () => {
   const to = await receiver();
-  expect(failed(await deliverTo(`https://127.0.0.1:${to.port}/`)).why).toContain('The TLS handshake with');
+  expect(failed(await deliverTo(`https://127.0.0.1:${to.port}/`)).reason).toContain('The TLS handshake with');
 });
 
 test('a receiver that stalls in the TLS handshake is given up at the limit', async () => {
   const silent = createServer((socket) => socket.on('error', () => {}).resume());
   const port = await listenHere(silent);
-  const { why } = failed(await deliverTo(`https://127.0.0.1:${port}/`, { timeoutMs: 2_000 }));
-  expect(why).toContain('did not complete the TLS handshake within 2 s');
+  const { reason } = failed(await deliverTo(`https://127.0.0.1:${port}/`, { timeoutMs: 2_000 }));
+  expect(reason).toContain('did not complete the TLS handshake within 2 s');
   await new Promise((resolve) => silent.close(resolve));
 });

@@ -44,8 +44,8 @@ test.each([
 ])('%s is a failed attempt, whatever answer follows', async (_, interim, what) => {
   const to = await receiver();
   to.behave({ does: 'say', text: interim + ok });
-  const { why } = failed(await deliverTo(to.url()));
-  expect(why).toBe(`http://127.0.0.1:${to.port} sent ${what}, and the connection was cut.`);
+  const { reason } = failed(await deliverTo(to.url()));
+  expect(reason).toBe(`http://127.0.0.1:${to.port} sent ${what}, and the connection was cut.`);
 });
 
 const headers = 'HTTP/1.1 200 OK\r\n';
@@ -56,9 +56,9 @@ test.each([
   ['interim answers', '', early, 'sent more than 8 interim answers (1xx), and the connection was cut.'],
   ['headers', headers, 'x: y\r\n', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
   ['one header', `${headers}x: `, 'y', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
-])('a receiver that sends %s without end is cut off at once', async (_, first, thenForEver, why) => {
+])('a receiver that sends %s without end is cut off at once', async (_, first, thenForEver, reason) => {
   const { url, sent } = await flood(first, thenForEver);
-  expect(failed(await deliverTo(url)).why).toBe(`${new URL(url).origin} ${why}`);
+  expect(failed(await deliverTo(url)).reason).toBe(`${new URL(url).origin} ${reason}`);
   measured(cut, (await sent()) / 1e6);
 });
 

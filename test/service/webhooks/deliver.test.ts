@@ -32,8 +32,8 @@ test('every 2xx is delivered, 410 ends the hook, and any other status is a failu
   }
   expect(await answered(410)).toEqual({ kind: 'gone', answer: statusOnly(410) });
   for (const status of [400, 401, 404, 409, 429, 500, 502, 503]) {
-    const why = `http://127.0.0.1:${to.port} answered with the status ${status}.`;
-    expect(await answered(status)).toEqual({ kind: 'failed', answer: statusOnly(status), why });
+    const reason = `http://127.0.0.1:${to.port} answered with the status ${status}.`;
+    expect(await answered(status)).toEqual({ kind: 'failed', answer: statusOnly(status), reason });
   }
 });
 
@@ -51,10 +51,10 @@ test('a receiver that is busy says when to come back', async () => {
 test.each([301, 302, 303, 307, 308])('the redirect %i is not followed', async (status) => {
   const [to, elsewhere] = [await receiver(), await receiver()];
   to.behave({ does: 'answer', status, headers: { location: elsewhere.url('/s3cret') } });
-  const { answer, why } = failed(await deliverTo(to.url()));
+  const { answer, reason } = failed(await deliverTo(to.url()));
   expect(answer).toEqual(statusOnly(status));
-  expect(why).toContain('Redirects are not followed');
-  expect(why).not.toContain('s3cret');
+  expect(reason).toContain('Redirects are not followed');
+  expect(reason).not.toContain('s3cret');
   expect(elsewhere.connections()).toBe(0);
 });
 
@@ -76,11 +76,11 @@ test.each<[string, Behaviour, string, number?]>([
   async (_, behaviour, expected, timeoutMs = 15_000) => {
     const to = await receiver();
     to.behave(behaviour);
-    const { why } = failed(await deliverTo(to.url('/s3cret?token=s3cret'), { timeoutMs }));
-    expect(why).toContain(`http://127.0.0.1:${to.port} `);
-    expect(why).toContain(expected);
-    expect(why).not.toContain('s3cret');
-    expect(why).not.toContain(secret);
+    const { reason } = failed(await deliverTo(to.url('/s3cret?token=s3cret'), { timeoutMs }));
+    expect(reason).toContain(`http://127.0.0.1:${to.port} `);
+    expect(reason).toContain(expected);
+    expect(reason).not.toContain('s3cret');
+    expect(reason).not.toContain(secret);
     await to.allDisconnected();
   },
 );
@@ -88,8 +88,8 @@ test.each<[string, Behaviour, string, number?]>([
 test('a port at which nothing listens is a failure', async () => {
   const gone = await receiver();
   await gone.close();
-  const { why } = failed(await deliverTo(gone.url()));
-  expect(why).toBe(`http://127.0.0.1:${gone.port} did not accept a connection (ECONNREFUSED).`);
+  const { reason } = failed(await deliverTo(gone.url()));
+  expect(reason).toBe(`http://127.0.0.1:${gone.port} did not accept a connection (ECONNREFUSED).`);
 });
 
 test('the caller can call an attempt off, before it starts and while it waits', async () => {
@@ -109,9 +109,11 @@ test('the caller can call an attempt off, before it starts and while it waits', 
 
 test('a name that does not resolve is a failure, and one that takes too long as well', async () => {
   const url = 'https://hooks.example.com/s3cret';
-  expect(failed(await deliverTo(url)).why).toBe('The name of https://hooks.example.com does not resolve (ENOTFOUND).');
+  expect(failed(await deliverTo(url)).reason).toBe(
+    'The name of https://hooks.example.com does not resolve (ENOTFOUND).',
+  );
   const silent = checking(() => new Promise(() => {}));
-  expect(failed(await deliverTo(url, { check: silent, timeoutMs: 20 })).why).toBe(
+  expect(failed(await deliverTo(url, { check: silent, timeoutMs: 20 })).reason).toBe(
     'The name of https://hooks.example.com was not resolved within 0.02 s.',
   );
 });
@@ -151,7 +153,7 @@ test('what is not a target, or leads where nothing may go, is refused, and not c
   }
   expect(to.connections()).toBe(0);
   const plain = await deliverTo('http://hooks.example.com/', { check: checking(always('1.1.1.1')) });
-  expect(plain).toHaveProperty('why', expect.stringContaining('use https'));
+  expect(plain).toHaveProperty('reason', expect.stringContaining('use https'));
 });
 
 test('a proxy of the environment is not used: it would reach addresses that were not checked', async () => {

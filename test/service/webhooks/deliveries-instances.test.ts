@@ -25,9 +25,9 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
 
   test.each<DeliveryEnd>([
     { kind: 'delivered' },
-    { kind: 'retry', afterMs: 60_000, why: 'late' },
-    { kind: 'given-up', why: 'late' },
-    { kind: 'gone', why: 'late' },
+    { kind: 'retry', afterMs: 60_000, reason: 'late' },
+    { kind: 'given-up', reason: 'late' },
+    { kind: 'gone', reason: 'late' },
   ])('an instance that has lost its lease settles nothing: $kind', async (end) => {
     await due();
     await release('a');
@@ -48,8 +48,8 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
   test('a receiver that said 410 wins over attempts that are under way to it', async () => {
     await due({ paths: ['a', 'b'] });
     const [first, second] = [await claim(), await claim()];
-    expect(await settle(first, { kind: 'gone', why: 'gone' })).toBe(true);
-    expect(await settle(second, { kind: 'retry', afterMs: 0, why: 'failed' })).toBe(false);
+    expect(await settle(first, { kind: 'gone', reason: 'gone' })).toBe(true);
+    expect(await settle(second, { kind: 'retry', afterMs: 0, reason: 'failed' })).toBe(false);
     expect(await statuses()).toEqual(['failed', 'dropped']);
   });
 

@@ -69,9 +69,9 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
     const lock = await acquire('a');
     await settleNext({ kind: 'delivered' }, { kept: 'status', status: 204 });
     await acquire('b');
-    await settleNext({ kind: 'given-up', why: 'It failed.' }, whole);
+    await settleNext({ kind: 'given-up', reason: 'It failed.' }, whole);
     await acquire('c');
-    await settleNext({ kind: 'retry', why: 'It failed.', afterMs: 3_600_000 }, whole);
+    await settleNext({ kind: 'retry', reason: 'It failed.', afterMs: 3_600_000 }, whole);
     await acquire('d');
     await claim();
     await release('d');
@@ -112,12 +112,12 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
     const id = await hook(url);
     const clock = async () => (await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow()).at;
     const ends: [DeliveryEnd, ReceiverResponse | null][] = [
-      [{ kind: 'retry', why: 'no', afterMs: 0 }, whole],
+      [{ kind: 'retry', reason: 'no', afterMs: 0 }, whole],
       // Nothing is left of the answer before.
-      [{ kind: 'retry', why: 'no', afterMs: 0 }, null],
-      [{ kind: 'given-up', why: 'no' }, whole],
+      [{ kind: 'retry', reason: 'no', afterMs: 0 }, null],
+      [{ kind: 'given-up', reason: 'no' }, whole],
       [{ kind: 'delivered' }, whole],
-      [{ kind: 'gone', why: 'no' }, whole],
+      [{ kind: 'gone', reason: 'no' }, whole],
     ];
     for (const [index, [end, answer]] of ends.entries()) {
       if (index !== 1 && index !== 2) await acquire(`a${index}`);

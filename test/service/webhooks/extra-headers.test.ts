@@ -47,9 +47,9 @@ test.each([
 
 test('names that are not tokens are refused without being repeated', () => {
   for (const name of ['', 'Bearer s3cret', 'a:b', 'ä', 'a\r\nb', 's3cret'.repeat(20)]) {
-    const why = whyOf(parseExtraHeaders({ 'x-fine': 'x', [name]: 'x' }));
-    expect(why).toContain('header 2');
-    expect(why).not.toContain('s3cret');
+    const reason = whyOf(parseExtraHeaders({ 'x-fine': 'x', [name]: 'x' }));
+    expect(reason).toContain('header 2');
+    expect(reason).not.toContain('s3cret');
   }
 });
 
@@ -62,9 +62,9 @@ test.each([
   ['outside ISO 8859-1', 's3cret✓'],
   ['whose secret was left empty', 'Bearer '],
 ])('a value that is %s is refused by its name alone', (_, value) => {
-  const why = whyOf(parseExtraHeaders({ 'X-Key': value }));
-  expect(why).toContain('x-key');
-  expect(why).not.toContain('s3cret');
+  const reason = whyOf(parseExtraHeaders({ 'X-Key': value }));
+  expect(reason).toContain('x-key');
+  expect(reason).not.toContain('s3cret');
 });
 
 test('there are at most 20, with values of at most 4,096 bytes, and none is there twice', () => {

@@ -187,7 +187,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
               case 'settle': {
                 const [claimed] = underWay.splice(next.which % Math.max(1, underWay.length), 1);
                 if (claimed === undefined) break;
-                expect(await settle(claimed, { kind: next.end, why: 'no', afterMs: 0 })).toBe(true);
+                expect(await settle(claimed, { kind: next.end, reason: 'no', afterMs: 0 })).toBe(true);
                 if (next.end !== 'gone') break;
                 // What else is under way to its receiver is dropped.
                 underWay = underWay.filter(({ hook: { id } }) => id !== claimed.hook.id);

@@ -100,7 +100,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
       return claimed;
     };
     const settle = (claimed: ClaimedDelivery, kind: 'delivered' | 'retry' | 'gone') =>
-      watched.commit('global', (db) => settleDelivery(db, now, claimed, { kind, why: '', afterMs: 0 }, made));
+      watched.commit('global', (db) => settleDelivery(db, now, claimed, { kind, reason: '', afterMs: 0 }, made));
     expect(await settle(await claim(claimDelivery(watched, alive)), 'delivered')).toBe(true);
     expect(await settle(await claim(claimDelivery(watched, alive)), 'retry')).toBe(true);
     const ofTheDead = await claim();

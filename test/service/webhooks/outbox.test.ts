@@ -104,7 +104,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     const claimed = await claim();
     expect([await remove('film'), await remove('game'), await remove('game')]).toEqual([false, true, false]);
     await release('a');
-    expect(await settle(claimed, { kind: 'retry', afterMs: 0, why: '' })).toBe(false);
+    expect(await settle(claimed, { kind: 'retry', afterMs: 0, reason: '' })).toBe(false);
     expect(await deliveries()).toEqual([]);
   });
 });

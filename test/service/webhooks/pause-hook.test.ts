@@ -11,7 +11,7 @@ import { claimNext, hookedStorage } from './hooked-storage.ts';
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/'];
 const day = 24 * 60 * 60 * 1_000;
 const delivered = { kind: 'delivered' } as const;
-const gone = { kind: 'gone', why: 'no' } as const;
+const gone = { kind: 'gone', reason: 'no' } as const;
 
 describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
   const hooked = hookedStorage(kind);
@@ -20,7 +20,7 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
 
   const stateOf = async (id: string) => {
     const row = await findHook(storage.read, 'game', id);
-    return row === undefined ? undefined : { active: row.active, why: row.inactive_why, updated: row.updated_at };
+    return row === undefined ? undefined : { active: row.active, reason: row.inactive_why, updated: row.updated_at };
   };
   const told = async (id: string) =>
     (await deliveries()).filter(({ hook_id }) => hook_id === id).map(({ status, event }) => [status, event.type]);
@@ -60,7 +60,7 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
       await pause(id);
       if (resumed) await resume(id);
       expect(await settle(claimed, gone)).toBe(true);
-      expect(await stateOf(id)).toMatchObject({ active: 0, why: 'gone' });
+      expect(await stateOf(id)).toMatchObject({ active: 0, reason: 'gone' });
       expect((await statuses()).slice(-2)).toEqual(['failed', 'dropped']);
     }
   });

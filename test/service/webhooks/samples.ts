@@ -6,13 +6,13 @@ import type { HookRow } from '../../../src/service/webhooks/hooks.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 
 export function valueIn<T>(parsed: Parsed<T>): T {
-  if (!parsed.ok) throw new Error(parsed.why);
+  if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.value;
 }
 
 export function whyOf(parsed: Parsed<unknown>): string {
   if (parsed.ok) throw new Error('It was accepted.');
-  return parsed.why;
+  return parsed.reason;
 }
 
 export const sync: Sync = {

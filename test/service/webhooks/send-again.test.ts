@@ -7,8 +7,8 @@ import { auditOf, idOf } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
 
 const atOnce = { kind: 'sent-again', due: 'at-once' };
-const refusal = (words: string) => ({ kind: 'refused', why: expect.stringContaining(words) });
-const retry: DeliveryEnd = { kind: 'retry', why: 'no', afterMs: 3_600_000 };
+const refusal = (words: string) => ({ kind: 'refused', reason: expect.stringContaining(words) });
+const retry: DeliveryEnd = { kind: 'retry', reason: 'no', afterMs: 3_600_000 };
 const delivered: DeliveryEnd = { kind: 'delivered' };
 
 describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => {
@@ -66,7 +66,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
     expect(await again(claimed.id)).toEqual(refusal('paused'));
     await resume(id);
     await acquire('b');
-    await settle(await claim(), { kind: 'gone', why: 'no' });
+    await settle(await claim(), { kind: 'gone', reason: 'no' });
     expect(await again(claimed.id)).toEqual(refusal('410'));
     await resume(id);
     expect(await again(claimed.id)).toEqual(atOnce);
@@ -114,7 +114,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
     const first = await claim();
     expect(first.id).toBe(acquired.id);
     expect(await claimNext(storage)).toBeUndefined();
-    await settle(first, { kind: 'given-up', why: 'no' });
+    await settle(first, { kind: 'given-up', reason: 'no' });
     expect((await claim()).id).toBe(released.id);
   });
 

@@ -48,9 +48,9 @@ test('a secret is whatever 24 to 64 bytes are written as, and nothing that recei
 });
 
 test('the refusal of a secret says how to make one, and repeats nothing of what was given', () => {
-  const why = whyOf(parseSecret('whsec_hunter2hunter2'));
-  expect(why).toContain('openssl rand -base64 32');
-  expect(why).not.toContain('hunter2');
+  const reason = whyOf(parseSecret('whsec_hunter2hunter2'));
+  expect(reason).toContain('openssl rand -base64 32');
+  expect(reason).not.toContain('hunter2');
 });
 
 test('new secrets have 32 bytes, and differ', () => {

@@ -10,9 +10,9 @@ import { valueIn, whyOf } from './samples.ts';
 /** The URL has what must not be in any sentence. */
 const urlWith = (base: string): string => `${base}/s3cret?token=s3cret`;
 const refusalOf = async (base: string, ...terms: Parameters<typeof checking>): Promise<string> => {
-  const why = whyOf(await checkTarget(urlWith(base), checking(...terms)));
-  expect(why).not.toContain('s3cret');
-  return why;
+  const reason = whyOf(await checkTarget(urlWith(base), checking(...terms)));
+  expect(reason).not.toContain('s3cret');
+  return reason;
 };
 
 test('a name is refused when any of its addresses is, and not told which address of the internal network it has', async () => {
@@ -20,10 +20,10 @@ test('a name is refused when any of its addresses is, and not told which address
     [['1.1.1.1', '192.168.0.1'], 'private'],
     [['fe80::1', '1.1.1.1'], 'link-local'],
   ] as const) {
-    const why = await refusalOf('https://hooks.example.com', always(...addresses));
-    expect(why).toContain('--allow-hook-network');
-    expect(why.startsWith(`https://hooks.example.com leads to a ${kind} address. `)).toBe(true);
-    for (const address of addresses) expect(why).not.toContain(address);
+    const reason = await refusalOf('https://hooks.example.com', always(...addresses));
+    expect(reason).toContain('--allow-hook-network');
+    expect(reason.startsWith(`https://hooks.example.com leads to a ${kind} address. `)).toBe(true);
+    for (const address of addresses) expect(reason).not.toContain(address);
   }
 });
 

@@ -54,7 +54,7 @@ describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind
     await second;
     expect(memory.known(game)).toMatchObject({
       listing: { branches: answer('1').branches },
-      failure: { why: 'It did not answer in time.' },
+      failure: { reason: 'It did not answer in time.' },
     });
     const third = memory.ask(game);
     await next(3);

@@ -63,7 +63,7 @@ test('what is known is outdated after a while, and by a sync that ended since', 
   // An answer that was long in coming is new all the same, or whoever waits for it would never see it.
   const slow = { listing: listed({ main: '1' }, 100, 190), failure: undefined };
   expect(isOutdated(slow, synced({}), 200, 60)).toBe(false);
-  const silent = { ...known, failure: { why: 'No.', askedAt: 100, answeredAt: 190 } };
+  const silent = { ...known, failure: { reason: 'No.', askedAt: 100, answeredAt: 190 } };
   expect(isOutdated(silent, synced({}), 200, 60)).toBe(false);
   expect(isOutdated({ listing: undefined, failure: undefined }, synced({}), 0, 60)).toBe(true);
 });

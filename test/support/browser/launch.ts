@@ -50,8 +50,8 @@ export async function launchBrowser(program: string): Promise<LaunchedBrowser> {
     })
     .catch(async (error: unknown) => {
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-      const why = `${program} does not start as a browser for tests. Is it a Chromium? CHROMIUM can name another.`;
-      throw new Error(why, { cause: error });
+      const reason = `${program} does not start as a browser for tests. Is it a Chromium? CHROMIUM can name another.`;
+      throw new Error(reason, { cause: error });
     });
   // After playwright's own, which ends the browser: listeners are called in the order in which they were added.
   process.once('exit', removeFolder);

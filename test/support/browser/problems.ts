@@ -25,14 +25,14 @@ function ofConsole(message: ConsoleMessage): string | undefined {
 }
 
 function ofRequest(request: Request): string | undefined {
-  const why = request.failure()?.errorText ?? 'no reason given';
+  const reason = request.failure()?.errorText ?? 'no reason given';
   const what = `${request.method()} ${request.url()}`;
   // Given up by the page or by who left it, as every stream of events is; a server or a network cannot cause that.
-  if (why === 'net::ERR_ABORTED') return undefined;
+  if (reason === 'net::ERR_ABORTED') return undefined;
   // What the policy forbids is told by the console, with the directive.
-  if (why === 'csp') return undefined;
-  if (hasHost(request.url()) && !isOurs(request.url())) return `Beyond this machine: ${what} was refused (${why})`;
-  return `Request failed: ${what} (${why})`;
+  if (reason === 'csp') return undefined;
+  if (hasHost(request.url()) && !isOurs(request.url())) return `Beyond this machine: ${what} was refused (${reason})`;
+  return `Request failed: ${what} (${reason})`;
 }
 
 /** Collects what goes wrong in all pages of a context, from now on. */

@@ -44,17 +44,17 @@ export async function insist(
   const call = Date.now();
   for (let lost = 0; ; lost += 1) {
     traffic.requests += 1;
-    let why: string;
+    let reason: string;
     try {
       const reply = await ask(base, method, path, { ...request, signal: AbortSignal.timeout(attemptMs) });
       if (reply.headers.has('idempotency-replayed')) traffic.proven += 1;
       if (!isOpen(reply)) return { reply, lost, call, return: Date.now() + 1 };
-      why = `${reply.status} ${reply.text}`;
+      reason = `${reply.status} ${reply.text}`;
     } catch (error) {
-      why = String(error);
+      reason = String(error);
     }
     traffic.lostAnswers += 1;
-    if (performance.now() > until) throw new Error(`${method} ${path} has had no answer for too long: ${why}`);
+    if (performance.now() > until) throw new Error(`${method} ${path} has had no answer for too long: ${reason}`);
     await sleep(100);
   }
 }

@@ -13,7 +13,7 @@ export interface Declared {
 
 type Figures = Readonly<Record<string, Declared>>;
 
-const none = (why: string): Declared => ({ unit: '', limit: exactly(0, why) });
+const none = (reason: string): Declared => ({ unit: '', limit: exactly(0, reason) });
 const count = (limit: Limit): Declared => ({ unit: '', limit });
 
 /** A property is tried so often, and holds each time. */

@@ -6,8 +6,8 @@ import { measured } from './measured.ts';
 export async function failureOf<Given>(outcome: fc.RunDetails<Given>): Promise<readonly string[]> {
   if (!outcome.failed) return [];
   const { errorInstance } = outcome;
-  const why = errorInstance instanceof Error ? errorInstance.stack : String(errorInstance);
-  return [(await fc.asyncDefaultReportMessage(outcome)) ?? '', why ?? ''];
+  const reason = errorInstance instanceof Error ? errorInstance.stack : String(errorInstance);
+  return [(await fc.asyncDefaultReportMessage(outcome)) ?? '', reason ?? ''];
 }
 
 /** Tries a property as often as its figure asks for, and tells how often it held. */

@@ -45,8 +45,8 @@ function evaluate(expression: string, { contexts, status }: Scope): data.Express
     const tree = new Parser(new Lexer(expression).lex().tokens, Object.keys(contexts), functions).parse();
     return new Evaluator(tree, dictionary, new Map(functions.map((each) => [each.name, each]))).evaluate();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`The expression \${{${expression}}} cannot be evaluated here: ${why}`, { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The expression \${{${expression}}} cannot be evaluated here: ${reason}`, { cause: error });
   }
 }
 

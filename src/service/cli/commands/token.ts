@@ -62,8 +62,8 @@ export const tokenCreate = defineStorageCommand({
   example: '--name ci --scopes sync,locks:write --expires 90d',
   mayBeNew: true,
   check({ scopes, workspaces }) {
-    const why = scopeLimitProblem(scopes, workspaces.length === 0 ? null : workspaces);
-    return why === undefined ? [] : [`${why} Leave --workspaces out, or name other scopes.`];
+    const reason = scopeLimitProblem(scopes, workspaces.length === 0 ? null : workspaces);
+    return reason === undefined ? [] : [`${reason} Leave --workspaces out, or name other scopes.`];
   },
   async run({ flags }, storage) {
     const { name, owner, expires: lifetime = null } = flags;

@@ -87,7 +87,7 @@ export const trustAdd = defineStorageCommand({
     const read = readRule(typedRule(given));
     if (read.ok) return [];
     return Object.entries(read.problems).map(
-      ([field, why]) => `--${field === 'claims' ? 'claim' : flagName(field)}: ${why}`,
+      ([field, reason]) => `--${field === 'claims' ? 'claim' : flagName(field)}: ${reason}`,
     );
   },
   async run({ flags: given }, storage) {

@@ -23,7 +23,7 @@ export async function checkLocks(
   return [...new Set(paths)].map((path): CheckedPath => {
     const found = find(path);
     if (found.kind === 'failed') throw found.error;
-    if (found.kind === 'unknown') throw new CommandError(found.why);
+    if (found.kind === 'unknown') throw new CommandError(found.reason);
     const lock = found.kind === 'locked' ? found.lock : undefined;
     return { path, lock, status: lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs' };
   });

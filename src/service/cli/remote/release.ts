@@ -33,7 +33,7 @@ export async function releaseRemoteLocks(
   async function release(path: LockPath): Promise<string | undefined> {
     const found = find(path);
     if (found.kind === 'failed') throw found.error;
-    if (found.kind === 'unknown') return `${path} was not released. ${found.why}`;
+    if (found.kind === 'unknown') return `${path} was not released. ${found.reason}`;
     if (found.kind === 'absent') return `There is no lock on ${path}.`;
     const { lock } = found;
     // Without either, the request would release whatever lock is there when it arrives.

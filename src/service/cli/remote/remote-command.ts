@@ -78,7 +78,7 @@ async function connectTo(environment: NodeJS.ProcessEnv, allowHttp: boolean, io:
     const parsed = text === '' ? undefined : parse(text);
     if (parsed?.ok) return parsed.value;
     if (parsed === undefined) problems.push(`${name} is not set: ${what}.`);
-    else problems.push(`${name} ${secret ? 'cannot be used' : `is ${quoted(text)}`}. ${parsed.why}`);
+    else problems.push(`${name} ${secret ? 'cannot be used' : `is ${quoted(text)}`}. ${parsed.reason}`);
     return undefined;
   }
   const [address, secret, id] = variables;
@@ -156,10 +156,10 @@ export const eitherWay = (remote: Command, local: Command): Command => ({
     const isRemote = (environment[addressVariable] ?? '') !== '';
     const form = isRemote ? remote : local;
     const others = [...line.flags.keys()].filter((name) => !Object.hasOwn(form.flags, name));
-    const why = isRemote
+    const reason = isRemote
       ? `works only on the data of this machine, and ${addressVariable} names a service. Unset it`
       : `works only over HTTP, where ${addressVariable} names the service. Set it`;
-    const problems = others.map((name) => `--${name} ${why}, or leave the flag out.`);
+    const problems = others.map((name) => `--${name} ${reason}, or leave the flag out.`);
     const reading = form.prepare({ ...line, problems: [...line.problems, ...problems] }, environment);
     if (reading.ok || !isRemote) return reading;
     const hint = `${addressVariable} is set, so this is about the workspace WORKSPACE_ID of that service.`;

@@ -35,11 +35,11 @@ const hookStates: Readonly<Record<InactiveReason | 'active', string>> = {
   gone: 'ended by the receiver',
 };
 
-export function hookState({ inactive_why: why, failing_since: since }: HookOverview, now: number): Markup {
-  if (why === null && since !== null) {
+export function hookState({ inactive_why: reason, failing_since: since }: HookOverview, now: number): Markup {
+  if (reason === null && since !== null) {
     return html`<span class="state failing">failing</span> <span class="nowrap">since ${time(since, now)}</span>`;
   }
-  const state = why ?? 'active';
+  const state = reason ?? 'active';
   return html`<span class="state ${state}">${hookStates[state]}</span>`;
 }
 

@@ -77,8 +77,11 @@ export function numberedPages(
 }
 
 /** Where a page of a list begins, as its address says it. */
-export function positionIn(text: string, why = 'There is no such page. Start again without it.'): number | undefined {
+export function positionIn(
+  text: string,
+  reason = 'There is no such page. Start again without it.',
+): number | undefined {
   if (text === '') return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw invalid({ pointer: '#/before', detail: why });
+  throw invalid({ pointer: '#/before', detail: reason });
 }

@@ -112,8 +112,8 @@ export type LivePageQuota = (page: { readonly session: string; readonly workspac
 
 const retryAfterSeconds = 30;
 
-const full = (why: string): Refusal =>
-  new Refusal('unavailable', `${why} This page shows the state as of when it was opened.`, {
+const full = (reason: string): Refusal =>
+  new Refusal('unavailable', `${reason} This page shows the state as of when it was opened.`, {
     headers: { 'retry-after': String(retryAfterSeconds) },
   });
 
@@ -122,12 +122,12 @@ export function createLivePageQuota(limits: LivePageLimits = livePageLimits): Li
 
   return ({ session, workspace }) => {
     const shares = [
-      { of: `session ${session}`, max: limits.perSession, why: ' per sign-in. Close some.' },
-      { of: `workspace ${workspace}`, max: limits.perWorkspace, why: ' per workspace.' },
-      { of: 'all', max: limits.total, why: '.' },
+      { of: `session ${session}`, max: limits.perSession, reason: ' per sign-in. Close some.' },
+      { of: `workspace ${workspace}`, max: limits.perWorkspace, reason: ' per workspace.' },
+      { of: 'all', max: limits.total, reason: '.' },
     ];
-    for (const { of, max, why } of shares) {
-      if ((counts.get(of) ?? 0) >= max) throw full(`At most ${max} live pages can be open${why}`);
+    for (const { of, max, reason } of shares) {
+      if ((counts.get(of) ?? 0) >= max) throw full(`At most ${max} live pages can be open${reason}`);
     }
     for (const { of } of shares) counts.set(of, (counts.get(of) ?? 0) + 1);
     let isOpen = true;

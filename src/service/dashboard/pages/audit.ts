@@ -91,7 +91,7 @@ function readFilter(typed: Filter): Reading {
       },
     };
   }
-  const wrong = Object.entries(parsed).flatMap(([name, value]) => (value.ok ? [] : [[name, value.why] as const]));
+  const wrong = Object.entries(parsed).flatMap(([name, value]) => (value.ok ? [] : [[name, value.reason] as const]));
   // A wrong value may be a secret: do not repeat it.
   return { kind: 'invalid', filter: { ...noFilter, action }, problems: Object.fromEntries(wrong) };
 }

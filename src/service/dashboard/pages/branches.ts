@@ -38,7 +38,7 @@ import { branchSummary, recentMs } from './workspaces.ts';
 /** A branch that could not be synced, as typed. */
 interface RefusedBranch {
   readonly typed: string;
-  readonly why: string;
+  readonly reason: string;
 }
 
 interface BranchView {
@@ -85,7 +85,7 @@ function remoteState(view: BranchView, now: number): Markup {
   if (failure === undefined) return html`${awaited}`;
   return html`<div class="warning">
       <p><strong>The remote did not answer.</strong> It was asked ${time(asTimestamp(failure.askedAt), now)}. ${shown}</p>
-      <p class="lines">${safeLines(failure.why)}</p>
+      <p class="lines">${safeLines(failure.reason)}</p>
     </div>${awaited}`;
 }
 
@@ -98,7 +98,7 @@ const nameForm = (call: PageCall, { workspace, refused }: BranchView): Markup =>
     ${field({
       id: 'branch',
       title: 'Sync a branch by name',
-      problem: refused && userText(refused.why),
+      problem: refused && userText(refused.reason),
       control: (aria) =>
         html`<input id="branch" name="branch" required autocomplete="off" autocapitalize="none" spellcheck="false" value="${refused?.typed ?? ''}"${aria}>`,
     })}
@@ -248,13 +248,13 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     requireFreeDisk(parts);
     const typed = call.form.text('branch').replaceAll(/^ +|(?<! ) +$/g, '');
     const branch = parseBranchName(typed);
-    if (!branch.ok) return show(call, workspace, { typed, why: branch.why });
+    if (!branch.ok) return show(call, workspace, { typed, reason: branch.reason });
     const preparation = await prepareSync(workspace, branch.value);
     const wanted = { workspace: workspace.id, branch: branch.value, requestedBy: call.bearer.name };
     const started = await storage.commit({ workspace: workspace.id }, (db) =>
       startPrepared(db, storage.now, wanted, preparation),
     );
-    if (started.kind === 'unknown-branch') return show(call, workspace, { typed, why: started.why });
+    if (started.kind === 'unknown-branch') return show(call, workspace, { typed, reason: started.reason });
     onQueued();
     return seeOther(`/workspaces/${workspace.id}/syncs/${started.sync.sync_id}`);
   }

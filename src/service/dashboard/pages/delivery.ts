@@ -65,7 +65,7 @@ function facts(call: PageCall, hookPage: string, hook: HookRow, delivery: Delive
 
 function request(hook: HookRow, { event }: DeliveryOverview): Markup {
   const shown = shownRequest(hook, event);
-  if (!shown.ok) return html`<p>There is none: ${shown.why}</p>`;
+  if (!shown.ok) return html`<p>There is none: ${shown.reason}</p>`;
   return html`<p class="hint">With the current settings of the webhook. Earlier attempts may have been different.</p>
     ${requestSection(shown.value)}`;
 }
@@ -107,7 +107,7 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
       case 'absent':
         throw noSuchDelivery();
       case 'refused':
-        return show(call, sent.why);
+        return show(call, sent.reason);
       case 'sent-again': {
         onHooksChanged();
         const notice = sent.due === 'at-once' ? 'sent-again' : 'sent-after-another';

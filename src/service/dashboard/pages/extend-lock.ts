@@ -63,7 +63,7 @@ export function addExtensionPages(app: App, parts: DashboardParts): void {
     const ttl = parseTtl(text.trim());
     const askAgain = (problem: string): Promise<ApiResponse> =>
       pages.refuse(call, context, path, (found) => confirmation(call, context, found, { text, problem }));
-    if (!ttl.ok) return askAgain(ttl.why);
+    if (!ttl.ok) return askAgain(ttl.reason);
     const extension = await storage.commit({ workspace }, (db) =>
       extendLock(db, storage.now, { workspace, path, ttl: ttl.value, bearer, match: (held) => held === id }),
     );

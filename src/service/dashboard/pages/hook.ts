@@ -203,7 +203,7 @@ export function addHookPages(app: App, parts: DashboardParts): void {
   addChange('pause', async (db, asked) => {
     const pause = await pauseHook(db, storage.now, asked);
     if (pause.kind === 'absent') throw noSuchHook();
-    return pause.kind === 'paused' ? 'paused' : `${pause.why}-already`;
+    return pause.kind === 'paused' ? 'paused' : `${pause.reason}-already`;
   });
   addChange('test', async (db, asked) => {
     const sent = await sendTest(db, storage.now, asked);

@@ -60,10 +60,10 @@ const count = (number: number): Markup =>
 
 function row({ now }: PageCall, workspace: string, hook: HookOverview): Markup {
   const page = `/workspaces/${workspace}/hooks/${hook.id}`;
-  const { inactive_why: why } = hook;
+  const { inactive_why: reason } = hook;
   return html`<tr>
     <th scope="row"><a href="${page}">${addressText(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
-    <td data-label="State">${hookState(hook, now)}${why === null ? '' : html`<p class="hint">${whatToDo[why]}</p>`}${droppedInShort(hook)}</td>
+    <td data-label="State">${hookState(hook, now)}${reason === null ? '' : html`<p class="hint">${whatToDo[reason]}</p>`}${droppedInShort(hook)}</td>
     <td data-label="Events">${literals(hook.events)}</td>
     <td data-label="Branches">${shownBranches(hook)}</td>
     <td class="number" data-label="Pending">${count(hook.pending_deliveries)}</td>

@@ -104,7 +104,7 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
     before?: HistoryPosition,
   ): Promise<() => Promise<PathState>> {
     const { id: workspace } = await requestedWorkspace(call, storage);
-    if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.why });
+    if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.reason });
     const path = parsed.value;
     const place = { workspace, path, foldedPath: windowsPaths ? foldCase(path) : undefined };
     return async () => {

@@ -231,8 +231,8 @@ export function readNewHook(typed: Typed): Reading {
   const target = parseTarget(typed.url);
   const reading = bySchema(asProgramsSendIt(typed, headers));
   const problems: Problems = {
-    ...(!target.ok && { url: target.why }),
-    ...(!headers.ok && { headers: headers.why }),
+    ...(!target.ok && { url: target.reason }),
+    ...(!headers.ok && { headers: headers.reason }),
     ...(reading.kind === 'wrong' && reading.problems),
     // The API's sentence is about an optional field.
     ...(typed.events.length === 0 && { events: 'Choose at least one event.' }),

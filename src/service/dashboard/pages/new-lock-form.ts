@@ -38,7 +38,7 @@ export function readNewLock(typed: Typed): Reading {
     return { kind: 'request', path: path.value, ttl: duration.value, note: note.value };
   }
   const wrong = Object.entries({ path, duration, note }).flatMap(([name, { ok, ...parsed }]) =>
-    'why' in parsed ? [[name, parsed.why]] : [],
+    'reason' in parsed ? [[name, parsed.reason]] : [],
   );
   return { kind: 'wrong', problems: Object.fromEntries(wrong) };
 }

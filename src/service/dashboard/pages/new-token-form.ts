@@ -148,7 +148,7 @@ function readLifetime({ expires, lifetime }: Typed): Parsed<Duration | null> {
   return lifetimes.has(expires) ? parseLifetime(expires) : refused('Choose when the token expires.');
 }
 
-const problemOf = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.why);
+const problemOf = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.reason);
 
 /** Reports all mistakes at once. */
 export function readNewToken(typed: Typed): Reading {
@@ -177,5 +177,8 @@ export function readNewToken(typed: Typed): Reading {
     expires: problemOf(lifetime),
     workspaces: problemOf(workspaces) ?? (limited && `${limited} Let it see all, or choose other scopes.`),
   };
-  return { kind: 'wrong', problems: Object.fromEntries(Object.entries(all).filter(([, why]) => why !== undefined)) };
+  return {
+    kind: 'wrong',
+    problems: Object.fromEntries(Object.entries(all).filter(([, reason]) => reason !== undefined)),
+  };
 }

@@ -131,7 +131,7 @@ function readClaims(text: string): Parsed<readonly RuleClaim[]> {
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     const claim = parseClaim(line.trim());
-    if (!claim.ok) return refused(`Line ${index + 1}: ${claim.why}`);
+    if (!claim.ok) return refused(`Line ${index + 1}: ${claim.reason}`);
     claims.push(claim.value);
   }
   return accepted(claims);
@@ -146,7 +146,7 @@ export function readNewTrust(typed: Typed): Reading {
   const problems: { -readonly [field in keyof TypedRule]?: string } = {};
   function take<T>(name: keyof TypedRule, parsed: Parsed<T>): T | undefined {
     if (parsed.ok) return parsed.value;
-    problems[name] = parsed.why;
+    problems[name] = parsed.reason;
     return undefined;
   }
   const texts = textFields.map(({ name, parse }) => {

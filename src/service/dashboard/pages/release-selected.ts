@@ -69,8 +69,8 @@ function confirmation(call: ActionCall, context: LockContext, locks: readonly Sh
     </form>`;
 }
 
-const nothing = (context: LockContext, why: string, next: string): Markup =>
-  html`${empty(why, next)}<div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;
+const nothing = (context: LockContext, reason: string, next: string): Markup =>
+  html`${empty(reason, next)}<div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;
 
 /** Asks once for many locks, and releases those that were shown, and never later ones on their paths. */
 export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
@@ -111,8 +111,8 @@ export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
       return show(nothing(context, 'No lock is selected.', 'Check the boxes of those that you want to release.'), 422);
     }
     if (ids.length > maxSelected) {
-      const why = `${plural(ids.length, 'lock')} are selected, and at most ${plural(maxSelected, 'lock')} are released at once.`;
-      return show(nothing(context, why, 'Nothing was released. Select fewer.'), 422);
+      const reason = `${plural(ids.length, 'lock')} are selected, and at most ${plural(maxSelected, 'lock')} are released at once.`;
+      return show(nothing(context, reason, 'Nothing was released. Select fewer.'), 422);
     }
     const held = (await locksWithIds(storage, workspace.id, ids)).map((each) => shownLock(bearer, each));
     const locks = held.filter((lock) => lock.release !== 'none');

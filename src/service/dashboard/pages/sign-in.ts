@@ -79,10 +79,10 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   const attempt = limitAttempts(attempts, () => performance.now());
   const signIn = limitAttempts(signInsOfToken, () => performance.now());
 
-  function admit(attempt: AttemptDecision, why: string): () => void {
+  function admit(attempt: AttemptDecision, reason: string): () => void {
     if (attempt.kind === 'allowed') return attempt.succeeded;
     const seconds = String(attempt.retryAfterSeconds);
-    throw new Refusal('rate-limited', `${why} Try again in ${seconds} s.`, { headers: { 'retry-after': seconds } });
+    throw new Refusal('rate-limited', `${reason} Try again in ${seconds} s.`, { headers: { 'retry-after': seconds } });
   }
 
   /** Without a session, the form's origin and the attempts of the address are checked before the form is read. */
@@ -106,14 +106,14 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   }
 
   const judge = (token: string): Promise<Authentication> | Authentication =>
-    looksLikeTokenSecret(token) ? authenticate(storage, token) : { kind: 'refused', why: refusedToken };
+    looksLikeTokenSecret(token) ? authenticate(storage, token) : { kind: 'refused', reason: refusedToken };
 
   async function signInWithToken(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address, succeeded } = await readSignIn(c);
     const to = localPath(form.text('to'));
     const authentication = await judge(form.text('token').trim());
     if (authentication.kind === 'refused') {
-      return showPage(undefined, tokenForm({ to, problem: authentication.why }), 403);
+      return showPage(undefined, tokenForm({ to, problem: authentication.reason }), 403);
     }
     const { bearer } = authentication;
     if (bearer.run !== undefined) return showPage(undefined, tokenForm({ to, problem: tokenOfRun }), 403);

@@ -151,7 +151,7 @@ function readRemote(typed: Typed, stored: FoundWorkspace | undefined): Parsed<st
   const remote = parseRemote(typed.remote, { allowFile: false });
   if (!remote.ok) return remote;
   if (remote.value.kind !== 'https' && (username !== '' || password !== '')) {
-    return { ok: false, why: 'An ssh address takes no password: give the service a key that ssh finds.' };
+    return { ok: false, reason: 'An ssh address takes no password: give the service a key that ssh finds.' };
   }
   // As if it had been typed as one address: it has the same rules.
   const whole = addressWith(remote.value, credentialsFor(remote.value, typed, before));
@@ -169,7 +169,7 @@ export function readWorkspace(typed: Typed, stored: FoundWorkspace | undefined):
     const settings = { desk_ttl: formatDuration(ttl.value), lfs_mode: mode.value, lfs_url: lfsUrl.value };
     return { kind: 'request', request: { remote: remote.value, settings } };
   }
-  const why = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.why);
-  const all = { remote: why(remote), desk_ttl: why(ttl), lfs: why(mode), lfs_url: why(lfsUrl) };
+  const reason = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.reason);
+  const all = { remote: reason(remote), desk_ttl: reason(ttl), lfs: reason(mode), lfs_url: reason(lfsUrl) };
   return { kind: 'wrong', problems: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined)) };
 }

@@ -76,11 +76,11 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     const reading = readWorkspace(typed, undefined);
     if (reading.kind === 'wrong' || !id.ok) {
       const others = reading.kind === 'wrong' ? reading.problems : {};
-      return show(call, typed, { ...(!id.ok && { id: id.why }), ...others });
+      return show(call, typed, { ...(!id.ok && { id: id.reason }), ...others });
     }
     const { request } = reading;
-    const why = await whyNoAnswer(id.value, request);
-    if (why !== undefined) return show(call, typed, { remote: why });
+    const reason = await whyNoAnswer(id.value, request);
+    if (reason !== undefined) return show(call, typed, { remote: reason });
     const workspace = { id: id.value, ...request.settings, remote: request.remote ?? '' };
     const fresh = await storage.commit({ workspace: id.value }, (db) =>
       addWorkspaceAudited(db, storage.now, actorOf(call.c), workspace),
@@ -101,8 +101,8 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     const reading = readWorkspace(typed, workspace);
     if (reading.kind === 'wrong') return show(call, typed, reading.problems, workspace);
     const { remote, settings } = reading.request;
-    const why = await whyNoAnswer(id, reading.request);
-    if (why !== undefined) return show(call, typed, { remote: why }, workspace);
+    const reason = await whyNoAnswer(id, reading.request);
+    if (reason !== undefined) return show(call, typed, { remote: reason }, workspace);
     const change = { id, ...settings, ...(remote !== undefined && { remote }) };
     await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, actorOf(call.c), change));
     return seeOther(`/workspaces/${id}/settings?notice=saved`);

@@ -5,9 +5,9 @@ import { toStoreError } from './store-trouble.ts';
 export type CheckedAddress =
   | { readonly kind: 'allowed'; readonly addresses: IpAddresses }
   /** A sentence. */
-  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'refused'; readonly reason: string }
   /** Completes "…: ". */
-  | { readonly kind: 'not-found'; readonly why: string };
+  | { readonly kind: 'not-found'; readonly reason: string };
 
 export type AddressGuard = (url: URL, signal: AbortSignal) => Promise<CheckedAddress>;
 
@@ -19,7 +19,7 @@ export const createAddressGuard =
     try {
       addresses = await targets.addressesOf(url.hostname, signal);
     } catch (error) {
-      return { kind: 'not-found', why: toStoreError(error).message };
+      return { kind: 'not-found', reason: toStoreError(error).message };
     }
     for (const address of isNamed(url) ? [] : addresses) {
       const judgement = targets.judge(address);
@@ -30,8 +30,8 @@ export const createAddressGuard =
             ? 'a public address without encryption'
             : undefined;
       if (what === undefined) continue;
-      const why = `The LFS store says that objects are at ${url.origin}, which leads to ${what}. It may send the service to public addresses over https, and into the networks that the operator allows (--allow-hook-network).`;
-      return { kind: 'refused', why };
+      const reason = `The LFS store says that objects are at ${url.origin}, which leads to ${what}. It may send the service to public addresses over https, and into the networks that the operator allows (--allow-hook-network).`;
+      return { kind: 'refused', reason };
     }
     return { kind: 'allowed', addresses };
   };

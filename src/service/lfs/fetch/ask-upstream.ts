@@ -40,7 +40,8 @@ const parallelRequests = { max: 8, maxPerKey: 4, patience: { maxWaitMs: 2_000, b
  */
 function passedOn(object: ObjectName, offer: Offer | undefined, now: number): ObjectAnswer | undefined {
   if (offer === undefined || offer.kind === 'trouble') return undefined;
-  if (offer.kind === 'none') return { ...object, error: { code: 404, message: `The mirror lacks it. ${offer.why}` } };
+  if (offer.kind === 'none')
+    return { ...object, error: { code: 404, message: `The mirror lacks it. ${offer.reason}` } };
   const { href, headers, authenticated, endsAt } = offer;
   if (Object.keys(headers).length > 0) return undefined;
   const expires = Number.isFinite(endsAt) && { expires_in: Math.floor((endsAt - now) / 1_000) };
@@ -85,7 +86,7 @@ async function offersFor(
       case 'busy':
         throw new StoreError('it is busy');
       case 'unauthorized':
-        throw new LfsError(answer.why);
+        throw new LfsError(answer.reason);
     }
   }
   return offers;

@@ -16,16 +16,16 @@ export type Offer =
       readonly authenticated: boolean;
       readonly endsAt: number;
     }
-  | { readonly kind: 'none'; readonly why: string }
+  | { readonly kind: 'none'; readonly reason: string }
   /** Another time it may be there. */
-  | { readonly kind: 'trouble'; readonly why: string };
+  | { readonly kind: 'trouble'; readonly reason: string };
 
 export type BatchAnswer =
   | { readonly kind: 'offers'; readonly offers: ReadonlyMap<string, Offer> }
   /** The store does not take so many at once. */
   | { readonly kind: 'too-many' }
   | { readonly kind: 'busy'; readonly retryAfter: string | undefined }
-  | { readonly kind: 'unauthorized'; readonly why: string };
+  | { readonly kind: 'unauthorized'; readonly reason: string };
 
 const mediaType = 'application/vnd.git-lfs+json';
 const maxAnswerBytes = 16 * 1_024 * 1_024;
@@ -81,10 +81,10 @@ function offerOf(
       error.code === 404 || error.code === 410
         ? 'The store does not have it.'
         : `The store refuses it (${error.code}).${wordsOf(error.message ?? '', store)}`;
-    return transientStatuses.has(error.code) ? { kind: 'trouble', why: what } : { kind: 'none', why: what };
+    return transientStatuses.has(error.code) ? { kind: 'trouble', reason: what } : { kind: 'none', reason: what };
   }
   const download = actions?.download;
-  if (!download) return { kind: 'none', why: 'The store does not say how to get it.' };
+  if (!download) return { kind: 'none', reason: 'The store does not say how to get it.' };
   const { href, header, expires_in } = download;
   const hasOwn = Object.keys(header).some((name) => name.toLowerCase() === 'authorization');
   const isAtStore = href.origin === store.endpoint.origin;
@@ -137,13 +137,13 @@ export async function requestBatch(
   const { statusCode: status = 0, headers } = answer;
   const text = await readResponseText(answer, maxAnswerBytes);
   const words = wordsOf(parseJson(messageSchema, text)?.message ?? '', store);
-  const refuse = (why: string): LfsError => new LfsError(`The LFS store at ${origin}${pathname} ${why}${words}`);
+  const refuse = (reason: string): LfsError => new LfsError(`The LFS store at ${origin}${pathname} ${reason}${words}`);
   if (status === 401 || status === 403) {
     const given =
       Object.keys(store.headers).length === 0
         ? 'asks for credentials, and there are none for it'
         : 'refuses the credentials of the remote';
-    return { kind: 'unauthorized', why: refuse(`${given} (${status}).`).message };
+    return { kind: 'unauthorized', reason: refuse(`${given} (${status}).`).message };
   }
   if (status === 413) return { kind: 'too-many' };
   const retryAfter = headers['retry-after'];

@@ -48,9 +48,9 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
       case 'allowed':
         return judged.addresses;
       case 'refused':
-        throw new LfsError(judged.why);
+        throw new LfsError(judged.reason);
       case 'not-found':
-        throw new StoreError(judged.why);
+        throw new StoreError(judged.reason);
     }
   }
 

@@ -91,13 +91,13 @@ export async function downloadAll(
   let wasRefused = false;
   let store = await terms.findStore();
 
-  const unreachable = (why: string): LfsError =>
-    new LfsError(`The LFS store at ${store.endpoint.origin}${store.endpoint.pathname} cannot be reached: ${why}.`);
+  const unreachable = (reason: string): LfsError =>
+    new LfsError(`The LFS store at ${store.endpoint.origin}${store.endpoint.pathname} cannot be reached: ${reason}.`);
 
   function checkDisk(): void {
     if (!freeDisk.isLow()) return;
-    const why = `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Make room, or let syncs fetch less.`;
-    ending.abort(new LfsError(why));
+    const reason = `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Make room, or let syncs fetch less.`;
+    ending.abort(new LfsError(reason));
   }
 
   function setReceived(item: Item, bytes: number): void {
@@ -122,12 +122,12 @@ export async function downloadAll(
     setReceived(item, 0);
   }
 
-  function loseForGood(item: Item, why: string): void {
+  function loseForGood(item: Item, reason: string): void {
     troubledInARow = 0;
-    lose(item, why);
+    lose(item, reason);
   }
 
-  async function retry(item: Item, why: string): Promise<void> {
+  async function retry(item: Item, reason: string): Promise<void> {
     item.attempts += 1;
     if (item.attempts < maxAttempts) {
       await sleep(backoffMs * 2 ** (item.attempts - 1), undefined, { signal });
@@ -136,8 +136,8 @@ export async function downloadAll(
     }
     troubledInARow += 1;
     if (troubledInARow >= maxTroubledInARow)
-      throw unreachable(`${troubledInARow} objects in a row failed. ${why}`.replace(/\.$/, ''));
-    lose(item, why);
+      throw unreachable(`${troubledInARow} objects in a row failed. ${reason}`.replace(/\.$/, ''));
+    lose(item, reason);
   }
 
   /** For all downloads: what is busy is the store. */
@@ -176,7 +176,7 @@ export async function downloadAll(
         pauseAsAsked(answer.retryAfter);
         return undefined;
       case 'unauthorized':
-        if (wasRefused) throw new LfsError(answer.why);
+        if (wasRefused) throw new LfsError(answer.reason);
         wasRefused = true;
         store = await terms.findStore();
         return undefined;
@@ -199,10 +199,10 @@ export async function downloadAll(
     batchAttempts = 0;
     const troubled: Promise<void>[] = [];
     for (const item of items) {
-      const offer = offers.get(item.object.oid) ?? { kind: 'none', why: 'The store says nothing about it.' };
+      const offer = offers.get(item.object.oid) ?? { kind: 'none', reason: 'The store says nothing about it.' };
       if (offer.kind === 'download') ready.push({ item, offer });
-      else if (offer.kind === 'none') loseForGood(item, offer.why);
-      else troubled.push(retry(item, offer.why));
+      else if (offer.kind === 'none') loseForGood(item, offer.reason);
+      else troubled.push(retry(item, offer.reason));
     }
     await Promise.all(troubled);
   }
@@ -245,10 +245,10 @@ export async function downloadAll(
       case 'landed':
         return land(item);
       case 'none':
-        return loseForGood(item, result.why);
+        return loseForGood(item, result.reason);
       case 'wrong-content':
         item.wrongContents += 1;
-        if (item.wrongContents >= maxWrongContents) return loseForGood(item, result.why);
+        if (item.wrongContents >= maxWrongContents) return loseForGood(item, result.reason);
         queue.push(item);
         return;
       case 'busy':
@@ -256,10 +256,10 @@ export async function downloadAll(
         queue.push(item);
         return;
       case 'unauthorized':
-        if (item.attempts + 1 === maxAttempts) return loseForGood(item, result.why);
-        return retry(item, result.why);
+        if (item.attempts + 1 === maxAttempts) return loseForGood(item, result.reason);
+        return retry(item, result.reason);
       case 'trouble':
-        return retry(item, result.why);
+        return retry(item, result.reason);
     }
   }
 

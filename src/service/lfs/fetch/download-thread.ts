@@ -48,7 +48,7 @@ async function run({ href, headers, object, port }: DownloadRequest): Promise<vo
     tellReceived();
     tell({ kind: 'ended', attempt });
   } catch (error) {
-    tell(error instanceof LfsError ? { kind: 'refused', why: error.message } : { kind: 'failed', error });
+    tell(error instanceof LfsError ? { kind: 'refused', reason: error.message } : { kind: 'failed', error });
   } finally {
     clearInterval(timer);
   }

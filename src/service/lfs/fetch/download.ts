@@ -8,16 +8,16 @@ import type { Offer } from './batch.ts';
 import { type StoreConnection, transientStatuses } from './connection.ts';
 import { StoreError, toStoreError } from './store-trouble.ts';
 
-/** What came of one attempt to download an object, as plain data. Each `why` is a sentence. */
+/** What came of one attempt to download an object, as plain data. Each `reason` is a sentence. */
 export type DownloadResult =
   | { readonly kind: 'landed' }
-  | { readonly kind: 'none'; readonly why: string }
-  | { readonly kind: 'wrong-content'; readonly why: string }
+  | { readonly kind: 'none'; readonly reason: string }
+  | { readonly kind: 'wrong-content'; readonly reason: string }
   /** The address holds no longer, or never did. */
-  | { readonly kind: 'unauthorized'; readonly why: string }
+  | { readonly kind: 'unauthorized'; readonly reason: string }
   | { readonly kind: 'busy'; readonly retryAfter: string | undefined }
   /** What has arrived is kept. */
-  | { readonly kind: 'trouble'; readonly why: string };
+  | { readonly kind: 'trouble'; readonly reason: string };
 
 export interface DownloadTerms {
   readonly connection: StoreConnection;
@@ -40,9 +40,9 @@ export async function onDisk<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const why = systemErrorText(code);
-    if (why === undefined) throw error;
-    throw new LfsError(`The LFS objects cannot be kept in the data folder: ${why}.`);
+    const reason = systemErrorText(code);
+    if (reason === undefined) throw error;
+    throw new LfsError(`The LFS objects cannot be kept in the data folder: ${reason}.`);
   }
 }
 
@@ -82,12 +82,12 @@ function refusalIn(answer: IncomingMessage): DownloadResult | undefined {
   const { statusCode: status = 0, headers } = answer;
   if (status === 200 || status === 206 || status === 416) return undefined;
   answer.destroy();
-  const why = `The store answers with the status ${status}.`;
-  if (status === 404 || status === 410) return { kind: 'none', why: 'The store does not have it.' };
-  if (status === 401 || status === 403) return { kind: 'unauthorized', why };
+  const reason = `The store answers with the status ${status}.`;
+  if (status === 404 || status === 410) return { kind: 'none', reason: 'The store does not have it.' };
+  if (status === 401 || status === 403) return { kind: 'unauthorized', reason };
   const retryAfter = headers['retry-after'];
   if (status === 429 || (status === 503 && retryAfter !== undefined)) return { kind: 'busy', retryAfter };
-  return transientStatuses.has(status) ? { kind: 'trouble', why } : { kind: 'none', why };
+  return transientStatuses.has(status) ? { kind: 'trouble', reason } : { kind: 'none', reason };
 }
 
 async function receive(
@@ -107,12 +107,12 @@ async function receive(
     if (begin !== partial.offset) await onDisk(partial.restart());
     if (begin === undefined) {
       answer.destroy();
-      return { kind: 'trouble', why: 'The store sends another part of it than was asked for.' };
+      return { kind: 'trouble', reason: 'The store sends another part of it than was asked for.' };
     }
     for await (const bytes of answer as AsyncIterable<Buffer>) {
       if (partial.offset + bytes.length > size) {
         await onDisk(partial.restart());
-        return { kind: 'wrong-content', why: `The store sends more than the ${size} bytes that it has.` };
+        return { kind: 'wrong-content', reason: `The store sends more than the ${size} bytes that it has.` };
       }
       await onDisk(partial.write(bytes));
       arrived += bytes.length;
@@ -122,8 +122,8 @@ async function receive(
   } catch (error) {
     terms.signal.throwIfAborted();
     if (error instanceof LfsError) throw error;
-    const why = speed.tooSlow.aborted ? 'it sends too slowly' : toStoreError(error).message;
-    return { kind: 'trouble', why: `The store did not send all of it: ${why}.` };
+    const reason = speed.tooSlow.aborted ? 'it sends too slowly' : toStoreError(error).message;
+    return { kind: 'trouble', reason: `The store did not send all of it: ${reason}.` };
   } finally {
     speed.end();
   }
@@ -141,9 +141,9 @@ export async function download(terms: DownloadTerms, offer: Download, object: Ob
       case 'landed':
         return { kind: 'landed' };
       case 'incomplete':
-        return { kind: 'trouble', why: `The store sends only ${offset} of its ${object.size} bytes.` };
+        return { kind: 'trouble', reason: `The store sends only ${offset} of its ${object.size} bytes.` };
       case 'wrong-content':
-        return { kind: 'wrong-content', why: 'What the store sends is another content than its hash says.' };
+        return { kind: 'wrong-content', reason: 'What the store sends is another content than its hash says.' };
     }
   } finally {
     await onDisk(partial.close());

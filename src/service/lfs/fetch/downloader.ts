@@ -28,7 +28,7 @@ export interface DownloadRequest {
 export type DownloadMessage =
   | { readonly kind: 'received'; readonly bytes: number }
   | { readonly kind: 'ended'; readonly attempt: DownloadResult }
-  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /** From the thread: where does this lead? A `JudgedAddress` goes to the port. */
@@ -70,14 +70,14 @@ export interface DownloaderOptions {
 export function startDownloader({ settings, guard, signal: ending }: DownloaderOptions): Downloader {
   const thread = new Worker(threadFile, { workerData: settings, resourceLimits: threadLimits });
   const dead = new AbortController();
-  let reason = '';
+  let code = '';
   thread.once('error', (error) => {
     // Such as ERR_WORKER_OUT_OF_MEMORY. The message of an error may quote a request.
-    if (error instanceof Error && 'code' in error) reason = ` (${error.code})`;
+    if (error instanceof Error && 'code' in error) code = ` (${error.code})`;
   });
   thread.once('exit', () => {
-    const why = `The thread that downloads LFS objects has died${reason}. What has arrived is kept: start the sync again.`;
-    dead.abort(new LfsError(why));
+    const reason = `The thread that downloads LFS objects has died${code}. What has arrived is kept: start the sync again.`;
+    dead.abort(new LfsError(reason));
   });
   thread.on('message', async ({ url, port }: JudgeRequest) => {
     port.postMessage(await guard(new URL(url), ending));
@@ -96,7 +96,7 @@ export function startDownloader({ settings, guard, signal: ending }: DownloaderO
             case 'ended':
               return resolve(message.attempt);
             case 'refused':
-              return reject(new LfsError(message.why));
+              return reject(new LfsError(message.reason));
             case 'failed':
               return reject(signal.aborted ? signal.reason : message.error);
           }

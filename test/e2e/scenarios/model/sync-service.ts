@@ -72,7 +72,7 @@ export async function startSyncService(): Promise<SyncService> {
     },
     async head(branch) {
       const name = parseBranchName(branch);
-      if (!name.ok) throw new Error(name.why);
+      if (!name.ok) throw new Error(name.reason);
       return (await git.head(workspace, name.value)) ?? undefined;
     },
     async stop() {

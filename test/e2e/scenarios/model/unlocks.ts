@@ -51,14 +51,14 @@ function expectFates(unlocked: Unlocked, book: Book): void {
   const some = (fate: Fate): boolean => fates.includes(fate);
   if (some(undefined)) return;
   const { status, released = '[]' } = result.outputs;
-  const why = `${paths} should be ${fates}: ${JSON.stringify(result.outputs)}\n${result.log}`;
+  const reason = `${paths} should be ${fates}: ${JSON.stringify(result.outputs)}\n${result.log}`;
   const toRelease = paths.filter((_, index) => fates[index] === 'released');
-  expect(new Set(JSON.parse(released)), why).toEqual(new Set(toRelease));
-  expect(result.conclusion, why).toBe(some('lost') || some('refused') ? 'failure' : 'success');
-  if (some('lost')) expect(status, why).toBe('lost');
-  else if (some('released')) expect(status, why).toBe('released');
-  else if (some('held')) expect(status, why).toBe('held');
-  else if (!some('refused') && !some('left')) expect(status, why).toBe('absent');
+  expect(new Set(JSON.parse(released)), reason).toEqual(new Set(toRelease));
+  expect(result.conclusion, reason).toBe(some('lost') || some('refused') ? 'failure' : 'success');
+  if (some('lost')) expect(status, reason).toBe('lost');
+  else if (some('released')) expect(status, reason).toBe('released');
+  else if (some('held')) expect(status, reason).toBe('held');
+  else if (!some('refused') && !some('left')) expect(status, reason).toBe('absent');
 }
 
 /** Whatever went wrong, what it says is what it did. */
@@ -66,28 +66,28 @@ function expectTruth({ account, paths, after, before, passed, result, calm }: Un
   const done = releasedAt(passed);
   const { status, released = '[]' } = result.outputs;
   const told: readonly string[] = JSON.parse(released);
-  const why = `${paths}: ${JSON.stringify(result.outputs)}\n${result.log}`;
-  expect(paths, why).toEqual(expect.arrayContaining([...told]));
+  const reason = `${paths}: ${JSON.stringify(result.outputs)}\n${result.log}`;
+  expect(paths, reason).toEqual(expect.arrayContaining([...told]));
   for (const path of told) {
     // For a step whose time is faster, what came between two of its requests may have come before the first.
     const broken = calm ? [] : account.broken.filter((lock) => lock.path === path).map(({ id }) => id);
-    expect(done.has(path) || broken.length > 0, why).toBe(true);
+    expect(done.has(path) || broken.length > 0, reason).toBe(true);
     // One that somebody else has had since is left alone.
     const ended = done.has(path) ? [onPath(before, path)?.id] : broken;
     const standing = onPath(after, path)?.id;
-    if (standing !== undefined) expect(ended, why).not.toContain(standing);
+    if (standing !== undefined) expect(ended, reason).not.toContain(standing);
   }
   // Without its records, the job does not know of these.
   const kept = paths.filter((path) => {
     const id = onPath(after, path)?.id;
     return !account.ledgerGone && account.counted.some((lock) => lock.id === id);
   });
-  if (status === 'absent') expect(kept, why).toEqual([]);
-  if (status === 'lost') expect(kept.length, why).toBeLessThan(paths.length);
-  if (status === 'released') expect(told.length, why).toBeGreaterThan(0);
-  if (status === 'absent' || status === 'held') expect(told, why).toEqual([]);
-  if (status === 'absent') expect(result.conclusion, why).toBe('success');
-  if (status === 'lost') expect(result.conclusion, why).toBe('failure');
+  if (status === 'absent') expect(kept, reason).toEqual([]);
+  if (status === 'lost') expect(kept.length, reason).toBeLessThan(paths.length);
+  if (status === 'released') expect(told.length, reason).toBeGreaterThan(0);
+  if (status === 'absent' || status === 'held') expect(told, reason).toEqual([]);
+  if (status === 'absent') expect(result.conclusion, reason).toBe('success');
+  if (status === 'lost') expect(result.conclusion, reason).toBe('failure');
 }
 
 /** Whether it has seen the lock on the path before it released what was there. */

@@ -329,10 +329,10 @@ describe('a store that cannot be used fails the sync, with its reason', () => {
     ['is none', 'not the batch API', sending(Buffer.from('<html>'))],
     ['does not end', 'more than 16384 KiB', sending(Buffer.alloc(17 * 1_024 * 1_024))],
     ['knows another transfer', 'no basic transfer', sending(Buffer.from('{"transfer":"tus","objects":[]}'))],
-  ])('one that %s', async (_name, why, behaviour) => {
+  ])('one that %s', async (_name, reason, behaviour) => {
     const { fetch, store } = await oneObject();
     store.behaviour.batch = behaviour;
-    await expect(fetch({ minSpeed: patient })).rejects.toThrow(why);
+    await expect(fetch({ minSpeed: patient })).rejects.toThrow(reason);
   });
 
   test('one that is silent', async () => {

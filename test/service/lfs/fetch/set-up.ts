@@ -23,7 +23,7 @@ export interface FetchOptions extends Partial<FetchObjectsParts> {
 
 export function oidOf({ oid }: StoredName): Oid {
   const parsed = parseOid(oid);
-  if (!parsed.ok) throw new Error(parsed.why);
+  if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.value;
 }
 

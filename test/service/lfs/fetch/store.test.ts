@@ -179,8 +179,8 @@ describe('the store of a remote over ssh', () => {
       'which leads to a private address',
     ],
     ['has no such command', 'exec no-such-command', 'git-lfs-authenticate'],
-  ])('fails the sync where the other side %s', async (_name, answer, why) => {
+  ])('fails the sync where the other side %s', async (_name, answer, reason) => {
     const { fetch, git, remote } = await sshSetUp(() => answer);
-    await expect(fetch({ lfsUrl: null, git, remote })).rejects.toThrow(why);
+    await expect(fetch({ lfsUrl: null, git, remote })).rejects.toThrow(reason);
   });
 });
