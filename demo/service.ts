@@ -33,7 +33,7 @@ interface Place {
   readonly ending: Ending;
 }
 
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 /** A Ctrl-C reaches the service too, and perhaps first: so soon before it, that the service has ended is no news. */
 const sameMomentMs = 500;
 
@@ -119,7 +119,7 @@ export async function startDemoService(place: Place): Promise<DemoService> {
   const stop = async (): Promise<void> => {
     isStopping = true;
     child.kill('SIGTERM');
-    const timer = setTimeout(kill, patienceMs);
+    const timer = setTimeout(kill, timeoutMs);
     await ended;
     clearTimeout(timer);
   };

@@ -21,11 +21,11 @@ export interface Stage {
   readonly atEnd: (cleanUp: () => Promise<void>) => void;
 }
 
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 async function inTime<T>({ ending }: Stage, work: Promise<T>, sentence: string): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new DemoFailure(sentence)), patienceMs);
+  const timer = setTimeout(() => reject(new DemoFailure(sentence)), timeoutMs);
   try {
     return await ending.orEnd(Promise.race([work, promise]));
   } finally {

@@ -1,7 +1,7 @@
-import type { ClientResponse } from '../../src/client/answer.ts';
 import type { JsonObject } from '../../src/client/json.ts';
+import type { ClientResponse } from '../../src/client/response.ts';
 import { type ProblemName, problemTypePrefix } from '../../src/interface/problem.ts';
-import { maxRetryAfterSeconds } from '../../src/service/api/lock-answers.ts';
+import { maxRetryAfterSeconds } from '../../src/service/api/lock-responses.ts';
 
 /** Locks as src/service keeps them, and what it answers to a request about one. */
 

@@ -1,4 +1,4 @@
-import type { ClientResponse } from '../../src/client/answer.ts';
+import type { ClientResponse } from '../../src/client/response.ts';
 import { createRateLimiter } from '../../src/service/http/rate-limit.ts';
 import { createLockWaiters, type ReleasedLock } from '../../src/service/locks/waiters.ts';
 import { maxGroupSize } from '../../src/service/storage/commit-group.ts';

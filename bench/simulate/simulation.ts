@@ -96,7 +96,7 @@ export async function runJobs({ workload, times, seed, minutes }: SimulationOpti
     const job: Job = {
       random: randomOf(seed, 2, number),
       token: `token ${number % workload.tokens}`,
-      onAnswer: (ms) => answersMs.push(ms),
+      onResponse: (ms) => answersMs.push(ms),
     };
     // As evenly as if all this had gone on for long.
     await time.sleep(draws() * roundSeconds(workload) * second);

@@ -8,8 +8,8 @@ import {
 } from '../../src/action/post-step/release.ts';
 import { releaseClaims, retriesFor } from '../../src/action/post-step/release-claims.ts';
 import { parseWorkspaceId } from '../../src/client/access.ts';
-import type { ClientResponse } from '../../src/client/answer.ts';
 import type { SentRequest } from '../../src/client/connection.ts';
+import type { ClientResponse } from '../../src/client/response.ts';
 import type { StartTimer } from '../../src/client/time-limit.ts';
 import { milliseconds, parseDuration } from '../../src/interface/duration.ts';
 import { unlessAborted } from '../../src/interface/timers.ts';
@@ -27,7 +27,7 @@ export interface Job {
   readonly token: string;
   readonly random: Random;
   /** Of a request that the service was not asked to hold back. */
-  readonly onAnswer: (ms: number) => void;
+  readonly onResponse: (ms: number) => void;
 }
 
 type Attempts = Pick<VirtualClientOptions, 'timeoutMs' | 'retries'>;
@@ -93,7 +93,7 @@ export function createClients({ now, after, fulfil, sleep }: VirtualTime, servic
     resetMax(): void {
       max = connections;
     },
-    open({ token, random, onAnswer }: Job, attempts: Attempts) {
+    open({ token, random, onResponse }: Job, attempts: Attempts) {
       const { use, closeAll } = keepConnections();
       function send(request: SentRequest, signal: AbortSignal): Promise<ClientResponse> {
         const endUse = use();
@@ -101,7 +101,7 @@ export function createClients({ now, after, fulfil, sleep }: VirtualTime, servic
         const sentAt = now();
         const answered = new Promise<ClientResponse>((resolve) =>
           service.send(asked, token, (answer) => {
-            if (asked.kind !== 'wait') onAnswer(now() - sentAt);
+            if (asked.kind !== 'wait') onResponse(now() - sentAt);
             fulfil(resolve, answer);
           }),
         );
@@ -157,7 +157,7 @@ export function createSteps({ now, sleep, open, workload }: StepParts) {
     /** The post-step: it releases what the job has, and asks about what it may have. */
     async release(job: Job, locked: AcquireLocksResult): Promise<void> {
       const held = grantsOf(locked).map((grant) => ({ grant, doubt: undefined }));
-      const claims = { held, unclear: locked.unproven, trouble: undefined, renewalTrouble: undefined };
+      const claims = { held, unanswered: locked.unanswered, trouble: undefined, renewalError: undefined };
       const { context, session, close } = begin(job, { timeoutMs: releaseTimeoutMs, retries: retriesFor(claims) });
       const { serverNow } = context.client;
       const log = { line: nothing };

@@ -1,10 +1,10 @@
-import { type ClientResponse, objectIn, parseResponse } from '../client/answer.ts';
 import { createCall } from '../client/call.ts';
 import { createServerClock } from '../client/clock.ts';
 import { openConnection } from '../client/connection.ts';
 import { createTokenSource, type ExchangeContext } from '../client/exchange.ts';
 import { notUnderstood } from '../client/refusal.ts';
 import { type CallLimits, expectSuccess, type Request, type TokenSource } from '../client/request.ts';
+import { type ClientResponse, objectIn, parseResponse } from '../client/response.ts';
 import type { JobIdentity } from './inputs/parse.ts';
 import { claimsIn, trustCommand } from './trust-command.ts';
 
@@ -39,7 +39,7 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
       'accept-encoding': 'identity',
     },
     secrets: [requestToken],
-    onAnswer: () => undefined,
+    onResponse: () => undefined,
     onRetry: (retry) => exchange.onRetry({ ...retry, reason: `GitHub: ${retry.reason}` }),
     onThrottled: () => undefined,
   });
@@ -71,7 +71,7 @@ export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mas
     },
     onToken: mask,
     texts: {
-      unproven: 'GitHub has not told who this job is, so the service gives it no token.',
+      unanswered: 'GitHub has not told who this job is, so the service gives it no token.',
       unsupported: 'It needs the input `token`: pass an API token from a secret.',
       // The rules are matched against the claims of the token, which says more than the environment of the job.
       get untrusted() {

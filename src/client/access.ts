@@ -35,7 +35,7 @@ export type WorkspaceId = string & { readonly [brand]: 'WorkspaceId' };
 
 const maxIdLength = 256;
 
-function whyNoWorkspace(text: string): string | undefined {
+function workspaceProblem(text: string): string | undefined {
   if (text === '') return 'A workspace must not be empty.';
   if (!text.isWellFormed() || /[\p{Cc}/\\]/u.test(text)) {
     return 'A workspace must not have slashes, backslashes or control characters.';
@@ -46,7 +46,7 @@ function whyNoWorkspace(text: string): string | undefined {
 }
 
 export function parseWorkspaceId(text: string): Parsed<WorkspaceId> {
-  const reason = whyNoWorkspace(text);
+  const reason = workspaceProblem(text);
   // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
   return reason === undefined ? accepted(text as WorkspaceId) : refused(reason);
 }

@@ -2,7 +2,6 @@ import { formatDuration, milliseconds } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
-import { type ClientResponse, headerOf, isSuccess, objectIn } from './answer.ts';
 import { clockSlackMs, timestamp } from './clock.ts';
 import { etagOf, holderOf, type KnownLock, namesLock, readListedLock, readLock, unwrapped } from './known-lock.ts';
 import { createLists } from './lists.ts';
@@ -11,6 +10,7 @@ import { entriesIn, expectEntries } from './pages.ts';
 import { isOwnProblem } from './recognize.ts';
 import { expectResource, notUnderstood, retryAfterHeader } from './refusal.ts';
 import type { AnsweredCall, CallLimits, ClientContext } from './request.ts';
+import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
 import { retryAfterOfError } from './retry.ts';
 import type { ServiceError } from './service-error.ts';
 
@@ -51,7 +51,7 @@ export type AcquireLockResult =
       readonly error: ServiceError;
     }
   /** It may have been granted: no answer was seen, and the time or the retries ran out. */
-  | { readonly kind: 'unclear'; readonly error: ServiceError }
+  | { readonly kind: 'unanswered'; readonly error: ServiceError }
   /** It was not granted. */
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
@@ -118,7 +118,7 @@ export const createAcquireLock = (context: ClientContext) => {
       within,
     );
     const without = (error: ServiceError, mayBeDone = result.mayBeDone): AcquireLockResult => ({
-      kind: mayBeDone ? 'unclear' : 'failed',
+      kind: mayBeDone ? 'unanswered' : 'failed',
       error,
     });
     if (result.kind === 'given-up') return without(result.error);

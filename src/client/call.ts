@@ -1,11 +1,11 @@
 import { unlessAborted } from '../interface/timers.ts';
-import type { ClientResponse } from './answer.ts';
 import type { Clock, ServerClock } from './clock.ts';
 import { connectionFailure, type SentRequest } from './connection.ts';
 import { rateLimitIn } from './rate-limit.ts';
 import { isRecognized, rejectsSlashes } from './recognize.ts';
 import { type RefusalContext, refusalOf, retryAfterHeader } from './refusal.ts';
 import type { Call, CallContext, CallLimits, CallResult, Request, Retry, Send, TokenSource } from './request.ts';
+import type { ClientResponse } from './response.ts';
 import { type AttemptResult, backoff, classifyResponse } from './retry.ts';
 import { type Refused, type RequestFailure, ServiceError, withRequest } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
@@ -36,7 +36,7 @@ export interface CallOptions {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly closed: AbortSignal;
-  readonly onAnswer: (answer: ClientResponse, texts: ServiceText) => void;
+  readonly onResponse: (answer: ClientResponse, texts: ServiceText) => void;
   readonly onRetry: (retry: Retry) => void;
   /** Little of the rate limit remains, so the next request waits for so long. */
   readonly onThrottled: (delayMs: number) => void;
@@ -65,7 +65,7 @@ export function createCall(options: CallOptions): Call {
   /** What an answer says of the rate limit counts before the next request gets the connection. */
   function observe(answer: ClientResponse, sentAt: number, texts: ServiceText, throttled: boolean): void {
     serverClock.observe(answer.headers);
-    options.onAnswer(answer, texts);
+    options.onResponse(answer, texts);
     const status = rateLimitIn(answer.headers, serverClock.now());
     if (status !== undefined) throttle.observe(status, clock());
     if (!throttled) return;

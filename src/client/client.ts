@@ -1,6 +1,5 @@
 import { createAcquireLock, createWaitForRelease } from './acquire-lock.ts';
 import { createEndpoints } from './addresses.ts';
-import { type ClientResponse, objectIn, parseResponse, warnOfDeprecation } from './answer.ts';
 import { createCall } from './call.ts';
 import { type Clock, createServerClock, steadyClock } from './clock.ts';
 import { maxConnections, openConnection, type SentRequest } from './connection.ts';
@@ -20,6 +19,7 @@ import {
   type Retry,
   type TokenSource,
 } from './request.ts';
+import { type ClientResponse, objectIn, parseResponse, warnOfDeprecation } from './response.ts';
 import type { ServiceText } from './service-text.ts';
 import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
@@ -111,7 +111,7 @@ export function createClient(options: ClientOptions) {
     sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,
     closed: closing.signal,
-    onAnswer: warnOfDeprecation(onWarning),
+    onResponse: warnOfDeprecation(onWarning),
     onRetry: options.onRetry ?? (() => undefined),
     onThrottled: options.onThrottled ?? (() => undefined),
   };

@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
-import { BrokenAnswer, maxResponseBytes, type RawResponse, type ReceivedBody } from './answer.ts';
+import { BrokenResponse, maxResponseBytes, type RawResponse, type ReceivedBody } from './response.ts';
 import type { ConnectionFailed } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
@@ -157,7 +157,7 @@ const notTls = /wrong version number|packet length too long|http request/i;
 export function connectionFailure(error: unknown, texts: ServiceText): ConnectionFailed | undefined {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return undefined;
   const code = textAt(error, 'code');
-  if (!(error instanceof BrokenAnswer) && (code === undefined || !ofConnection.test(code))) return undefined;
+  if (!(error instanceof BrokenResponse) && (code === undefined || !ofConnection.test(code))) return undefined;
   const untrusted = code !== undefined && certificate.test(code);
   const unconnected =
     untrusted ||

@@ -1,8 +1,8 @@
 import { unlessAborted } from '../interface/timers.ts';
-import { type ClientResponse, isSuccess, objectIn } from './answer.ts';
 import type { CallOptions } from './call.ts';
 import { notUnderstood } from './refusal.ts';
 import type { AnsweredCall, Call, CallLimits, Request, TokenSource } from './request.ts';
+import { type ClientResponse, isSuccess, objectIn } from './response.ts';
 import { isTransient } from './retry.ts';
 import { type NoToken, ServiceError } from './service-error.ts';
 
@@ -21,7 +21,7 @@ export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target'
   readonly onToken: (token: string) => void;
   readonly texts: {
     /** Who has not proven it. */
-    readonly unproven: string;
+    readonly unanswered: string;
     /** What to do where the service knows no exchange. */
     readonly unsupported: string;
     /** What to do where it trusts nobody who proves to be this. */
@@ -112,7 +112,7 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
         proof = await prove(within);
       } catch (error) {
         // The advice of an error is about the service, and this is somebody else.
-        return withoutToken(error, texts.unproven, ' Run the job again.');
+        return withoutToken(error, texts.unanswered, ' Run the job again.');
       }
       const askedAt = clock();
       const body = new URLSearchParams({ ...tokenExchange, subject_token: proof });

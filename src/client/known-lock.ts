@@ -1,8 +1,8 @@
 import { maxNoteLength } from '../interface/lock-note.ts';
 import type { Timestamp } from '../interface/resources.ts';
-import { type ClientResponse, headerOf, objectIn } from './answer.ts';
 import { timestampIn } from './clock.ts';
 import { asObject, firstMember, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
+import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type ServiceText } from './service-text.ts';
 
 /** What a service says of a lock. */

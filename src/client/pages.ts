@@ -1,8 +1,8 @@
 import { type ResolvedLink, resolveLink } from './addresses.ts';
-import { type ClientResponse, headerOf, objectIn, parseLinks } from './answer.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject } from './json.ts';
 import { notUnderstood, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
+import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
 import type { Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 

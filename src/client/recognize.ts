@@ -1,7 +1,7 @@
 import { problemTypePrefix } from '../interface/problem.ts';
-import { type ClientResponse, objectIn } from './answer.ts';
 import { nameIn } from './json.ts';
 import { namesHolder } from './known-lock.ts';
+import { type ClientResponse, objectIn } from './response.ts';
 
 /**
  * Whether the service itself has sent this refusal: its errors have a type of their own, and only a service names who

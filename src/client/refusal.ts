@@ -1,6 +1,6 @@
 import { parseRetryAfter } from '../interface/retry-after.ts';
-import { type ClientResponse, headerOf, objectIn } from './answer.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
+import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Redirected, Refused, RefusedField, Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 

@@ -1,8 +1,8 @@
 import type { WorkspaceId } from './access.ts';
-import { objectIn } from './answer.ts';
 import { asObject, firstName, isObject, type JsonObject, nameIn } from './json.ts';
 import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
+import { objectIn } from './response.ts';
 import { plainName } from './service-text.ts';
 
 export interface RegisterHookRequest {

@@ -1,7 +1,6 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import type { Slashes } from './addresses.ts';
-import { isSuccess } from './answer.ts';
 import { clockSlackMs } from './clock.ts';
 import { etagOf, holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
 import { createLists } from './lists.ts';
@@ -9,6 +8,7 @@ import { type LookupResult, lookUp } from './lookup.ts';
 import { isRecognized } from './recognize.ts';
 import { expectResource } from './refusal.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
+import { isSuccess } from './response.ts';
 import type { ServiceError } from './service-error.ts';
 
 export interface ReleaseLockRequest {
@@ -87,7 +87,7 @@ export function createReleaseLock(context: ClientContext) {
   }
 
   /** What the list shows, where the answer alone proves nothing. */
-  function judgeByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
+  function classifyByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
     if (isGone(found, proof)) {
       if (found.kind === 'locked') return lost(result, found.lock);
       return { kind: result.mayBeDone || isSuccess(result.answer) ? 'released' : 'absent' };
@@ -104,7 +104,7 @@ export function createReleaseLock(context: ClientContext) {
     const found = await look(request, within);
     const isOurs = found.kind === 'locked' && isSameLock(request.proof ?? {}, found.lock) === true;
     const mayEnd = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + clockSlackMs;
-    if (!isOurs || mayEnd) return judgeByList(result, found, request);
+    if (!isOurs || mayEnd) return classifyByList(result, found, request);
     return judge(await send({ ...request, attempts: 'once' }, undefined, within), request, within);
   }
 
@@ -114,7 +114,7 @@ export function createReleaseLock(context: ClientContext) {
     within: CallLimits,
   ): Promise<ReleaseLockResult> {
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
-    if (found !== undefined) return judgeByList(result, found, request);
+    if (found !== undefined) return classifyByList(result, found, request);
     const { answer, texts } = result;
     if (isSuccess(answer)) return { kind: 'released' };
     switch (answer.status) {
@@ -123,7 +123,7 @@ export function createReleaseLock(context: ClientContext) {
         // It may be about the workspace, or about a wrong address.
         const listed = await look(request, within);
         if (listed.kind === 'unknown') return { kind: result.mayBeDone ? 'released' : 'absent' };
-        return judgeByList(result, listed, request);
+        return classifyByList(result, listed, request);
       }
       case 412:
         return lost(result, holderOf(answer, request.path, texts));

@@ -1,12 +1,12 @@
 import { formatDuration } from '../interface/duration.ts';
 import { type AcquiredLock, type AcquireLockRequest, grantedIn } from './acquire-lock.ts';
-import { isSuccess } from './answer.ts';
 import { etagOf, holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
 import { createLists } from './lists.ts';
 import { type LookupResult, lookUp } from './lookup.ts';
 import { expectResource } from './refusal.ts';
 import { conditionOf, isGone } from './release-lock.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
+import { isSuccess } from './response.ts';
 import type { ServiceError } from './service-error.ts';
 
 export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt' | 'note'> {

@@ -1,8 +1,8 @@
 import type { Endpoints } from './addresses.ts';
-import { type ClientResponse, isSuccess } from './answer.ts';
 import type { Clock } from './clock.ts';
 import type { SentRequest } from './connection.ts';
 import type { JsonObject } from './json.ts';
+import { type ClientResponse, isSuccess } from './response.ts';
 import type { NoToken, RequestFailure, ServiceError, Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 

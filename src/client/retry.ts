@@ -1,10 +1,10 @@
 import { problemTypePrefix } from '../interface/problem.ts';
-import { type ClientResponse, headerOf, isSuccess, objectIn } from './answer.ts';
 import { nameIn } from './json.ts';
 import { namesHolder } from './known-lock.ts';
 import { isDisputed, isOwnProblem } from './recognize.ts';
 import { type RefusalContext, rawWordsOf, refusalOf } from './refusal.ts';
 import type { Request, RetryKind } from './request.ts';
+import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
 import type { RequestFailure, ServiceError } from './service-error.ts';
 
 export type AttemptResult =
@@ -31,24 +31,24 @@ function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): R
   return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
 }
 
-interface AnswerContext extends RefusalContext {
+interface ResponseContext extends RefusalContext {
   readonly keyMayHaveArrived: boolean;
   readonly expect: Request['expect'];
   readonly isRecognized: (answer: ClientResponse) => boolean;
 }
 
-export function classifyResponse(answer: ClientResponse, context: AnswerContext): AttemptResult {
+export function classifyResponse(answer: ClientResponse, context: ResponseContext): AttemptResult {
   const { status } = answer;
   if (isSuccess(answer)) {
     const failure = context.expect?.(answer, context.texts);
     return failure === undefined ? { kind: 'answered', answer } : unrecognized(answer, failure);
   }
   const stillRunning = isStillRunning(answer, context.keyMayHaveArrived);
-  const isTransientAnswer = stillRunning || isTransientStatus(status);
-  if (!isTransientAnswer && isDisputed(status) && !context.isRecognized(answer)) {
+  const isTransientResponse = stillRunning || isTransientStatus(status);
+  if (!isTransientResponse && isDisputed(status) && !context.isRecognized(answer)) {
     return unrecognized(answer, { ...refusalOf(answer, context), isRecognized: false });
   }
-  if (!isTransientAnswer) return { kind: 'answered', answer };
+  if (!isTransientResponse) return { kind: 'answered', answer };
   const failure = refusalOf(answer, context);
   const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
   return {

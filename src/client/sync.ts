@@ -1,9 +1,9 @@
 import type { WorkspaceId } from './access.ts';
 import { resolveLink } from './addresses.ts';
-import { type ClientResponse, headerOf, objectIn } from './answer.ts';
 import { asObject, firstMember, firstName, isObject, type JsonObject, nameIn } from './json.ts';
 import { notUnderstood, rawWordsOf, retryAfterHeader, unusable } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
+import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Unusable } from './service-error.ts';
 import { plainName, type ServiceText } from './service-text.ts';
 

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import { createDatabaseGauges } from './database-gauges.ts';
-import { removeOldResponses } from './idempotency/remembered-answers.ts';
-import type { ObjectMaintenance } from './lfs/upkeep.ts';
+import { removeOldResponses } from './idempotency/remembered-responses.ts';
+import type { ObjectMaintenance } from './lfs/object-maintenance.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { removeOldLockHistory } from './locks/history.ts';
 import type { RefusedRequests } from './locks/refused-requests.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { repeat } from './runtime/repeat.ts';
-import { forgetEndedSessions } from './sessions/sessions.ts';
-import { type Retention, removeAnswersBeyond } from './storage/remove-old.ts';
+import { removeEndedSessions } from './sessions/sessions.ts';
+import { type Retention, removeResponsesBeyond } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import { removeExchangedTokens } from './tokens/exchanged.ts';
@@ -39,14 +39,14 @@ interface BackgroundWorkOptions extends Retention {
   readonly maxRememberedBytes: number;
   readonly lastUse: LastUse;
   readonly refusedRequests: RefusedRequests;
-  readonly objectUpkeep: ObjectMaintenance;
+  readonly objectMaintenance: ObjectMaintenance;
   onLockEvent(): void;
   onError(error: unknown): void;
 }
 
 /** What one instance does again and again, whether or not anybody asks it for something. */
 export function startBackgroundWork(options: BackgroundWorkOptions): BackgroundWork {
-  const { storage, metrics, log, maxRememberedBytes, lastUse, refusedRequests, objectUpkeep, onError } = options;
+  const { storage, metrics, log, maxRememberedBytes, lastUse, refusedRequests, objectMaintenance, onError } = options;
   // What an earlier process has left is not known.
   let rememberedBytes = Number.POSITIVE_INFINITY;
 
@@ -64,7 +64,7 @@ export function startBackgroundWork(options: BackgroundWorkOptions): BackgroundW
     every(rememberedEveryMs, async () => {
       if (rememberedBytes < maxRememberedBytes * uncounted) return;
       rememberedBytes = 0;
-      metrics.droppedAnswers.inc(await removeAnswersBeyond(storage, maxRememberedBytes));
+      metrics.droppedResponses.inc(await removeResponsesBeyond(storage, maxRememberedBytes));
     }),
     every(refusedEveryMs, refusedRequests.write),
     every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
@@ -75,10 +75,10 @@ export function startBackgroundWork(options: BackgroundWorkOptions): BackgroundW
       await recountBacklogs(storage);
       await removeOldSyncs(storage, options);
       await removeOldLockHistory(storage, options);
-      await forgetEndedSessions(storage);
+      await removeEndedSessions(storage);
       await removeExchangedTokens(storage);
     }),
-    every(tidyEveryMs, objectUpkeep.lookAtAll),
+    every(tidyEveryMs, objectMaintenance.lookAtAll),
     repeat(gaugesEveryMs, gauges.measureWorkspaces, onError, { atOnce: true }),
     repeat(tidyEveryMs, gauges.measureTokens, onError, { atOnce: true }),
   ];

@@ -12,17 +12,17 @@ import { createApp } from './http/app.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { reportEvents } from './http/report-events.ts';
-import { createRequestTurns } from './http/request-turns.ts';
+import { createRequestScheduler } from './http/request-scheduler.ts';
 import { startServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
-import { sendRefusal } from './lfs/answers.ts';
 import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
 import { pointedObjects } from './lfs/fetch/pointers.ts';
 import { createLfs } from './lfs/lfs.ts';
+import { createObjectMaintenance } from './lfs/object-maintenance.ts';
 import { createObjectStore, removeObjects } from './lfs/object-store.ts';
+import { sendRefusal } from './lfs/responses.ts';
 import { addressKey, createAddressSigner } from './lfs/signed-address.ts';
-import { createObjectMaintenance } from './lfs/upkeep.ts';
 import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
 import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
@@ -30,9 +30,9 @@ import { createRefusedRequests } from './locks/refused-requests.ts';
 import { shareReleases } from './locks/share-releases.ts';
 import { createLockWaiters, type ReleasedLock } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
-import { asTextToGit } from './mirror/answers.ts';
 import { defaultMirrorLimits, type MirrorLimits } from './mirror/limits.ts';
 import { createMirror } from './mirror/mirror.ts';
+import { asTextToGit } from './mirror/responses.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
 import type { Metrics } from './runtime/metrics.ts';
@@ -41,7 +41,7 @@ import { startWorker } from './runtime/worker.ts';
 import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import type { FetchObjects } from './syncs/lfs-objects.ts';
-import { createMirrorUpkeep } from './syncs/mirror-upkeep.ts';
+import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { type ClaimedSync, claimSync } from './syncs/queue.ts';
 import { runSync } from './syncs/run-sync.ts';
 import { createSyncSlots, maxParallelSyncs } from './syncs/sync-slots.ts';
@@ -149,7 +149,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const objectsOf = (workspace: string) => createObjectStore(options.dataFolder, workspace);
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping: stopping.signal });
-  const objectUpkeep = createObjectMaintenance({
+  const objectMaintenance = createObjectMaintenance({
     storage,
     objectsOf,
     async objectsAt(workspace, commit, signal) {
@@ -165,19 +165,24 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     signal: stopping.signal,
     onError,
   });
-  const mirrorUpkeep = createMirrorUpkeep({ git, log, parallel: options.parallelSyncs, signal: stopping.signal });
+  const mirrorMaintenance = createMirrorMaintenance({
+    git,
+    log,
+    parallel: options.parallelSyncs,
+    signal: stopping.signal,
+  });
   const syncRun = {
     ...options,
     async fetchObjects(...wanted: Parameters<FetchObjects>): ReturnType<FetchObjects> {
       const fetched = await fetchObjects(...wanted);
       const [{ workspace }] = wanted;
       // Looking reads the folder of each object: most syncs bring none.
-      if (fetched.received.objects > 0) objectUpkeep.lookSoon(workspace);
+      if (fetched.received.objects > 0) objectMaintenance.lookSoon(workspace);
       return fetched;
     },
     timeoutMs: milliseconds(options.syncTimeout),
     onEvent: deliveries.wake,
-    maintainSoon: mirrorUpkeep.soon,
+    maintainSoon: mirrorMaintenance.soon,
   };
   const syncSlots = createSyncSlots<ClaimedSync>(options.parallelSyncs);
   const syncs = startWorker({
@@ -196,13 +201,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...options,
     lastUse,
     refusedRequests,
-    objectUpkeep,
+    objectMaintenance,
     onLockEvent,
     onError,
   });
 
   let { port } = options;
-  const turns = createRequestTurns({
+  const turns = createRequestScheduler({
     credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
     addressOf: createClientAddress(options.trustedProxies),
   });
@@ -260,7 +265,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stopping.abort();
     const stopAll = [
       syncs.stop,
-      mirrorUpkeep.stop,
+      mirrorMaintenance.stop,
       deliveries.stop,
       lockWatch.stop,
       freeDisk.stop,
@@ -274,7 +279,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       events: reportEvents(log, metrics, () => performance.now()),
     });
     port = server.port;
-    void objectUpkeep.lookAtAll();
+    void objectMaintenance.lookAtAll();
     return {
       port,
       async stop() {

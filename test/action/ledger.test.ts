@@ -240,7 +240,7 @@ describe('what a step has to answer for', () => {
     (other): Entry => ({ ...ended('a'), ...other }),
   );
 
-  test.each<[string, readonly Entry[], held: readonly string[], unclear?: readonly string[]]>([
+  test.each<[string, readonly Entry[], held: readonly string[], unanswered?: readonly string[]]>([
     ['what was granted to it and has not ended', [intent('a', '1'), one, grant('b', '2'), ended('a')], ['2']],
     ['what it asked for without an answer', [intent('a', '1'), intent('b', '2'), denied('b', '2')], [], ['1']],
     ['not what another step has', [intent('a', '1', 't'), grant('b', '2', 't')], []],
@@ -252,16 +252,16 @@ describe('what a step has to answer for', () => {
     ['not what ended in another workspace, or at another service', [one, ...elsewhere], ['1']],
     ['a lock that was taken again after it had ended', [one, ended('a', 'lock_1'), two], ['2']],
     ['not a lock that nothing names, after an ending of its path', [nameless, ended('a', 'lock_9')], []],
-  ])('is %s', (_, entries, held, unclear = []) => {
+  ])('is %s', (_, entries, held, unanswered = []) => {
     const history = historyOf(entries);
     const own = history.held.map((lock) => lock.grant).filter(({ step }) => step === 's');
     expect(own.map(({ key }) => key)).toEqual(held);
-    expect(history.unclear.filter(({ step }) => step === 's').map(({ key }) => key)).toEqual(unclear);
+    expect(history.unanswered.filter(({ step }) => step === 's').map(({ key }) => key)).toEqual(unanswered);
   });
 
   test('is known to be doubtful once its release was begun, and only then', () => {
     const doubts = (...entries: readonly Entry[]): readonly boolean[] =>
-      historyOf(entries).held.map(({ releaseBegun }) => releaseBegun);
+      historyOf(entries).held.map(({ releaseStarted }) => releaseStarted);
     expect(doubts(one, two)).toEqual([false, false]);
     expect(doubts(one, two, releasing('a', 'lock_1'))).toEqual([true, false]);
     expect(doubts(one, two, releasing('a'))).toEqual([true, true]);
@@ -290,9 +290,9 @@ describe('what a step has to answer for', () => {
     );
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 20 }), (entries) => {
-        const { held, unclear } = historyOf(entries);
-        for (const each of [...held.map((lock) => lock.grant), ...unclear]) expect(entries).toContainEqual(each);
-        for (const { key } of unclear) {
+        const { held, unanswered } = historyOf(entries);
+        for (const each of [...held.map((lock) => lock.grant), ...unanswered]) expect(entries).toContainEqual(each);
+        for (const { key } of unanswered) {
           const later = entries.slice(entries.findLastIndex((each) => each.kind === 'intent' && each.key === key));
           const answers = later.filter((each) => each.kind === 'granted' || each.kind === 'denied');
           expect(answers.map((answer) => answer.key)).not.toContain(key);

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { inTurn, json, nothing, page, problem, raw, reset, truncated } from '../support/other-servers/answers.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
+import { inTurn, json, nothing, page, problem, raw, reset, truncated } from '../support/other-servers/responses.ts';
 import { clientOf, game, hero, lockPath, ofKind, start, stopTime, ttl, workspaceId } from './test-client.ts';
 
 const request = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'key-1' };
@@ -122,7 +122,7 @@ describe.each(anyHeld)('a 409 that may be the answer of a gateway: %s', (_, answ
   test('is asked again under the same key, and leaves unclear what was done, if no list answers', async () => {
     const { result } = await acquire(inTurn(answer, answer, answer, nothing(201)));
     expect(result.kind).toBe('acquired');
-    expect(ofKind((await acquire(answer)).result, 'unclear').error.attempts).toBe(5);
+    expect(ofKind((await acquire(answer)).result, 'unanswered').error.attempts).toBe(5);
   });
 });
 
@@ -162,7 +162,7 @@ describe('a request that is still running', () => {
 
   test('beyond the deadline is unclear', async () => {
     const { result, client } = await acquire(running);
-    expect(ofKind(result, 'unclear').error.failure).toMatchObject({ kind: 'deadline', last: { status: 409 } });
+    expect(ofKind(result, 'unanswered').error.failure).toMatchObject({ kind: 'deadline', last: { status: 409 } });
     expect(client.clock()).toBeLessThan(start + 120_000);
   });
 
@@ -187,13 +187,13 @@ describe('a lost answer', () => {
   ])('(%s) that stays lost is unclear', async (_, lost, kind) => {
     stopTime();
     const { result, server } = await acquire(lost, { retries: 2, requestTimeoutMs: 1_000 });
-    expect(ofKind(result, 'unclear').error).toMatchObject({ attempts: 3, failure: { kind } });
+    expect(ofKind(result, 'unanswered').error).toMatchObject({ attempts: 3, failure: { kind } });
     expect(server.requests).toHaveLength(3);
   });
 
   test('before a refusal leaves unclear what it did', async () => {
     const { result } = await acquire(inTurn(reset, problem(401, { detail: 'The token was revoked.' })));
-    expect(ofKind(result, 'unclear').error.status).toBe(401);
+    expect(ofKind(result, 'unanswered').error.status).toBe(401);
   });
 
   test('before a holder: that can be ourselves', async () => {
@@ -205,7 +205,7 @@ describe('a lost answer', () => {
     const stop = new AbortController();
     const { client } = await clientOf(() => stop.abort());
     const stopped = await client.acquireLock(request, client.within(60_000, stop.signal));
-    expect(ofKind(stopped, 'unclear').error.failure.kind).toBe('aborted');
+    expect(ofKind(stopped, 'unanswered').error.failure.kind).toBe('aborted');
     ofKind(await client.acquireLock(request, client.within(60_000, stop.signal)), 'failed');
     const { result } = await acquire(nothing(201), { credentials: { kind: 'given', token: 'a\nb' } });
     expect(ofKind(result, 'failed').error.failure.kind).toBe('unsendable');
@@ -236,7 +236,7 @@ test.each([
   '%s instead of the service is asked again, and leaves unclear what was done',
   async (_, answer, failure) => {
     const { result, server } = await acquire(answer);
-    expect(ofKind(result, 'unclear').error.failure.kind).toBe(failure);
+    expect(ofKind(result, 'unanswered').error.failure.kind).toBe(failure);
     expect(server.requests).toHaveLength(5);
     expect((await acquire(inTurn(answer, nothing(201)))).result.kind).toBe('acquired');
   },

@@ -1,10 +1,10 @@
 import * as http from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { BrokenAnswer } from '../../src/client/answer.ts';
 import { connectionFailure } from '../../src/client/connection.ts';
+import { BrokenResponse } from '../../src/client/response.ts';
 import { createServiceText } from '../../src/client/service-text.ts';
-import { json, page, problem, raw } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { json, page, problem, raw } from '../support/other-servers/responses.ts';
 import { clientOf, errorOf, testClient } from './test-client.ts';
 
 const texts = createServiceText([]);
@@ -19,7 +19,7 @@ describe('a failure of the connection', () => {
     withCode(new Error('Premature close'), 'ERR_STREAM_PREMATURE_CLOSE'),
     withCode(new Error('the names differ'), 'ERR_TLS_CERT_ALTNAME_INVALID'),
     withCode(new Error('self-signed certificate'), 'DEPTH_ZERO_SELF_SIGNED_CERT'),
-    new BrokenAnswer('the response was truncated'),
+    new BrokenResponse('the response was truncated'),
   ])('is known by its code or as a broken response: $message', (error) => {
     expect(connectionFailure(error, texts)).toMatchObject({ kind: 'connection' });
   });

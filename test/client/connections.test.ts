@@ -2,8 +2,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { inTurn, json, nothing, silence, stuck } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { inTurn, json, nothing, silence, stuck } from '../support/other-servers/responses.ts';
 import { clientOf, errorOf, game, lockPath, realTime, start, stopTime, testClient, ttl } from './test-client.ts';
 
 const fine = json(200, ['game']);
@@ -148,7 +148,7 @@ test('a server that is not there is asked again, then named with the reason, and
     `The connection failed: connect ECONNREFUSED 127.0.0.1:${port}. Check the address, and that it can be reached from here (GET /v1/workspaces, 5 attempts).`,
   );
   const request = { workspace: game, path: lockPath('a'), type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'k' };
-  for (const [firstSentAt, kind] of [[undefined, 'failed'] as const, [Number.NaN, 'unclear'] as const]) {
+  for (const [firstSentAt, kind] of [[undefined, 'failed'] as const, [Number.NaN, 'unanswered'] as const]) {
     expect(await client.acquireLock({ ...request, firstSentAt }, client.within())).toMatchObject({ kind });
   }
 });

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { ClientOptions } from '../../src/client/client.ts';
 import { createTokenSource, type ExchangeContext, type ExchangeOptions } from '../../src/client/exchange.ts';
 import { isTransient } from '../../src/client/retry.ts';
-import { inTurn, json, nothing, problem, raw, reset, silence } from '../support/other-servers/answers.ts';
 import { type Answer, type SeenRequest, startOtherServer } from '../support/other-servers/other-server.ts';
+import { inTurn, json, nothing, problem, raw, reset, silence } from '../support/other-servers/responses.ts';
 import { errorOf, game, hero, ofKind, start, testClient, ttl } from './test-client.ts';
 
 const list = json(200, { workspaces: ['game'] });
 const unauthorized = problem(401, { title: 'Unauthorized' }, { 'www-authenticate': 'Bearer' });
 
-const texts = { unproven: 'Nobody knows you.', unsupported: 'Give a token.', untrusted: 'Ask for a rule.' };
+const texts = { unanswered: 'Nobody knows you.', unsupported: 'Give a token.', untrusted: 'Ask for a rule.' };
 
 /** Exchanges as the first argument says, each for another token, and answers everything else as the second one does. */
 async function exchangingClient(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { inTurn, json, nothing, page, raw } from '../support/other-servers/answers.ts';
 import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+import { inTurn, json, nothing, page, raw } from '../support/other-servers/responses.ts';
 import { clientOf, errorOf, game, hero, lockPath, type testClient } from './test-client.ts';
 
 type Client = ReturnType<typeof testClient>;

@@ -1,9 +1,9 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { selfSigned } from '../service/webhooks/self-signed.ts';
-import { json } from '../support/other-servers/answers.ts';
 import { startConnectProxy } from '../support/other-servers/connect-proxy.ts';
 import { type OtherServerOptions, startOtherServer } from '../support/other-servers/other-server.ts';
+import { json } from '../support/other-servers/responses.ts';
 import { errorOf, testClient, token } from './test-client.ts';
 
 /** A name that only the proxy can find: it leads every tunnel to this machine. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { steadyClock } from '../../src/client/client.ts';
 import { createRateLimiter } from '../../src/service/http/rate-limit.ts';
-import { inTurn, json, nothing, silence } from '../support/other-servers/answers.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
+import { inTurn, json, nothing, silence } from '../support/other-servers/responses.ts';
 import { clientOf, errorOf, game, lockPath, ofKind, ttl } from './test-client.ts';
 
 const fine = json(200, { workspaces: ['game'] });

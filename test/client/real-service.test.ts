@@ -149,7 +149,7 @@ describe('when the answer is lost after the service has done its work', () => {
     const server = await startOtherServer(afterItsWork(service.port, fate, fate));
     const client = clientOf(ada, server.baseUrl, { retries: 1 });
     const request = lockOn(await newWorkspace());
-    ofKind(await client.acquireLock(request, client.within()), 'unclear');
+    ofKind(await client.acquireLock(request, client.within()), 'unanswered');
     expect((await take(client, { ...request, firstSentAt: Number.NaN })).replayed).toBe(true);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RegisterHookRequest } from '../../src/client/register-hook.ts';
-import { json, nothing, page, problem, raw } from '../support/other-servers/answers.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
+import { json, nothing, page, problem, raw } from '../support/other-servers/responses.ts';
 import { clientOf, errorOf, game } from './test-client.ts';
 
 const url = 'https://ci.example.com/hook';

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { ReleaseLockRequest } from '../../src/client/release-lock.ts';
 import { isTransient } from '../../src/client/retry.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
-import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/answers.ts';
 import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import {
   passOn,
   startApacheLike,

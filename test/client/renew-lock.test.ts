@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RenewLockRequest, RenewLockResult } from '../../src/client/renew-lock.ts';
 import { isTransient } from '../../src/client/retry.ts';
+import type { Answer } from '../support/other-servers/other-server.ts';
 import {
   hangUp,
   inTurn,
@@ -11,8 +12,7 @@ import {
   raw,
   reset,
   truncated,
-} from '../support/other-servers/answers.ts';
-import type { Answer } from '../support/other-servers/other-server.ts';
+} from '../support/other-servers/responses.ts';
 import { clientOf, game, hero, ofKind, ttl } from './test-client.ts';
 
 const both = { id: 'l1', etag: '"v1"' };

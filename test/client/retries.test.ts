@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
+import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
 import {
   hangUp,
   inTurn,
@@ -10,8 +11,7 @@ import {
   reset,
   truncated,
   truncatedUnseen,
-} from '../support/other-servers/answers.ts';
-import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+} from '../support/other-servers/responses.ts';
 import { clientOf, errorOf, game, realTime, start, testClient, token } from './test-client.ts';
 
 const fine = json(200, { workspaces: ['game'] });

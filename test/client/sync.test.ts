@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createServiceText } from '../../src/client/service-text.ts';
 import { cloneUrlIn, readSync } from '../../src/client/sync.ts';
-import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/answers.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
+import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { clientOf, errorOf, game } from './test-client.ts';
 
 const queued = { sync_id: 's1', status: 'queued', branch: 'main', estimated_objects: 12 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { hangUp, json, nothing, page, problem, silence } from '../support/other-servers/answers.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
+import { hangUp, json, nothing, page, problem, silence } from '../support/other-servers/responses.ts';
 import { clientOf, game, hero } from './test-client.ts';
 
 const request = { workspace: game, path: hero, seconds: 30 };

@@ -30,10 +30,10 @@ const onMain: TrustRule = {
 };
 
 /** What the log says of a job by this rule, unless by others. */
-function whyRefused(change: object, rules: readonly TrustRule[] = [onMain]): string {
-  const judgement = matchTrustRules(rules, anyJob.issuer, { ...mainJob, ...change });
-  if (judgement.kind === 'trusted') throw new Error('It is trusted.');
-  return judgement.reason;
+function refusalReason(change: object, rules: readonly TrustRule[] = [onMain]): string {
+  const decision = matchTrustRules(rules, anyJob.issuer, { ...mainJob, ...change });
+  if (decision.kind === 'trusted') throw new Error('It is trusted.');
+  return decision.reason;
 }
 
 test('the workflow is one that GitHub accepts, and has no secret', async () => {
@@ -61,16 +61,16 @@ test('the table of what a rule can name has every flag that narrows it, and no o
 
 test('the line of the log is what the service says of such a job, and so are the words of the table', () => {
   const [line = ''] = snippets(section(identity, 'What is refused'), 'text');
-  expect(line.trim()).toBe(whyRefused({ ref: 'refs/heads/fix' }));
+  expect(line.trim()).toBe(refusalReason({ ref: 'refs/heads/fix' }));
   const production = { ...onMain, claims: { ...onMain.claims, environment: 'production' } };
   const elsewhere = { ...onMain, scopes: ['hooks:write'] as const, workspaces: ['film'] };
   const said = [
-    whyRefused({ environment: undefined }, [production]),
-    whyRefused({ repository_owner_id: '9' }),
-    whyRefused({ event_name: 'pull_request' }),
-    whyRefused({}, [onMain, { ...onMain, owner: 'art-bot' }]),
-    whyRefused({}, [onMain, elsewhere]),
-    whyRefused({}, []),
+    refusalReason({ environment: undefined }, [production]),
+    refusalReason({ repository_owner_id: '9' }),
+    refusalReason({ event_name: 'pull_request' }),
+    refusalReason({}, [onMain, { ...onMain, owner: 'art-bot' }]),
+    refusalReason({}, [onMain, elsewhere]),
+    refusalReason({}, []),
   ];
   const told = tableRows(section(identity, 'What is refused'), 'The log says').map(([words = '']) => codeIn(words)[0]);
   expect(told).toEqual(said.map((reason) => told.find((words = '?') => reason.includes(words))));

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { selfSigned } from '../service/webhooks/self-signed.ts';
-import { page as htmlPage, json, nothing, silence } from '../support/other-servers/answers.ts';
 import { startConnectProxy } from '../support/other-servers/connect-proxy.ts';
 import {
   badCredentials,
@@ -14,6 +13,7 @@ import {
 } from '../support/other-servers/github-api.ts';
 import { createHistory, type GitHubFile, type History, type Tree } from '../support/other-servers/github-history.ts';
 import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+import { page as htmlPage, json, nothing, silence } from '../support/other-servers/responses.ts';
 import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
 import type { Job } from '../support/runner/job.ts';
 import type { StepResult } from '../support/runner/step.ts';

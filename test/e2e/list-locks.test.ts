@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { json } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { json } from '../support/other-servers/responses.ts';
 import { collapseGroups } from '../support/runner/step-log.ts';
 import { stable, stableAll } from '../support/stable.ts';
 import { summaryShape } from '../support/summary-shape.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formTokenIn, visit } from '../service/dashboard/browser-like.ts';
 import { realDatabaseKinds } from '../support/databases.ts';
-import { raw } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { raw } from '../support/other-servers/responses.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
-import { slowestAnswerDuring } from '../support/slowest-answer.ts';
+import { slowestAnswerDuring } from '../support/slowest-response.ts';
 import { measured } from '../support/soak/measured.ts';
 
 let service: RunningService;

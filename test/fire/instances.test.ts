@@ -36,7 +36,7 @@ const paths = 100;
 const lostShare = 0.1;
 const durationMs = runs(8_000, 60_000);
 /** What an instance that was killed has left under way waits for the end of its lease: 30 s. */
-const patienceMs = 240_000;
+const timeoutMs = 240_000;
 
 /** The clients race in each of them, and the first is synced as well. */
 const workspaces = ['game', 'film'] as const;
@@ -71,7 +71,7 @@ async function allDelivered(databaseUrl: string, receiver: WebhookReceiver): Pro
     deliveries: rows.filter(({ status }) => status === 'pending').length,
   });
   await expect
-    .poll(async () => open(await readOutbox(databaseUrl)), { timeout: patienceMs, interval: 1_000 })
+    .poll(async () => open(await readOutbox(databaseUrl)), { timeout: timeoutMs, interval: 1_000 })
     .toEqual({ locks: 0, deliveries: 0 });
   const rows = await readOutbox(databaseUrl);
   const arrived = new Set(receiver.deliveries.map(({ headers }) => headers['webhook-id']));
@@ -87,7 +87,7 @@ async function allDelivered(databaseUrl: string, receiver: WebhookReceiver): Pro
 }
 
 test('while instances are killed and the database restarts, nobody shares a lock and nothing that was promised is lost', {
-  timeout: durationMs + 2 * patienceMs,
+  timeout: durationMs + 2 * timeoutMs,
 }, async (context) => {
   const reason = whyLeftOut();
   if (reason !== undefined) leaveOut(context, reason);

@@ -10,7 +10,7 @@ export type Sent =
   /** Neither an answer nor an end. */
   | { readonly kind: 'silent' };
 
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /** Sends it over a connection of its own, and reads until the other side ends it. */
 export async function sendGarbage(port: number, { pieces, leaves, expected }: Garbage): Promise<Sent> {
@@ -40,7 +40,7 @@ export async function sendGarbage(port: number, { pieces, leaves, expected }: Ga
   else if (expected === 'unharmed') socket.end();
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<'too long'>((resolve) => {
-    timer = setTimeout(resolve, patienceMs, 'too long');
+    timer = setTimeout(resolve, timeoutMs, 'too long');
   });
   const outcome = await Promise.race([closed, tooLong]);
   clearTimeout(timer);

@@ -18,13 +18,13 @@ import { closestName } from '../../src/action/paths/unknown-lines.ts';
 import { parseRenewalOrder } from '../../src/action/renewal/order.ts';
 import { inHtml, oneLine } from '../../src/action/report/redact.ts';
 import { parseBaseUrl, parseWorkspaceId as parseNamedWorkspace, parseToken } from '../../src/client/access.ts';
-import { deprecationIn, parseLinks, parseResponse } from '../../src/client/answer.ts';
 import { dateOf, timestampIn } from '../../src/client/clock.ts';
 import { parseJson } from '../../src/client/json.ts';
 import { readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { readNamed } from '../../src/client/lists.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
 import { fieldsOf, refusalOf, wordsOf } from '../../src/client/refusal.ts';
+import { deprecationIn, parseLinks, parseResponse } from '../../src/client/response.ts';
 import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
 import { readSync } from '../../src/client/sync.ts';
@@ -90,7 +90,7 @@ import {
 } from '../../src/service/trust/new-rule.ts';
 import { requestSecrets } from '../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
-import { wholeAnswer } from '../../src/service/webhooks/receiver-answer.ts';
+import { completeResponse } from '../../src/service/webhooks/receiver-response.ts';
 import { hookRequestSchema } from '../../src/service/webhooks/registration.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-schedule.ts';
 import { newWebhookSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
@@ -185,7 +185,7 @@ export const parsers: readonly Parser[] = [
 
   row('client/json.ts parseJson', (text) => parseJson(text, texts.data), ['[', '"a",', '1]']),
   row(
-    'client/answer.ts parseResponse',
+    'client/response.ts parseResponse',
     (text) =>
       parseResponse(
         { status: 200, headers: {}, bytes: new TextEncoder().encode(text), tooLarge: false, endIsUnsure: false },
@@ -202,7 +202,7 @@ export const parsers: readonly Parser[] = [
     ['<script>', '</script ', ''],
     ['', '<a ', '>'],
   ),
-  row('client/answer.ts parseLinks', parseLinks, '<a>;rel="', ['<a>', ';rel', '']),
+  row('client/response.ts parseLinks', parseLinks, '<a>;rel="', ['<a>', ';rel', '']),
   row(
     'client/rate-limit.ts rateLimitIn',
     (text) =>
@@ -214,7 +214,7 @@ export const parsers: readonly Parser[] = [
   ),
   row('client/clock.ts dateOf', (text) => dateOf({ date: text, age: text }), '('),
   row('client/clock.ts timestampIn', timestampIn, ['2026-03-01T00:00:00.', '0', 'x'], ['mon', '(', '']),
-  row('client/answer.ts deprecationIn', (text) =>
+  row('client/response.ts deprecationIn', (text) =>
     deprecationIn(answer(200, null, { deprecation: text, link: text }), texts),
   ),
   row('client/refusal.ts wordsOf fieldsOf', (text) => [
@@ -515,10 +515,10 @@ export const parsers: readonly Parser[] = [
   row('service/platform/ip-address.ts parseIpAddress', parseIpAddress),
   row('service/webhooks/extra-headers.ts parseExtraHeaders', (text) => parseExtraHeaders({ [text]: 'a', b: text })),
   row(
-    'service/webhooks/receiver-answer.ts wholeAnswer',
+    'service/webhooks/receiver-response.ts completeResponse',
     (text) => {
       const headers = { location: text, server: text };
-      return wholeAnswer({ status: 500, headers, body: Buffer.from(text), isCut: true }, [token]);
+      return completeResponse({ status: 500, headers, body: Buffer.from(text), isCut: true }, [token]);
     },
     '?',
   ),

@@ -206,7 +206,7 @@ const nobody = 65_534;
 /** What root starts runs as nobody, as servers do. */
 const unprivileged = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 /** The real program with its configuration, in which only addresses and paths are replaced. */
 export async function startReverseProxy(product: Product, options: ReverseProxyOptions): Promise<ReverseProxy> {
@@ -266,7 +266,7 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
   const errors = () => readFile(join(folder, 'error.log'), 'utf8').catch(() => '');
 
   // None of them says when it listens.
-  for (const until = performance.now() + patienceMs; !(await accepts(place.port)); ) {
+  for (const until = performance.now() + timeoutMs; !(await accepts(place.port)); ) {
     if (hasEnded || performance.now() > until) {
       const logged = await errors();
       await stop();

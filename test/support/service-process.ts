@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
 
 /** Generous: it only ends a test whose process hangs. */
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 export interface CommandOptions {
   /** The data folder. A command such as `--help` needs none. */
@@ -57,7 +57,7 @@ process.once('SIGTERM', () => {
 
 async function inTime<T>(work: Promise<T>, failure: () => string): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(failure())), patienceMs);
+  const timer = setTimeout(() => reject(new Error(failure())), timeoutMs);
   try {
     return await Promise.race([work, promise]);
   } finally {

@@ -26,7 +26,7 @@ export function createVirtualClient(options: VirtualClientOptions) {
   const serverClock = createServerClock(clock);
   const call = createCall({
     ...{ ...options, serverClock, maxConnections, headers: {}, secrets: [], closed: never },
-    ...{ onAnswer: nothing, onRetry: nothing, onThrottled: nothing },
+    ...{ onResponse: nothing, onRetry: nothing, onThrottled: nothing },
   });
   const context = { call, addresses: createEndpoints(baseUrl), baseUrl, clock, serverNow: serverClock.now };
   const client: Client = {

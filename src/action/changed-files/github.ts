@@ -1,11 +1,11 @@
 import { getOctokit } from '@actions/github';
-import { headerOf, isSuccess, parseLinks, parseResponse, type RawResponse } from '../../client/answer.ts';
 import { createCall } from '../../client/call.ts';
 import { createServerClock, dateOf } from '../../client/clock.ts';
 import { openConnection } from '../../client/connection.ts';
 import type { Json } from '../../client/json.ts';
 import { notUnderstood, unusable } from '../../client/refusal.ts';
 import type { AnsweredCall, Call, CallLimits } from '../../client/request.ts';
+import { headerOf, isSuccess, parseLinks, parseResponse, type RawResponse } from '../../client/response.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { actionVersion, type Context, logRetries } from '../context.ts';
 import { type ChangeSource, retryAdvice } from './change.ts';
@@ -67,7 +67,7 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
     sleep,
     random,
     closed: closing.signal,
-    onAnswer: () => undefined,
+    onResponse: () => undefined,
     onRetry: (retry) => onRetry({ ...retry, reason: `GitHub: ${retry.reason}` }),
     onThrottled: () => undefined,
   });

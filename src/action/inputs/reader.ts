@@ -41,7 +41,7 @@ export interface Reader {
 /** `missing` says why inputs must be given, where that is not simply because the operation needs them. */
 export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}): Reader {
   const problems: string[] = [];
-  const whyMissing: { readonly [Name in InputName]?: string } = missing;
+  const missingText: { readonly [Name in InputName]?: string } = missing;
   const complain = (name: InputName, reason: string): void => {
     problems.push(`${inputText(name, raw[name])} ${reason}`);
   };
@@ -53,7 +53,7 @@ export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}
     read(name, parse) {
       const parsed = parse(raw[name]);
       if (parsed.ok) return parsed.value;
-      complain(name, (raw[name] === '' ? whyMissing[name] : undefined) ?? parsed.reason);
+      complain(name, (raw[name] === '' ? missingText[name] : undefined) ?? parsed.reason);
       return undefined;
     },
   };

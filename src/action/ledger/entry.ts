@@ -109,7 +109,7 @@ export interface Renewed {
 }
 
 /** Some locks of the step could not be renewed, until a later line says that they were. */
-interface RenewalTrouble {
+interface RenewalError {
   readonly kind: 'unrenewed';
   readonly service: string;
   readonly workspace: string;
@@ -150,7 +150,7 @@ export type Entry =
   | Denial
   | LeftOut
   | Renewed
-  | RenewalTrouble
+  | RenewalError
   | Loss
   | RenewalStop
   | Releasing

@@ -7,7 +7,7 @@ export interface JobLock {
   /** With the end that the last renewal gave it. */
   readonly grant: Grant;
   /** Its release was begun, and it is not known how that went. */
-  readonly releaseBegun: boolean;
+  readonly releaseStarted: boolean;
   /** The service has refused to renew it. */
   readonly loss?: Loss | undefined;
 }
@@ -17,7 +17,7 @@ export interface History {
   /** Granted, and not known to have ended. */
   readonly held: readonly JobLock[];
   /** Asked for, and never answered as far as the ledger knows. */
-  readonly unclear: readonly Intent[];
+  readonly unanswered: readonly Intent[];
   /** The last grant of each step and path, also of locks that have ended since. */
   readonly grants: readonly Grant[];
   /** How locks ended, where that is known. */
@@ -27,7 +27,7 @@ export interface History {
   /** By the ids of the steps, in their order. */
   readonly renewals: ReadonlyMap<string, readonly Renewed[]>;
   /** Why locks of a step could not be renewed the last time, where that is so; by the ids of the steps. */
-  readonly renewalTrouble: ReadonlyMap<string, string>;
+  readonly renewalError: ReadonlyMap<string, string>;
   /** What the workflow calls the steps, by their ids in the ledger. */
   readonly stepNames: ReadonlyMap<string, string>;
 }
@@ -70,7 +70,7 @@ export interface GrowingHistory {
 }
 
 export function openHistory(): GrowingHistory {
-  const unclear = new Map<string, Intent>();
+  const unanswered = new Map<string, Intent>();
   /** Per path, by the keys of their requests: a request that is repeated under its key is about the same lock. */
   const held = new Map<string, Map<string, RecordedLock>>();
   const grants = new Map<string, Grant>();
@@ -79,7 +79,7 @@ export function openHistory(): GrowingHistory {
   const renewals = new Map<string, Rounds>();
   /** For the next round of each step. */
   const leftOut = new Map<string, readonly string[]>();
-  const renewalTrouble = new Map<string, string>();
+  const renewalError = new Map<string, string>();
   const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
 
@@ -105,9 +105,9 @@ export function openHistory(): GrowingHistory {
     renewed === undefined ? lastRound(grant, renewals.get(grant.step)) : renewed.last;
 
   function asRenewed(lock: RecordedLock): JobLock {
-    const { grant, releaseBegun, loss } = lock;
+    const { grant, releaseStarted, loss } = lock;
     const { expires_at } = lastOf(lock) ?? grant.lock;
-    return { grant: { ...grant, lock: { ...grant.lock, expires_at } }, releaseBegun, loss };
+    return { grant: { ...grant, lock: { ...grant.lock, expires_at } }, releaseStarted, loss };
   }
 
   function addEntry(entry: Entry): void {
@@ -116,19 +116,19 @@ export function openHistory(): GrowingHistory {
         if (entry.stepName !== undefined) stepNames.set(entry.step, entry.stepName);
         break;
       case 'intent':
-        unclear.set(entry.key, entry);
+        unanswered.set(entry.key, entry);
         break;
       case 'denied':
-        unclear.delete(entry.key);
+        unanswered.delete(entry.key);
         break;
       case 'granted': {
-        unclear.delete(entry.key);
+        unanswered.delete(entry.key);
         const locks = locksAt(entry);
         // The same lock once more: a renewal has given it another ETag.
         const { at } = locks.get(entry.key)?.grant ?? entry;
         const grant = { ...entry, at };
         locks.delete(entry.key);
-        locks.set(entry.key, { grant, releaseBegun: false });
+        locks.set(entry.key, { grant, releaseStarted: false });
         grants.set(`${entry.step} ${addressKey(entry)}`, grant);
         break;
       }
@@ -137,10 +137,10 @@ export function openHistory(): GrowingHistory {
         break;
       case 'renewed':
         addRound(entry);
-        renewalTrouble.delete(entry.step);
+        renewalError.delete(entry.step);
         break;
       case 'unrenewed':
-        renewalTrouble.set(entry.step, entry.reason);
+        renewalError.set(entry.step, entry.reason);
         break;
       case 'lost': {
         const locks = locksAt(entry);
@@ -155,7 +155,7 @@ export function openHistory(): GrowingHistory {
       case 'releasing':
         locksAt(entry).forEach((lock, key, locks) => {
           if (isAbout(entry, lock.grant.lock))
-            locks.set(key, { ...lock, renewed: { last: lastOf(lock) }, releaseBegun: true });
+            locks.set(key, { ...lock, renewed: { last: lastOf(lock) }, releaseStarted: true });
         });
         break;
       case 'ended':
@@ -179,12 +179,12 @@ export function openHistory(): GrowingHistory {
     hasStopped: (step) => stopped.has(step),
     read: () => ({
       held: [...held.values()].flatMap((locks) => [...locks.values()].map(asRenewed)),
-      unclear: [...unclear.values()],
+      unanswered: [...unanswered.values()],
       grants: [...grants.values()],
       endings,
       losses,
       renewals: new Map([...renewals].map(([step, { all }]) => [step, all])),
-      renewalTrouble,
+      renewalError,
       stepNames,
     }),
   };
@@ -258,7 +258,7 @@ export function readJobLocks(ledger: Ledger, service: string, workspace: string)
     const path = parseLockPath(lock.grant.path);
     if (path.ok && isHere(lock.grant)) byPath.set(path.value, lock);
   }
-  const elsewhere = held.filter(({ grant, releaseBegun }) => !releaseBegun && !isHere(grant));
+  const elsewhere = held.filter(({ grant, releaseStarted }) => !releaseStarted && !isHere(grant));
   return {
     held: byPath,
     otherWorkspaces: [...new Set(elsewhere.map(({ grant }) => grant.workspace))],

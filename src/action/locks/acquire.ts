@@ -11,18 +11,18 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import type { ConnectionInputs } from '../inputs/load.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
+import { createListener } from './listen.ts';
+import { type Blocked, blockedText } from './messages.ts';
 import {
-  giveBackMs,
   keepOrRollBack,
   type RollbackResult,
   remainingRollback,
   rollBackInTime,
+  rollBackMs,
   stuckAfter,
   type Taken,
   unsettledAfter,
-} from './give-back.ts';
-import { createListener } from './listen.ts';
-import { type Blocked, blockedText } from './messages.ts';
+} from './roll-back.ts';
 import type { Conflict, LockSession, LockTerms } from './session.ts';
 
 /** The paths a step may lock, and how many of them it needs: all, or any so many. */
@@ -34,7 +34,7 @@ export interface AcquireGoal {
 /** What came of asking for a set of locks. */
 interface BatchResult {
   readonly acquired: readonly Grant[];
-  readonly unclear: readonly Intent[];
+  readonly unanswered: readonly Intent[];
   /** The paths that somebody else holds, as they were found. */
   readonly conflicts: readonly Conflict[];
   /** The first request that failed otherwise. */
@@ -57,7 +57,7 @@ export interface AcquireLocksResult {
   /** What was last seen to be in the way. */
   readonly lastBlocked: Blocked | undefined;
   /** Of all rounds: what may have been granted without anybody knowing. */
-  readonly unproven: readonly Intent[];
+  readonly unanswered: readonly Intent[];
 }
 
 interface AcquireContext extends Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'signal' | 'log'> {
@@ -86,7 +86,7 @@ async function acquireBatch(
   within: CallLimits,
 ): Promise<BatchResult> {
   const acquired: Grant[] = [];
-  const unclear: Intent[] = [];
+  const unanswered: Intent[] = [];
   const conflicts: Conflict[] = [];
   let error: ServiceError | undefined;
   let underWay = 0;
@@ -104,15 +104,15 @@ async function acquireBatch(
       acquired.push(result.grant);
       return;
     }
-    if (result.kind === 'unclear') unclear.push(result.intent);
-    const inTheWay = result.kind === 'unclear' ? result.conflict : result.kind === 'held' ? result : undefined;
+    if (result.kind === 'unanswered') unanswered.push(result.intent);
+    const inTheWay = result.kind === 'unanswered' ? result.conflict : result.kind === 'held' ? result : undefined;
     if (inTheWay === undefined) error ??= result.error;
     else conflicts.push(inTheWay);
   }
 
   await inParallel(decisive, acquireOne, goOn);
   await inParallel(rest, acquireOne, goOn);
-  return { acquired, unclear, conflicts, error };
+  return { acquired, unanswered, conflicts, error };
 }
 
 /** Undefined while enough paths may be free. */
@@ -136,13 +136,13 @@ async function acquireOrGiveBack(
   const stuck = stuckAfter(before);
   if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck, back: before };
 
-  const { acquired, unclear, conflicts, error } = await acquireBatch(context, wanted, order, within);
+  const { acquired, unanswered, conflicts, error } = await acquireBatch(context, wanted, order, within);
   const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
   const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;
   const { kept, back: after } = isEnough
-    ? await keepOrRollBack(context, { acquired, unclear })
-    : { kept: false, back: await rollBackInTime(context, { acquired, unclear }) };
-  const back = { ...after, unproven: [...before.unproven, ...after.unproven] };
+    ? await keepOrRollBack(context, { acquired, unanswered })
+    : { kept: false, back: await rollBackInTime(context, { acquired, unanswered }) };
+  const back = { ...after, unanswered: [...before.unanswered, ...after.unanswered] };
   if (kept) return { kind: 'acquired', grants: acquired, back };
   if (signal.aborted) return { kind: 'cancelled', back };
   const blocked = blockedBy(conflicts, wanted);
@@ -208,26 +208,26 @@ export async function acquireLocks(
   const deadline = began + milliseconds(wait);
   const withoutWait = defaultLimits(context);
   const listen = createListener(context, terms.workspace);
-  const unproven = new Map<string, Intent>();
+  const unanswered = new Map<string, Intent>();
   let lastBlocked: Blocked | undefined;
   let freed: LockPath | undefined;
   /** What the round before has left: it would be in the way of the next one. */
-  let unsettled: Taken = { acquired: [], unclear: [] };
+  let unsettled: Taken = { acquired: [], unanswered: [] };
   for (let number = 0; ; number += 1) {
     const roundBegan = clock();
     // The first round has the time it would have without a wait, less what giving back can take.
-    const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - giveBackMs) : deadline;
+    const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline;
     const order = orderOf(paths, lastBlocked, freed);
     const round = await acquireOrGiveBack(context, wanted, order, unsettled, {
       ...{ deadline: roundEnds, signal },
       ...(lastBlocked !== undefined && { maxBackoffMs: maxWaitingBackoffMs }),
     });
-    for (const { key } of unsettled.unclear) unproven.delete(key);
-    for (const { intent } of round.back.unproven) unproven.set(intent.key, intent);
+    for (const { key } of unsettled.unanswered) unanswered.delete(key);
+    for (const { intent } of round.back.unanswered) unanswered.set(intent.key, intent);
     unsettled = unsettledAfter(round.back);
     if (round.kind === 'held') lastBlocked = round.blocked;
     const waitedMs = number === 0 ? 0 : clock() - began;
-    const result: AcquireLocksResult = { round, waitedMs, lastBlocked, unproven: [...unproven.values()] };
+    const result: AcquireLocksResult = { round, waitedMs, lastBlocked, unanswered: [...unanswered.values()] };
 
     const goesOn = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
     const reservedMs = lastAttemptMs(clock() - roundBegan);

@@ -10,8 +10,8 @@ import { type AlreadyHeld, compareOwnership, mayHaveExpired } from './ownership.
 const maxLookAtHeldMs = 10_000;
 
 /** The ledger decides where the service does not tell locks apart, or does not list them. */
-function stands({ grant, releaseBegun }: JobLock, found: LookupResult, serverNow: number): boolean {
-  const believed = !releaseBegun && !mayHaveExpired(grant.lock, serverNow);
+function stands({ grant, releaseStarted }: JobLock, found: LookupResult, serverNow: number): boolean {
+  const believed = !releaseStarted && !mayHaveExpired(grant.lock, serverNow);
   switch (found.kind) {
     case 'absent':
     case 'failed':

@@ -10,7 +10,7 @@ const maxSeconds = 30;
 
 /** A service that waited would not have answered sooner than this. */
 const quickMs = 1_000;
-const maxQuickAnswers = 3;
+const maxQuickResponses = 3;
 
 /** Each takes a connection, and a place among those that the service lets wait. */
 const maxPaths = 8;
@@ -55,11 +55,11 @@ export function createListener(
 ) {
   let listens = true;
   let supportsWait = false;
-  let quickAnswers = 0;
+  let quickResponses = 0;
   let failures = 0;
 
   /** The first answer ends the wait for the others: all of them have the same time. */
-  async function firstAnswer(paths: readonly LockPath[], seconds: number, deadline: number) {
+  async function firstResponse(paths: readonly LockPath[], seconds: number, deadline: number) {
     const answered = new AbortController();
     const within = { deadline, signal: AbortSignal.any([signal, answered.signal]) };
     const ask = async (path: LockPath) => ({
@@ -81,20 +81,20 @@ export function createListener(
       const longest = listensToAll ? maxSeconds : maxSecondsForSome;
       const seconds = Math.min(longest, Math.floor((until - began) / 1_000));
       if (seconds < 1) return undefined;
-      const { path, result } = await firstAnswer(paths, seconds, until);
+      const { path, result } = await firstResponse(paths, seconds, until);
       const tookMs = clock() - began;
       const isQuick = tookMs < quickMs;
       // A service of ours that stops answers all who wait.
       const isInVain = result.kind === 'failed' || (result.kind === 'held' && isQuick && isOurService);
       inVainFrom = isInVain ? Math.min(inVainFrom, clock()) : Number.POSITIVE_INFINITY;
-      if (!isInVain) quickAnswers = isQuick ? quickAnswers + 1 : 0;
+      if (!isInVain) quickResponses = isQuick ? quickResponses + 1 : 0;
       switch (result.kind) {
         case 'free':
           supportsWait = true;
-          return quickAnswers > maxQuickAnswers ? undefined : path;
+          return quickResponses > maxQuickResponses ? undefined : path;
         case 'held': {
           supportsWait = true;
-          if (quickAnswers > maxQuickAnswers || !listensToAll) return undefined;
+          if (quickResponses > maxQuickResponses || !listensToAll) return undefined;
           if (isInVain) break;
           const left = formatSpan((waitEnds - clock()) / 1_000);
           const held = withHolder(blocked, path, result.holder);

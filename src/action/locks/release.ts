@@ -38,9 +38,9 @@ export type ReleaseResult =
   /** Another lock is there now, and was left alone. */
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
   /** Nothing shows that the lock that is there is the one that is meant. */
-  | { readonly kind: 'left-alone' }
+  | { readonly kind: 'ambiguous' }
   /** It was sent once, and neither its answer nor a second look tells what it did. */
-  | { readonly kind: 'unclear'; readonly error: ServiceError }
+  | { readonly kind: 'unanswered'; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 export type ReleaseContext = Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'record'>;
@@ -89,7 +89,7 @@ async function releaseUnidentified(
     // A request now could only release the lock of somebody who comes in between.
     if (ownership === 'absent') return { kind: sent ? 'released' : 'absent' };
     const unsure = doubtful || sent || mayHaveExpired(lock, client.serverNow());
-    if (ownership === 'unknown' && unsure) return { kind: 'left-alone' };
+    if (ownership === 'unknown' && unsure) return { kind: 'ambiguous' };
 
     const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
     if (result.kind !== 'failed') return result.kind === 'absent' && sent ? { kind: 'released' } : result;
@@ -102,17 +102,17 @@ async function releaseUnidentified(
 }
 
 /** What a release did that was sent once and got no answer, judged by what is on the path before and after. */
-function judgeByLook(before: LookupResult, after: LookupResult, error: ServiceError): ReleaseResult {
-  if (before.kind !== 'locked') return { kind: 'unclear', error };
+function classifyByLookup(before: LookupResult, after: LookupResult, error: ServiceError): ReleaseResult {
+  if (before.kind !== 'locked') return { kind: 'unanswered', error };
   if (after.kind === 'absent') return { kind: 'released' };
-  if (after.kind !== 'locked') return { kind: 'unclear', error };
+  if (after.kind !== 'locked') return { kind: 'unanswered', error };
   switch (compareOwnership(before.lock, after.lock)) {
     case 'lost':
       return { kind: 'released' };
     case 'ours':
       return { kind: 'failed', error };
     case 'unknown':
-      return { kind: 'unclear', error };
+      return { kind: 'unanswered', error };
   }
 }
 
@@ -127,7 +127,7 @@ async function releaseFound(
   if (found.kind === 'absent') return found;
   const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
   if (result.kind !== 'failed' || !mayBeDone(result.error)) return result;
-  return judgeByLook(found, await lookUp(client, request, within), result.error);
+  return classifyByLookup(found, await lookUp(client, request, within), result.error);
 }
 
 function send(context: ReleaseContext, request: LockToRelease, within: CallLimits): Promise<ReleaseResult> {
@@ -166,8 +166,8 @@ export async function releaseTarget(
       // What a look has found was never ours: it has gone, and the lock that is there now came later.
       record({ kind: 'ended', ...entry, how: target.kind === 'own' ? 'lost' : 'absent', at: now() });
       break;
-    case 'left-alone':
-    case 'unclear':
+    case 'ambiguous':
+    case 'unanswered':
     case 'failed':
       break;
   }

@@ -28,7 +28,7 @@ export type AcquireResult =
   | { readonly kind: 'failed'; readonly error: ServiceError }
   | {
       /** It may have been granted. `settle` asks about the intent. */
-      readonly kind: 'unclear';
+      readonly kind: 'unanswered';
       readonly intent: Intent;
       readonly error: ServiceError;
       /** Somebody holds the path: another, or this step by the request whose answer was lost. */
@@ -122,12 +122,12 @@ export function openLockSession(context: SessionContext): LockSession {
         const { holder, retryAfterMs, supportsWait, error, mayBeOurs } = acquisition;
         const conflict: Conflict = { path, holder, retryAfterMs, supportsWait, error };
         // A service without idempotency keys takes a repetition for another request, and refuses it because of the first.
-        if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unclear', intent, error, conflict };
+        if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unanswered', intent, error, conflict };
         record({ kind: 'denied', ...entry, at: now() });
         return { kind: 'held', ...conflict };
       }
-      case 'unclear':
-        return { kind: 'unclear', intent, error: acquisition.error, conflict: undefined };
+      case 'unanswered':
+        return { kind: 'unanswered', intent, error: acquisition.error, conflict: undefined };
       case 'failed':
         record({ kind: 'denied', ...entry, at: now() });
         return { kind: 'failed', error: acquisition.error };

@@ -172,7 +172,7 @@ function locksOfJob({ ledger, connection, log }: Context, workspace: string): Lo
       `The locks of this job in ${joinFirst(otherWorkspaces)} are not checked: each workspace needs its own step.`,
     );
   }
-  const relied = [...held].filter(([, { releaseBegun }]) => !releaseBegun);
+  const relied = [...held].filter(([, { releaseStarted }]) => !releaseStarted);
   return {
     locks: relied.map(([path, { grant, loss }]) => ({ path, lock: { ...grant.lock, grantedAt: grant.at }, loss })),
     gap: damaged

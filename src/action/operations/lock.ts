@@ -8,7 +8,6 @@ import { createLockedTest } from '../ledger/history.ts';
 import { lockJson, locksFile } from '../ledger/ledger.ts';
 import { formatSavedState } from '../ledger/saved-state.ts';
 import { type AcquireLocksResult, acquireLocks } from '../locks/acquire.ts';
-import type { RollbackResult } from '../locks/give-back.ts';
 import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
 import {
   alreadyHeldText,
@@ -23,6 +22,7 @@ import {
 } from '../locks/messages.ts';
 import type { AlreadyHeld } from '../locks/ownership.ts';
 import type { ReleaseResult } from '../locks/release.ts';
+import type { RollbackResult } from '../locks/roll-back.ts';
 import { openLockSession } from '../locks/session.ts';
 import { byPath, failed, InputError, locksPage, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
@@ -77,7 +77,7 @@ function inOrder({ task, paths }: LockStep, grants: readonly Grant[]): readonly 
 async function acquired(
   lockStep: LockStep,
   unsorted: readonly Grant[],
-  { waitedMs, unproven }: AcquireLocksResult,
+  { waitedMs, unanswered }: AcquireLocksResult,
 ): Promise<Outcome> {
   const { context, task, step, began, renewal } = lockStep;
   const { client, log, clock, redact } = context;
@@ -98,7 +98,7 @@ async function acquired(
     waitedMs > 0 ? sentence(now) : `${sentence(now)} It took ${formatElapsed(clock() - began)}.`,
     locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
   );
-  for (const intent of unproven) log.line(unansweredText(intent));
+  for (const intent of unanswered) log.line(unansweredText(intent));
   if (!task.autoRelease) {
     const named = fitsVariable(output) ? 'output `locks`' : 'file in the output `locks_file`';
     log.line(`The locks outlive this job: \`auto-release\` is false. Release them with \`unlock\` and the ${named}.`);
@@ -125,16 +125,16 @@ function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number):
       return undefined;
     case 'lost':
       return `The lock on ${path} was lost before it could be released. ${heldText(path, result.holder, now)}.`;
-    case 'left-alone':
+    case 'ambiguous':
       return `The lock on ${path} may have ended, and the service gave nothing to tell it from another: what is there now has been left alone.`;
-    case 'unclear':
+    case 'unanswered':
     case 'failed':
       return `The lock on ${path} could not be released and stays until ${clockTime(Date.parse(lock.expires_at), now)}, unless the end of the job can release it: ${result.error.message}`;
   }
 }
 
 /** What happened to the locks that were taken before one could not be. */
-export function giveBackTexts({ releases }: RollbackResult, asked: number, now: number): readonly string[] {
+export function rollBackTexts({ releases }: RollbackResult, asked: number, now: number): readonly string[] {
   if (releases.length === 0) return [];
   const left = releases
     .map(({ grant, result }) => releaseText(grant, result, now))
@@ -151,12 +151,12 @@ const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 function notAcquired(
   { context, task, paths, wanted }: LockStep,
   round: Exclude<AcquireLocksResult['round'], { kind: 'acquired' }>,
-  { waitedMs, lastBlocked, unproven }: AcquireLocksResult,
+  { waitedMs, lastBlocked, unanswered }: AcquireLocksResult,
 ): Outcome {
   const { client, log } = context;
   const now = client.serverNow();
-  for (const text of giveBackTexts(round.back, paths.length, now)) log.line(text);
-  for (const intent of unproven) log.line(unansweredText(intent));
+  for (const text of rollBackTexts(round.back, paths.length, now)) log.line(text);
+  for (const intent of unanswered) log.line(unansweredText(intent));
   const outputs: Outputs = {
     ...noLocks,
     waited_seconds: String(Math.floor(waitedMs / 1_000)),
@@ -172,9 +172,9 @@ function notAcquired(
       return heldBy(round.blocked, task.wait.seconds > 0 ? task.wait : undefined);
     case 'cancelled': {
       const left = round.back.releases.filter(({ result }) =>
-        ['left-alone', 'unclear', 'failed'].includes(result.kind),
+        ['ambiguous', 'unanswered', 'failed'].includes(result.kind),
       );
-      const all = left.length + unproven.length === 0;
+      const all = left.length + unanswered.length === 0;
       return failed(
         outputs,
         all

@@ -17,11 +17,11 @@ export type UnlockResult = { readonly path: LockPath } & (
   /** The job has no lock there, and cannot see who has. */
   | { readonly kind: 'not-ours' }
   /** Nothing tells the lock that is there from that of somebody else. */
-  | { readonly kind: 'left-alone' }
+  | { readonly kind: 'ambiguous' }
   /** The service does not let this token release the lock. */
   | { readonly kind: 'refused'; readonly holder: KnownLock | undefined; readonly request: string | undefined }
   /** Its release was sent, and nothing tells what it did. */
-  | { readonly kind: 'unclear'; readonly reason: string }
+  | { readonly kind: 'unanswered'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
 );
 
@@ -55,11 +55,11 @@ export function resultText(result: UnlockResult, now?: number): string {
       return `${holderText(result.holder, now)}, left alone`;
     case 'not-ours':
       return 'not locked by this job, left alone';
-    case 'left-alone':
+    case 'ambiguous':
       return 'cannot be told apart from a lock of somebody else, left alone';
     case 'refused':
       return `${holderText(result.holder, now)}, and not this token’s to release`;
-    case 'unclear':
+    case 'unanswered':
       return 'not known to be released';
     case 'failed':
       return 'not released';
@@ -75,7 +75,7 @@ function failureOf(result: UnlockResult, now: number): readonly string[] {
       const reason = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;
       return [withRequest(reason, request)];
     }
-    case 'unclear':
+    case 'unanswered':
       return [
         `It is not known whether the lock on ${result.path} was released: the release was sent only once, because nothing tells the lock from a later one. ${result.reason}`,
       ];
@@ -123,9 +123,9 @@ function sentenceOf(results: readonly UnlockResult[], { workspace, selection }: 
     [numberOf('absent'), 'not locked'],
     [numberOf('lost'), 'lost'],
     [numberOf('not-ours'), 'not of this job'],
-    [numberOf('left-alone'), 'left alone'],
+    [numberOf('ambiguous'), 'left alone'],
     [numberOf('held'), `held by ${joinFirst([...owners])}`],
-    [numberOf('failed', 'refused', 'unclear'), 'not released'],
+    [numberOf('failed', 'refused', 'unanswered'), 'not released'],
   ] as const;
   const parts = others.filter(([number]) => number > 0).map(([number, words]) => `, ${number} ${words}`);
   return `${what} in ${workspace}${parts.join('')}.`;

@@ -50,10 +50,10 @@ export const fromHandoff = ({ path, ...lock }: HandoffLock): UnlockTarget => ({
 export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned, damaged }: JobLocks): UnlockTarget {
   const lock = held.get(path);
   if (lock !== undefined) {
-    const { grant, releaseBegun } = lock;
+    const { grant, releaseStarted } = lock;
     const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
     const own = { ...grant.lock, grantedAt: grant.at };
-    return { kind: 'lock', path, lock: own, doubtful: releaseBegun || damaged, asked };
+    return { kind: 'lock', path, lock: own, doubtful: releaseStarted || damaged, asked };
   }
   if (kind === 'matched') return { kind: 'matched', path };
   if (planned.has(path)) return { kind: 'not-ours', path };
@@ -178,17 +178,17 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
       case 'absent':
         results.push({ path, kind: result.kind });
         break;
-      case 'left-alone':
+      case 'ambiguous':
         log.warn(
           `The lock on ${path} now may be somebody else's, because nothing shows that it is the one you mean: it is left alone.`,
         );
-        results.push({ path, kind: 'left-alone' });
+        results.push({ path, kind: 'ambiguous' });
         break;
       case 'lost':
         results.push(onLost(result.holder));
         break;
-      case 'unclear':
-        results.push({ path, kind: 'unclear', reason: result.error.message });
+      case 'unanswered':
+        results.push({ path, kind: 'unanswered', reason: result.error.message });
         break;
       case 'failed': {
         const lock = target.kind === 'found' && target.found.kind === 'locked' ? target.found.lock : undefined;

@@ -10,7 +10,7 @@ import { pluralize } from '../report/words.ts';
 export interface ReleaseCandidate {
   readonly grant: Grant;
   /** Why this job may have released the lock already; undefined if it cannot have. */
-  readonly doubt: 'release-begun' | 'records-damaged' | undefined;
+  readonly doubt: 'release-started' | 'records-damaged' | undefined;
   /** The service has refused to renew it. */
   readonly loss?: Loss | undefined;
 }
@@ -18,11 +18,11 @@ export interface ReleaseCandidate {
 /** What a step has to release, and how well that is known. */
 export interface ReleaseCandidates {
   readonly held: readonly ReleaseCandidate[];
-  readonly unclear: readonly Intent[];
+  readonly unanswered: readonly Intent[];
   /** What was wrong with the records, as a sentence. */
   readonly trouble: string | undefined;
   /** Why locks could not be renewed the last time; undefined where they could, or did not have to be. */
-  readonly renewalTrouble?: string | undefined;
+  readonly renewalError?: string | undefined;
 }
 
 /** What became of one claim. */
@@ -36,12 +36,12 @@ export type CandidateResult =
       /** Who holds the path now; `nobody` can only be told of a lock that was renewed. */
       readonly holder: KnownLock | 'nobody' | undefined;
       readonly loss?: Loss | undefined;
-      readonly renewalTrouble?: string | undefined;
+      readonly renewalError?: string | undefined;
     }
   /** Somebody else holds the path, and nothing tells whether the job had released it before. */
   | { readonly kind: 'replaced'; readonly grant: Grant; readonly holder: KnownLock | undefined }
   /** Nothing shows that what is there is ours. */
-  | { readonly kind: 'left-alone'; readonly grant: Grant }
+  | { readonly kind: 'ambiguous'; readonly grant: Grant }
   | {
       readonly kind: 'failed';
       readonly grant: Grant;
@@ -50,7 +50,7 @@ export type CandidateResult =
       readonly request?: string | undefined;
     }
   /** Nothing shows whether it was granted. */
-  | { readonly kind: 'unproven'; readonly intent: Intent; readonly reason: string }
+  | { readonly kind: 'unanswered'; readonly intent: Intent; readonly reason: string }
   | { readonly kind: 'never-granted'; readonly intent: Intent };
 
 interface Records {
@@ -105,7 +105,7 @@ export function readClaims(records: Records): ReleaseCandidates {
   const { entries, trouble: unreadable } = readLedger(ledger);
   const history = historyOf(entries);
   const held = history.held.filter(({ grant }) => grant.step === step);
-  const unclear = history.unclear.filter((intent) => intent.step === step);
+  const unanswered = history.unanswered.filter((intent) => intent.step === step);
 
   const mentioned = new Set(entries.flatMap((entry) => (entry.kind === 'granted' ? [keyOf(entry.lock)] : [])));
   const missing = savedGrants(records).filter(({ lock }) => !mentioned.has(keyOf(lock)));
@@ -116,17 +116,21 @@ export function readClaims(records: Records): ReleaseCandidates {
       ? `The ledger in ${ledger.file} does not have all that this step has written to it.`
       : undefined);
   if (trouble === undefined) {
-    const claims = held.map(({ grant, releaseBegun, loss }) => ({
+    const claims = held.map(({ grant, releaseStarted, loss }) => ({
       grant,
-      doubt: releaseBegun ? ('release-begun' as const) : undefined,
+      doubt: releaseStarted ? ('release-started' as const) : undefined,
       loss,
     }));
-    return { held: claims, unclear, trouble, renewalTrouble: history.renewalTrouble.get(step) };
+    return { held: claims, unanswered, trouble, renewalError: history.renewalError.get(step) };
   }
   const claims = [...held.map(({ grant }) => grant), ...missing];
   const rest =
-    claims.length + unclear.length > 0
+    claims.length + unanswered.length > 0
       ? 'What is still known of its locks is released as far as it can be proven.'
       : 'Nothing tells which locks the step has: they stay until their ttl ends.';
-  return { held: claims.map((grant) => ({ grant, doubt: 'records-damaged' })), unclear, trouble: `${trouble} ${rest}` };
+  return {
+    held: claims.map((grant) => ({ grant, doubt: 'records-damaged' })),
+    unanswered,
+    trouble: `${trouble} ${rest}`,
+  };
 }

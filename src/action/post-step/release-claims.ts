@@ -26,15 +26,15 @@ interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
 export async function releaseClaims(
   { session, clock, sleep, random, serverNow, log }: ReleaseContext,
   service: string,
-  { held, unclear, trouble, renewalTrouble }: ReleaseCandidates,
+  { held, unanswered, trouble, renewalError }: ReleaseCandidates,
   within: CallLimits,
 ): Promise<readonly CandidateResult[]> {
   const results: CandidateResult[] = [];
 
   async function release(claim: ReleaseCandidate, sentAt: number | undefined): Promise<Attempt> {
-    const { grant, doubt = sentAt === undefined ? undefined : 'release-begun', loss } = claim;
+    const { grant, doubt = sentAt === undefined ? undefined : 'release-started', loss } = claim;
     const lostTo = (holder: KnownLock | 'nobody' | undefined): Attempt => ({
-      result: lostOr({ grant, doubt, loss }, holder, renewalTrouble),
+      result: lostOr({ grant, doubt, loss }, holder, renewalError),
     });
     if (grant.service !== service) {
       return { result: failedOr(claim, elsewhere(grant.service, service)) };
@@ -45,7 +45,7 @@ export async function releaseClaims(
         return { result: { kind: 'released', grant } };
       case 'absent': {
         // Renewed to the end of the job, it cannot have ended before: it was lost, though nobody has the path now.
-        const failed = renewalTrouble !== undefined && mayHaveExpired(grant.lock, serverNow());
+        const failed = renewalError !== undefined && mayHaveExpired(grant.lock, serverNow());
         if (loss !== undefined || failed) return lostTo('nobody');
         return { result: { kind: sentAt !== undefined && claim.doubt === undefined ? 'released' : 'gone', grant } };
       }
@@ -53,11 +53,11 @@ export async function releaseClaims(
         const { holder } = released;
         // Another had the path before the first attempt, so none of them has released the lock.
         const hadIt = sentAt !== undefined && Date.parse(holder?.acquired_at ?? '') < serverNow() - (clock() - sentAt);
-        return hadIt ? { result: lostOr(claim, holder, renewalTrouble) } : lostTo(holder);
+        return hadIt ? { result: lostOr(claim, holder, renewalError) } : lostTo(holder);
       }
-      case 'left-alone':
-        return { result: { kind: 'left-alone', grant } };
-      case 'unclear':
+      case 'ambiguous':
+        return { result: { kind: 'ambiguous', grant } };
+      case 'unanswered':
       case 'failed': {
         const { error } = released;
         return { result: failedOr({ grant, doubt, loss }, error.reason + error.advice, error.request), error };
@@ -67,13 +67,13 @@ export async function releaseClaims(
 
   async function settle(intent: Intent, sentAt: number | undefined): Promise<Attempt> {
     if (intent.service !== service) {
-      return { result: { kind: 'unproven', intent, reason: elsewhere(intent.service, service) } };
+      return { result: { kind: 'unanswered', intent, reason: elsewhere(intent.service, service) } };
     }
     const settlement = await session.settle(intent, within);
     switch (settlement.kind) {
       case 'acquired': {
         // With damaged records, the service may remember an answer about a lock that was released long ago.
-        const earlier = sentAt === undefined ? undefined : 'release-begun';
+        const earlier = sentAt === undefined ? undefined : 'release-started';
         const doubt = trouble === undefined ? earlier : 'records-damaged';
         const released = await release({ grant: settlement.grant, doubt }, undefined);
         const neverGranted = released.result.kind === 'released' && settlement.isNew === true;
@@ -84,8 +84,8 @@ export async function releaseClaims(
       case 'held':
         return { result: { kind: 'never-granted', intent } };
       case 'failed':
-      case 'unclear':
-        return { result: { kind: 'unproven', intent, reason: settlement.error.message }, error: settlement.error };
+      case 'unanswered':
+        return { result: { kind: 'unanswered', intent, reason: settlement.error.message }, error: settlement.error };
     }
   }
 
@@ -116,10 +116,10 @@ export async function releaseClaims(
     // A fault of our own code with one lock must not keep the others from being released.
     attempt: (sentAt) => release(one, sentAt).catch((error) => ({ result: failedOr(one, errorText(error)) })),
   }));
-  let intents: readonly Pending[] = longestTtlFirst(unclear, endOfIntent).map((one) => ({
+  let intents: readonly Pending[] = longestTtlFirst(unanswered, endOfIntent).map((one) => ({
     requests: 0,
     attempt: (sentAt) =>
-      settle(one, sentAt).catch((error) => ({ result: { kind: 'unproven', intent: one, reason: errorText(error) } })),
+      settle(one, sentAt).catch((error) => ({ result: { kind: 'unanswered', intent: one, reason: errorText(error) } })),
   }));
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
     claims = await attemptAll(claims);
@@ -189,9 +189,9 @@ function withRequests({ result, error }: Required<Attempt>, requests: number): C
 }
 
 /** Without a connection to the service. */
-export const unreleased = ({ held, unclear }: ReleaseCandidates, reason: string): readonly CandidateResult[] => [
+export const unreleased = ({ held, unanswered }: ReleaseCandidates, reason: string): readonly CandidateResult[] => [
   ...held.map((claim) => failedOr(claim, reason)),
-  ...unclear.map((intent): CandidateResult => ({ kind: 'unproven', intent, reason })),
+  ...unanswered.map((intent): CandidateResult => ({ kind: 'unanswered', intent, reason })),
 ];
 
 /** The service has said already that a lock is lost: nothing more has to be asked for that. */
@@ -203,13 +203,13 @@ const failedOr = (claim: ReleaseCandidate, reason: string, request?: string): Ca
 const lostOr = (
   { grant, doubt, loss }: ReleaseCandidate,
   holder: KnownLock | 'nobody' | undefined,
-  renewalTrouble: string | undefined,
+  renewalError: string | undefined,
 ): CandidateResult => {
   // What the service refused to renew was lost before anybody could have released it.
   switch (loss === undefined ? doubt : undefined) {
     case undefined:
-      return { kind: 'lost', grant, holder, loss, renewalTrouble };
-    case 'release-begun':
+      return { kind: 'lost', grant, holder, loss, renewalError };
+    case 'release-started':
       return { kind: 'gone', grant };
     case 'records-damaged':
       return holder === 'nobody' ? { kind: 'gone', grant } : { kind: 'replaced', grant, holder };

@@ -59,7 +59,7 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
     return;
   }
   if (claims.trouble !== undefined) log.warn(claims.trouble);
-  const nothing = claims.held.length === 0 && claims.unclear.length === 0;
+  const nothing = claims.held.length === 0 && claims.unanswered.length === 0;
   if (nothing && savedState === undefined) {
     if (claims.trouble === undefined) log.line(nothingLeft);
     return;

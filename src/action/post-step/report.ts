@@ -28,8 +28,8 @@ const words = {
   lost: ['lost'],
   failed: ['not released'],
   replaced: ['now held by someone else, left alone'],
-  'left-alone': ['not distinguishable from the lock of someone else, left alone'],
-  unproven: ['not known to be ours, left alone'],
+  ambiguous: ['not distinguishable from the lock of someone else, left alone'],
+  unanswered: ['not known to be ours, left alone'],
   gone: ['was already gone', 'were already gone'],
   released: ['released'],
   'never-granted': ['was never granted'],
@@ -75,22 +75,22 @@ function several<One>(all: readonly One[], text: (one: One) => string): string {
 }
 
 function lostText(lost: Of<'lost'>, now: number): string {
-  const { grant, holder, loss, renewalTrouble } = lost;
+  const { grant, holder, loss, renewalError } = lost;
   const { path } = grant;
   const end = endOf(lost);
   if (loss !== undefined) {
     // An earlier end was no failure to renew the lock: someone had released it.
     const hadExpired = end <= Date.parse(loss.at);
-    if (renewalTrouble === undefined || !hadExpired) return lostRenewalText(loss, holder, now);
-    const expired = `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalTrouble}`;
+    if (renewalError === undefined || !hadExpired) return lostRenewalText(loss, holder, now);
+    const expired = `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalError}`;
     if (holder === undefined) return expired;
     return `${expired} ${holder === 'nobody' ? `Nobody holds ${path} now` : heldText(path, holder, now, true)}.`;
   }
-  const unrenewed = renewalTrouble === undefined ? '' : ` It could not be renewed: ${renewalTrouble}`;
+  const unrenewed = renewalError === undefined ? '' : ` It could not be renewed: ${renewalError}`;
   const itself = `The lock on ${path} was lost while the job relied on it.`;
   if (holder === 'nobody') return `${itself} It had ended at ${pastMoment(end, now)}.${unrenewed}`;
   const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
-  const longer = renewalTrouble === undefined ? '; a longer `ttl` would have kept it.' : '.';
+  const longer = renewalError === undefined ? '; a longer `ttl` would have kept it.' : '.';
   const when = had ? ` It had ended at ${pastMoment(end, now)}${longer}` : ' Someone had released it before its end.';
   return `${itself}${when} ${heldText(path, holder, now, true)}; that lock has been left alone.${unrenewed}`;
 }
@@ -110,7 +110,7 @@ function failedText(failed: readonly Of<'failed'>[], now: number): string {
 const replacedText = ({ grant, holder }: Of<'replaced'>, now: number): string =>
   `${heldText(grant.path, holder, now, true)}, and is left alone: it is not known whether the job had already released its own lock.`;
 
-const leftAloneText = (left: Of<'left-alone'>, now: number): string =>
+const leftAloneText = (left: Of<'ambiguous'>, now: number): string =>
   `The service gave nothing to tell the lock on ${left.grant.path} (${untilText(left, now)}) from another: what is there now has been left alone.`;
 
 const overText = (over: Of<'gone'>, now: number): string =>
@@ -122,8 +122,8 @@ function warningsOf(results: readonly CandidateResult[], now: number): readonly 
   const warnings = [
     failed.length > 0 ? failedText(failed, now) : '',
     several(ofKind(results, 'replaced'), (one) => replacedText(one, now)),
-    several(ofKind(results, 'left-alone'), (one) => leftAloneText(one, now)),
-    several(ofKind(results, 'unproven'), ({ intent, reason }) => `${unansweredText(intent)} ${reason}`),
+    several(ofKind(results, 'ambiguous'), (one) => leftAloneText(one, now)),
+    several(ofKind(results, 'unanswered'), ({ intent, reason }) => `${unansweredText(intent)} ${reason}`),
     several(over, (one) => overText(one, now)) +
       (over.length > 0 ? ' A longer `ttl` would have kept what the job relied on.' : ''),
   ];
@@ -180,7 +180,7 @@ export function releaseReport(
         pathOf(one),
         wordOf(one),
         // The end of a lock matters only while it may still be there.
-        one.kind === 'failed' || one.kind === 'left-alone' ? timeCell(one.grant.lock.expires_at) : '',
+        one.kind === 'failed' || one.kind === 'ambiguous' ? timeCell(one.grant.lock.expires_at) : '',
       ]),
       ...(about !== undefined && { rest: locksPage(about.service, about.workspace) }),
     },

@@ -84,10 +84,10 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
   let inTrouble = false;
   const at = (): string => new Date(serverNow()).toISOString();
 
-  const canBeRenewed = ({ grant, releaseBegun, loss }: JobLock): boolean =>
-    grant.step === step && !releaseBegun && loss === undefined && hasIdentity(grant.lock);
+  const canBeRenewed = ({ grant, releaseStarted, loss }: JobLock): boolean =>
+    grant.step === step && !releaseStarted && loss === undefined && hasIdentity(grant.lock);
 
-  function whyToEnd(): RenewalEndReason | undefined {
+  function endReason(): RenewalEndReason | undefined {
     if (ledgerGone) return 'ledger-gone';
     if (history.hasStopped(step)) return 'stopped';
     if (isWorkerGone()) return 'worker-gone';
@@ -120,7 +120,7 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
       left = history.read().held.filter(canBeRenewed);
       isOld = false;
     }
-    end = whyToEnd();
+    end = endReason();
     if (end === undefined) return;
     ending.abort();
     // Without a worker there is nobody to release anything: each renewal would only keep others waiting.

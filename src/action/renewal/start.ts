@@ -117,12 +117,12 @@ function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'loc
 }
 
 /** Time for Node to start on a busy machine. */
-const maxAnswerMs = 2_000;
+const maxResponseMs = 2_000;
 
 /** Waits until the process reports that it renews. From then on it continues alone, even after the step. */
-async function firstAnswer({ child, answer }: RenewalProcess): Promise<Answer | 'silent'> {
+async function firstResponse({ child, answer }: RenewalProcess): Promise<Answer | 'silent'> {
   try {
-    return await unlessAborted(answer, AbortSignal.timeout(maxAnswerMs));
+    return await unlessAborted(answer, AbortSignal.timeout(maxResponseMs));
   } catch {
     return 'silent';
   } finally {
@@ -186,9 +186,9 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
       const prepared = await prepare();
       handedOver = true;
       handOver(prepared, context, task, step);
-      const answer = await firstAnswer(prepared);
+      const answer = await firstResponse(prepared);
       if (answer === 'silent') {
-        const silent = `The process that renews the locks did not answer within ${maxAnswerMs / 1_000} s.`;
+        const silent = `The process that renews the locks did not answer within ${maxResponseMs / 1_000} s.`;
         log.warn(`${silent} Unless it still starts, they ${endText()}`);
       } else if (answer.kind === 'ended') couldNotStart(isOrphan() ? orphaned : answer.how);
       else log.line('The locks are renewed for as long as the job lives: `renew` is true.');

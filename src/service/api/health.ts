@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { type ApiResponse, jsonApiResponse } from '../contract/answer.ts';
 import { unavailable } from '../contract/problem.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { AccessControl } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
 import type { Metrics } from '../runtime/metrics.ts';

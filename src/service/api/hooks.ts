@@ -1,4 +1,4 @@
-import { jsonApiResponse } from '../contract/answer.ts';
+import { jsonApiResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
 import { type AccessControl, requireFreeDisk } from '../http/access.ts';
 import { actorOf, addressedWorkspace } from '../http/context.ts';

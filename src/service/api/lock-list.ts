@@ -4,11 +4,11 @@ import { type LockPath, maxLockPathBytes, parseHeldPath } from '../../interface/
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { grants } from '../../interface/scopes.ts';
 import { foldCase } from '../../interface/windows-path.ts';
-import { type ApiResponse, emptyAnswer, jsonApiResponse } from '../contract/answer.ts';
+import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } from '../contract/schemas.ts';
 import { type AccessControl, authenticateRequest } from '../http/access.ts';
 import { addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
-import { measureCost } from '../http/request-turns.ts';
+import { measureCost } from '../http/request-scheduler.ts';
 import { findCommittedLock } from '../locks/find.ts';
 import { type LockPage, type LockQuery, listLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
@@ -101,7 +101,7 @@ export interface LockListRoute extends AccessControl {
 }
 
 /** For the log only: the client closed its connection before it was answered. */
-const clientIsGone = emptyAnswer(499);
+const clientIsGone = emptyResponse(499);
 
 /** Undefined if the request is to be answered at once. */
 async function waitUntilFree(

@@ -3,13 +3,13 @@ import type { Context } from 'hono';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import { foldCase, windowsPathProblem } from '../../interface/windows-path.ts';
-import { type ApiResponse, emptyAnswer } from '../contract/answer.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
+import { type ApiResponse, emptyResponse } from '../contract/response.ts';
 import { lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
 import { type AccessControl, insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
 import { actorOf, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
+import { measureCost } from '../http/request-scheduler.ts';
 import { lastSegment } from '../http/request-target.ts';
-import { measureCost } from '../http/request-turns.ts';
 import type { Idempotent, IdempotentBatch } from '../idempotency/idempotency.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import { type AcquireRequest, acquireLocks } from '../locks/acquire.ts';
@@ -24,7 +24,7 @@ import type { ReleasedLock } from '../locks/waiters.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { acquisitionAnswer, anotherLock, heldBy, locked, renewalAnswer } from './lock-answers.ts';
+import { acquireResponse, anotherLock, heldBy, locked, renewResponse } from './lock-responses.ts';
 import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
 import { originHeader, runOriginOf } from './origin.ts';
 import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter, workspaceParameter } from './parameters.ts';
@@ -65,7 +65,7 @@ export function createAcquire(routes: LockRoutes) {
       for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
       return requests.flatMap(({ path }, index) => {
         const acquisition = acquisitions[index];
-        return acquisition === undefined ? [] : [acquisitionAnswer(path, acquisition)];
+        return acquisition === undefined ? [] : [acquireResponse(path, acquisition)];
       });
     },
   });
@@ -157,7 +157,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       const bearer = bearerOf(c);
       if (ifMatch !== undefined) {
         const request = { ...body, workspace, bearer, match: parseIfMatch(ifMatch) };
-        const renew = async (db: Database) => renewalAnswer(request, await renewLock(db, storage.now, request));
+        const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));
         const answer = await idempotent({ workspace }, key, async () => undefined, renew);
         onLockEvent();
         onRenewed({ workspace, path: body.path });
@@ -233,7 +233,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
           if (release.own) c.set('answerHeaders', admission.waive());
           onLockEvent();
           onReleased({ workspace: workspace.id, path, id: release.lock.id });
-          return emptyAnswer(204);
+          return emptyResponse(204);
         case 'absent':
           // A lock from before such paths were refused could have existed; now it is known that it does not.
           if (!lockable.ok) throw invalid({ pointer: '#/path', detail: lockable.reason });

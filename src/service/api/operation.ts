@@ -1,7 +1,7 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
-import type { ApiResponse } from '../contract/answer.ts';
+import type { ApiResponse } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
 import { parseRequestPart } from '../contract/validate.ts';
 import { type Access, type AccessControl, requireAccess } from '../http/access.ts';

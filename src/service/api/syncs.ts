@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Sync } from '../../interface/resources.ts';
-import { jsonApiResponse } from '../contract/answer.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
+import { jsonApiResponse } from '../contract/response.ts';
 import { branchField, syncSchema } from '../contract/schemas.ts';
 import { type AccessControl, requireFreeDisk } from '../http/access.ts';
 import { addressedWorkspace, bearerOf } from '../http/context.ts';

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
-import { type ApiResponse, jsonApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
 import type { AccessControl } from '../http/access.ts';
 import { isForm, readText } from '../http/body.ts';

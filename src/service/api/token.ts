@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { scopes } from '../../interface/scopes.ts';
-import { jsonApiResponse } from '../contract/answer.ts';
+import { jsonApiResponse } from '../contract/response.ts';
 import type { AccessControl } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
 import { type Api, addOperation, jsonResponse } from './operation.ts';

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { jsonApiResponse } from '../contract/answer.ts';
 import { Refusal, unavailable } from '../contract/problem.ts';
+import { jsonApiResponse } from '../contract/response.ts';
 import { branchSchema, workspaceSchema } from '../contract/schemas.ts';
 import type { AccessControl } from '../http/access.ts';
 import { addressedWorkspace, bearerOf } from '../http/context.ts';

@@ -97,8 +97,8 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
       for (const [index, [key, argument]] of Object.entries(takes).entries()) {
         const texts = line.arguments.slice(index, argument.takesRest ? undefined : index + 1);
         // One that is missing may have been taken for the value of an unknown flag.
-        const isUnclear = texts.length === 0 && line.problems.length > 0;
-        take(values, key, isUnclear ? undefined : argument.read(texts, argument.placeholder));
+        const isUnanswered = texts.length === 0 && line.problems.length > 0;
+        take(values, key, isUnanswered ? undefined : argument.read(texts, argument.placeholder));
       }
       const takesRest = Object.values(takes).some((argument) => argument.takesRest);
       for (const text of takesRest ? [] : line.arguments.slice(places.length)) {

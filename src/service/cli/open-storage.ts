@@ -55,7 +55,7 @@ const databaseErrors: Readonly<Record<string, string>> = {
   '57P03': 'it is starting or stopping',
 };
 
-function whyNoDatabase(error: unknown): string {
+function databaseFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'it fails';
   const code = codeOf(error);
   if (code !== '') return databaseErrors[code] ?? systemErrorText(code) ?? `it fails (${code})`;
@@ -85,7 +85,7 @@ export async function openStorage(
     return await openPostgres({ url, onIdleError, onCommit, onMigrated });
   } catch (error) {
     if (url === null || error instanceof NewerSchemaError) throw folderFailure(data, error);
-    throw new CommandError(`The database that DATABASE_URL names cannot be used: ${whyNoDatabase(error)}.`);
+    throw new CommandError(`The database that DATABASE_URL names cannot be used: ${databaseFailure(error)}.`);
   }
 }
 

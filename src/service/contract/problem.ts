@@ -7,7 +7,7 @@ import {
   problemTypePrefix,
 } from '../../interface/problem.ts';
 import type { Lock } from '../../interface/resources.ts';
-import type { ApiResponse } from './answer.ts';
+import type { ApiResponse } from './response.ts';
 
 export interface RefusalExtras {
   readonly errors?: readonly FieldError[];

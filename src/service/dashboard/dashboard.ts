@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { handleErrors, refuseOtherMethods, sendProblem, unknownAddress } from '../http/app.ts';
 import type { App, Environment } from '../http/context.ts';
-import { wantsPage } from './frame/answer.ts';
 import { addAssets } from './frame/assets.ts';
 import { sendErrorPage } from './frame/layout.ts';
 import { createLivePageQuota } from './frame/live-page.ts';
 import type { DashboardParts } from './frame/parts.ts';
+import { wantsPage } from './frame/response.ts';
 import { addAuditPage } from './pages/audit.ts';
 import { addBranchPages } from './pages/branches.ts';
 import { addDeliveryPages } from './pages/delivery.ts';

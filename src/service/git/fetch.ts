@@ -1,7 +1,7 @@
 import { fetchedHead, makeRepository } from './bare-repository.ts';
 import { GitError } from './git-error.ts';
-import { publishFetch } from './land.ts';
 import { removeAbandonedPacks } from './maintain.ts';
+import { publishFetch } from './publish-fetch.ts';
 import { endedBy } from './run-git.ts';
 import { type Transfer, transferBeside } from './transfer.ts';
 

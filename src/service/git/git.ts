@@ -138,7 +138,7 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
      * well, to be fetched again. The workspaces are listed when the
      * mirrors are known, so that one that another instance has just made is not taken for one that is left over.
      */
-    async forgetAllBut(existing: () => Promise<readonly string[]>): Promise<readonly string[]> {
+    async removeAllExcept(existing: () => Promise<readonly string[]>): Promise<readonly string[]> {
       const mirrored = await asGitErrors('list the mirrors', () => mirroredWorkspaces(mirrors));
       if (mirrored.length === 0) return [];
       const ids = new Set(await existing());

@@ -25,7 +25,7 @@ const bracketedAddress = /^\[[0-9a-f:.]+\]$/i;
 const isHost = (text: string): boolean => plainName.test(text) || bracketedAddress.test(text);
 
 /** A reason with nothing of the address in it: the address may hold a password. */
-function whyNotInAnyForm(text: string): string | undefined {
+function urlFormProblem(text: string): string | undefined {
   if (text === '') return 'The address of a remote must not be empty.';
   if (text.length > maxRemoteLength) {
     return `The address of a remote must not be longer than ${maxRemoteLength} characters.`;
@@ -37,7 +37,7 @@ function whyNotInAnyForm(text: string): string | undefined {
   return undefined;
 }
 
-function whyNotAsPath(path: string): string | undefined {
+function pathProblemOf(path: string): string | undefined {
   if (path.startsWith('-')) return 'The path must not start with -: git would take it for an option.';
   if (/(^|\/)--/.test(path)) return 'No part of the path may start with --: it looks like an option of git.';
   return undefined;
@@ -68,8 +68,8 @@ function parseHttps(text: string): Parsed<Remote> {
   const url = new URL(text);
   if (url.hostname.startsWith('-')) return refused('The host must not start with -: git would take it for an option.');
   if (url.pathname === '/') return refused('The address names a host but no repository on it: its path is missing.');
-  const whyNotPath = whyNotAsPath(url.pathname);
-  if (whyNotPath !== undefined) return refused(whyNotPath);
+  const pathProblem = pathProblemOf(url.pathname);
+  if (pathProblem !== undefined) return refused(pathProblem);
   const address = `${url.origin}${url.pathname}`;
   if (url.username === '' && url.password === '') return accepted(httpsRemote(address, undefined));
 
@@ -93,8 +93,8 @@ function sshRemote(user: string | undefined, host: string, path: string, address
   if (!isHost(host)) {
     return refused('The host of an ssh address starts with a letter or digit and has only these, and . _ + -.');
   }
-  const whyNotPath = whyNotAsPath(path);
-  if (whyNotPath !== undefined) return refused(whyNotPath);
+  const pathProblem = pathProblemOf(path);
+  if (pathProblem !== undefined) return refused(pathProblem);
   return accepted({ kind: 'ssh', address });
 }
 
@@ -114,8 +114,8 @@ function parseFile(text: string, allowFile: boolean): Parsed<Remote> {
   if (!allowFile) {
     return refused('Repositories on the disk of the service are refused, unless it runs with --allow-file-remotes.');
   }
-  const whyNotPath = whyNotAsPath(text);
-  if (whyNotPath !== undefined) return refused(whyNotPath);
+  const pathProblem = pathProblemOf(text);
+  if (pathProblem !== undefined) return refused(pathProblem);
   if (isAbsolute(text)) return accepted({ kind: 'file', address: text });
   const path = text.slice('file://'.length);
   if (!path.startsWith('/')) return refused('A file address names no host: it must be like file:///path.');
@@ -124,7 +124,7 @@ function parseFile(text: string, allowFile: boolean): Parsed<Remote> {
 
 /** Reads the address of a remote as a person wrote it, and refuses every form that could make git run something else. */
 export function parseRemote(text: string, { allowFile }: { readonly allowFile: boolean }): Parsed<Remote> {
-  const reason = whyNotInAnyForm(text);
+  const reason = urlFormProblem(text);
   if (reason !== undefined) return refused(reason);
   if (/^https:\/\//i.test(text)) return parseHttps(text);
   if (/^ssh:\/\//i.test(text)) return parseSsh(text);

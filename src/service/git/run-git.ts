@@ -43,7 +43,7 @@ export type GitOutcome =
 
 const maxOutputSize = 64 * 1_024 * 1_024;
 const keptErrorLines = 100;
-const patienceAfterTerminate = 2_000;
+const terminateGrace = 2_000;
 const backgroundPriority = 10;
 
 /**
@@ -106,7 +106,7 @@ export function runProcess(
         // A process that left the group may still hold the pipes open; it must not hold up the caller.
         child.stdout?.destroy();
         child.stderr?.destroy();
-      }, patienceAfterTerminate);
+      }, terminateGrace);
     };
     const stop = (reason: GitOutcome): void => {
       stopped ??= reason;

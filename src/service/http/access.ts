@@ -7,7 +7,7 @@ import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
 import type { Environment } from './context.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { RequestScheduler } from './request-turns.ts';
+import type { RequestScheduler } from './request-scheduler.ts';
 
 /** What a request needs: nothing, any valid token, or a token with a scope. */
 export type Access = 'anyone' | 'any-token' | Scope;

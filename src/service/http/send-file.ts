@@ -10,19 +10,19 @@ import { sendOutput } from './send-output.ts';
 const chunkBytes = 64 * 1_024;
 
 /** A client that takes no chunk for so long keeps others from theirs. */
-const usualMaxMsPerChunk = 60_000;
+const defaultMaxMsPerChunk = 60_000;
 
 /** What is read at the same time is sent one right after the other, and requests for locks wait meanwhile. */
 const inTurn = limitParallel({ max: 4 });
 
-export interface FileAnswer {
+export interface FileResponse {
   readonly path: string;
   readonly range: ByteRange;
   readonly status: 200 | 206;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface BegunAnswer {
+export interface StartedResponse {
   readonly response: Response;
   /** Fulfilled when the client has all of it, or is gone. The file is closed then. */
   readonly ended: Promise<void>;
@@ -31,9 +31,9 @@ export interface BegunAnswer {
 /** Answers with a part of a file, in chunks, as fast as the client takes them. */
 export async function sendFile(
   { env: { outgoing } }: Context<Environment>,
-  { path, range: { start, end }, status, headers }: FileAnswer,
-  maxMsPerChunk = usualMaxMsPerChunk,
-): Promise<BegunAnswer> {
+  { path, range: { start, end }, status, headers }: FileResponse,
+  maxMsPerChunk = defaultMaxMsPerChunk,
+): Promise<StartedResponse> {
   const file = await open(path, 'r');
   if (outgoing.destroyed) {
     await file.close();

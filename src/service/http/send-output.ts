@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-export interface OutputAnswer {
+export interface OutputResponse {
   /** Aborted when nobody reads the answer any more. */
   readonly gone: AbortSignal;
   readonly sentBytes: () => number;
@@ -24,7 +24,7 @@ export function sendOutput(
   outgoing: ServerResponse,
   headers: Readonly<Record<string, string>>,
   maxMsPerPiece: number,
-): OutputAnswer {
+): OutputResponse {
   const gone = new AbortController();
   let sent = 0;
   let tooSlow = false;

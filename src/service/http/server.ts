@@ -11,8 +11,8 @@ import {
   openFilesLimit,
 } from './connections.ts';
 import type { App } from './context.ts';
+import type { RequestScheduler } from './request-scheduler.ts';
 import { originForm } from './request-target.ts';
-import type { RequestScheduler } from './request-turns.ts';
 import { answerUnreadable, type Unreadable } from './unreadable.ts';
 
 /** How long a client may take. One that needs longer is holding a connection rather than sending a request. */

@@ -1,8 +1,8 @@
-import type { ApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
+import type { ApiResponse } from '../contract/response.ts';
 import type { CommitScope, Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
-import { type Answered, type IndexedRequest, placed, recallAll, rememberAll } from './remembered-answers.ts';
+import { type Answered, type IndexedRequest, placed, recallAll, rememberAll } from './remembered-responses.ts';
 
 function orThrow(outcome: ApiResponse | Refusal): ApiResponse {
   if (outcome instanceof Refusal) throw outcome;

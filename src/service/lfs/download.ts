@@ -2,14 +2,14 @@ import type { Context } from 'hono';
 import { Refusal } from '../contract/problem.ts';
 import { parseByteRange } from '../http/byte-range.ts';
 import { type App, addressOf, type Environment, send } from '../http/context.ts';
-import { type FileAnswer, sendFile } from '../http/send-file.ts';
+import { type FileResponse, sendFile } from '../http/send-file.ts';
 import { readQuery } from '../http/urlencoded.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
-import { lfsError } from './answers.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 import { parseOid } from './oid.ts';
+import { lfsError } from './responses.ts';
 import { address } from './route.ts';
 import { type AddressSigner, signedNames } from './signed-address.ts';
 
@@ -33,7 +33,7 @@ const parallelDownloads = {
   },
 };
 
-const answerTo = (c: Context<Environment>, { path, size }: StoredObject, oid: string): FileAnswer | undefined => {
+const answerTo = (c: Context<Environment>, { path, size }: StoredObject, oid: string): FileResponse | undefined => {
   const etag = `"${oid}"`;
   const whole = { start: 0, end: size };
   const ifRange = c.req.header('if-range');
@@ -63,7 +63,7 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
   const inTurn = limitParallel(parallelDownloads);
 
   /** Holds its place until the client has the answer. */
-  function download(c: Context<Environment>, answer: FileAnswer): Promise<Response> {
+  function download(c: Context<Environment>, answer: FileResponse): Promise<Response> {
     return new Promise((resolve, reject) => {
       inTurn(addressOf(c) ?? '', async () => {
         const { response, ended } = await sendFile(c, answer);

@@ -28,7 +28,7 @@ export interface EvictionRule {
   readonly maxEvicted?: number;
 }
 
-const usualMaxEvicted = 10_000;
+const defaultMaxEvicted = 10_000;
 
 /**
  * What was used since then stays. Somebody may have an address for it that still holds, or a sync may have found or fetched
@@ -75,7 +75,7 @@ const isRemoved = (store: Pick<ObjectStore, 'remove'>, oid: Oid): Promise<boolea
  */
 export async function evict(
   store: Pick<ObjectStore, 'list' | 'find' | 'remove'>,
-  { limitBytes, neededObjects, now, signal, maxEvicted = usualMaxEvicted }: EvictionRule,
+  { limitBytes, neededObjects, now, signal, maxEvicted = defaultMaxEvicted }: EvictionRule,
 ): Promise<Eviction> {
   const none = { objects: 0, bytes: 0 };
   const before = await measure(store, () => signal.throwIfAborted());

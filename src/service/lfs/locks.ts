@@ -3,28 +3,28 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import { grants } from '../../interface/scopes.ts';
 import { foldCase } from '../../interface/windows-path.ts';
-import { heldBy } from '../api/lock-answers.ts';
 import { writeCursor } from '../api/lock-list.ts';
+import { heldBy } from '../api/lock-responses.ts';
 import { createAcquire, createRelease, type LockRoutes } from '../api/locks.ts';
 import { runOriginOf } from '../api/origin.ts';
 import { keyedRequestOf } from '../api/parameters.ts';
-import type { ApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
+import type { ApiResponse } from '../contract/response.ts';
 import { parseRequestPart } from '../contract/validate.ts';
 import { insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
 import { type App, actorOf, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
-import { measureCost } from '../http/request-turns.ts';
+import { measureCost } from '../http/request-scheduler.ts';
 import { readQuery } from '../http/urlencoded.ts';
 import { findCommittedLockById, type StoredLock } from '../locks/find.ts';
 import { type LiveLock, listLiveLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
 import { isOwnLock } from '../locks/release.ts';
-import { isLfsRenewalDue, renewLfsLocks } from '../locks/renew-desk.ts';
+import { isLfsRenewalDue, renewLfsLocks } from '../locks/renew-lfs-locks.ts';
 import type { Storage } from '../storage/storage.ts';
-import { lfsLockTtl } from '../workspaces/desk-ttl.ts';
+import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
-import { lfsError, lfsLock, lfsResponse } from './answers.ts';
 import { looksLikeLockId, queryNames, querySchema, releaseSchema, takeSchema, verifySchema } from './requests.ts';
+import { lfsError, lfsLock, lfsResponse } from './responses.ts';
 import { addRoute } from './route.ts';
 
 function isOwn(lock: LiveLock | StoredLock, c: Context<Environment>): boolean {
@@ -61,7 +61,7 @@ function addTakeRoute(app: App, routes: LockRoutes): void {
         ttl: lfsLockTtl(workspace),
         bearer: bearerOf(c),
         origin: runOriginOf(c),
-        fromDesk: true,
+        fromLfs: true,
       });
       onLockEvent();
       // acquisitionAnswer() has written it.

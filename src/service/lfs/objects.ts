@@ -1,18 +1,18 @@
 import type { Context } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
-import type { ApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
+import type { ApiResponse } from '../contract/response.ts';
 import { parseRequestPart } from '../contract/validate.ts';
 import type { AccessControl } from '../http/access.ts';
 import { type App, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
+import { measureCost } from '../http/request-scheduler.ts';
 import { hostOrigin } from '../http/request-target.ts';
-import { measureCost } from '../http/request-turns.ts';
 import { lfsEndpoint } from '../workspaces/lfs-endpoint.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
-import { lfsError, lfsResponse } from './answers.ts';
 import { addDownloadRoute, type DownloadRoutes } from './download.ts';
 import type { ObjectName, Oid } from './oid.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
+import { lfsError, lfsResponse } from './responses.ts';
 import { addRoute, address } from './route.ts';
 import { addressLifetimeSeconds } from './signed-address.ts';
 
@@ -23,7 +23,7 @@ interface Download {
 }
 
 /** Of one object of a batch: where it is, or what is wrong with it. */
-export interface ObjectAnswer extends ObjectName {
+export interface ObjectResponse extends ObjectName {
   readonly authenticated?: boolean;
   readonly actions?: { readonly download: Download };
   readonly error?: { readonly code: number; readonly message: string };
@@ -33,7 +33,7 @@ export interface ObjectAnswer extends ObjectName {
 export type AskUpstream = (
   workspace: FoundWorkspace,
   missing: readonly ObjectName[],
-) => Promise<ReadonlyMap<Oid, ObjectAnswer> | undefined>;
+) => Promise<ReadonlyMap<Oid, ObjectResponse> | undefined>;
 
 export interface ObjectRoutes extends AccessControl, DownloadRoutes {
   readonly storage: AccessControl['storage'];
@@ -63,7 +63,7 @@ function sendToStore(workspace: FoundWorkspace): ApiResponse {
 export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
   const { storage, objectsOf, addressSigner, publicUrl, askUpstream } = routes;
 
-  function downloadFrom(origin: string, workspace: string, object: ObjectName): ObjectAnswer {
+  function downloadFrom(origin: string, workspace: string, object: ObjectName): ObjectResponse {
     const { text, expiresAt } = addressSigner.sign(workspace, object);
     const href = `${origin}${address.replace(':id', workspace)}/objects/${object.oid}?${text}`;
     const download = { href, expires_in: addressLifetimeSeconds, expires_at: expiresAt.toISOString() };
@@ -82,7 +82,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
   async function findElsewhere(
     workspace: FoundWorkspace,
     missing: readonly ObjectName[],
-  ): Promise<ReadonlyMap<Oid, ObjectAnswer> | undefined> {
+  ): Promise<ReadonlyMap<Oid, ObjectResponse> | undefined> {
     if (missing.length === 0) return new Map();
     const found = await askUpstream(workspace, missing);
     if (found !== undefined || lfsEndpoint(workspace) !== undefined) return found;

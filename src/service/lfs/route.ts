@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Scope } from '../../interface/scopes.ts';
-import type { ApiResponse } from '../contract/answer.ts';
+import type { ApiResponse } from '../contract/response.ts';
 import { type AccessControl, requireAccess } from '../http/access.ts';
 import { readOptionalJsonBody } from '../http/body.ts';
 import { type App, type Environment, send } from '../http/context.ts';

@@ -23,7 +23,7 @@ export interface AcquireRequest {
   readonly bearer: Bearer;
   readonly origin: string | null;
   /** Taken by a person with Git LFS, which knows no ttl: see renew-desk.ts. */
-  readonly fromDesk?: boolean;
+  readonly fromLfs?: boolean;
   readonly note?: string | null | undefined;
 }
 
@@ -99,7 +99,7 @@ const newLock = ({ id, request }: FreePlace, fence: number | undefined) => ({
   note: request.note,
   noted_lock_id: id,
   folded_path: request.foldedPath,
-  desk_id: request.fromDesk ? id : undefined,
+  desk_id: request.fromLfs ? id : undefined,
   fence,
   ttl: milliseconds(request.ttl),
 });

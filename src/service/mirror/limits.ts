@@ -37,8 +37,8 @@ const quickOnes = 8;
 /** One owner leaves places and memory for others, however many tokens it has. */
 const shareOfOwner = 3 / 4;
 
-const whyBusy = 'As many clones as the service serves at a time are running. Try again in a minute.';
-const busy = (): GitError => new GitError('busy', whyBusy);
+const busyText = 'As many clones as the service serves at a time are running. Try again in a minute.';
+const busy = (): GitError => new GitError('busy', busyText);
 
 /** Places for the work of requests, by owner. */
 export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
@@ -63,7 +63,7 @@ export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes 
       function take(bytes: number): void {
         const ofOwner = (heldBytes.get(owner) ?? 0) + bytes;
         if (ofOwner > maxRequestBytes * shareOfOwner || heldInAll() + bytes > maxRequestBytes) {
-          throw unavailable(whyBusy);
+          throw unavailable(busyText);
         }
         hold(owner, bytes);
         held += bytes;

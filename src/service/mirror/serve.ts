@@ -6,7 +6,7 @@ import { GitError } from '../git/git-error.ts';
 import type { ServeTask } from '../git/serve-mirror.ts';
 import { errorPacket } from '../git/upload-pack-request.ts';
 import { answerHeaders, bearerOf, type Environment } from '../http/context.ts';
-import { type OutputAnswer, sendOutput } from '../http/send-output.ts';
+import { type OutputResponse, sendOutput } from '../http/send-output.ts';
 import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -31,7 +31,7 @@ export interface ServeParts {
 
 export type ServeRequest = (c: Context<Environment>, request: MirrorRequest) => Promise<Response>;
 
-function outcomeOf({ kind }: GitError, answer: OutputAnswer): GitOutcomeLabel {
+function outcomeOf({ kind }: GitError, answer: OutputResponse): GitOutcomeLabel {
   if (answer.isTooSlow()) return 'too-slow';
   if (answer.gone.aborted) return 'gone';
   switch (kind) {
@@ -59,7 +59,7 @@ function messageOf({ kind, message }: GitError, requestId: string): string {
 
 /** Whether the client has taken too little since the last call, although most of the time there was more for it. */
 function watchPace(
-  { sentBytes, waitedMs }: OutputAnswer,
+  { sentBytes, waitedMs }: OutputResponse,
   { bytes, forMs }: MirrorLimits['minPaceIfWaitedFor'],
 ): () => boolean {
   let before = { bytes: 0, waitedMs: 0 };
@@ -131,20 +131,20 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
     }
 
     async function fail(error: unknown): Promise<void> {
-      const hasBegun = answer.sentBytes() > 0;
+      const hasStarted = answer.sentBytes() > 0;
       if (!(error instanceof GitError)) {
-        if (hasBegun) answer.cut();
+        if (hasStarted) answer.cut();
         note('failed', String(error));
         return reject(error);
       }
       const outcome = isRevoked ? 'refused' : outcomeOf(error, answer);
-      if (!hasBegun && outcome !== 'gone') {
+      if (!hasStarted && outcome !== 'gone') {
         const message = messageOf(error, requestId);
         if (kind === 'info-refs') reject(unavailable(message));
         else await answer.write(errorPacket(message));
       }
       // git itself has told the client why it failed; what was cut off in the middle must not look whole.
-      if (hasBegun && outcome !== 'failed') answer.cut();
+      if (hasStarted && outcome !== 'failed') answer.cut();
       else if (kind !== 'info-refs') answer.end();
       note(outcome, error.message);
     }

@@ -85,13 +85,13 @@ export function createMetrics() {
       'Events dropped because the delivery queue of the webhook was full.',
     ),
     refusedLocks: counter('workspace_locks_refused_total', 'Locks refused because a quota was reached.'),
-    droppedAnswers: counter(
+    droppedResponses: counter(
       'workspace_remembered_answers_dropped_total',
       'Responses to requests with an Idempotency-Key removed early because their storage was full.',
     ),
     tokenExchanges: counter('workspace_token_exchanges_total', 'Token exchanges, by outcome.', 'outcome'),
     expiringTokens: gauge('workspace_tokens_expiring', 'API tokens that expire within 14 days.'),
-    issuerTroubles: counter('workspace_issuer_troubles_total', 'Failed requests for the keys of an issuer.'),
+    issuerErrors: counter('workspace_issuer_troubles_total', 'Failed requests for the keys of an issuer.'),
     expiredLocks: counter('workspace_locks_expired_total', 'Locks whose ttl expired.'),
   };
   // Prometheus sees an increase only from one value to another: without a zero, it would miss the first failure.

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { randomSecret, secretHash } from '../tokens/secret.ts';
-import { type Bearer, judgeToken } from '../tokens/tokens.ts';
+import { type Bearer, checkToken } from '../tokens/tokens.ts';
 
 /** About a working day: who comes back tomorrow shows the token again. */
 export const sessionMs = 12 * 60 * 60 * 1_000;
@@ -62,7 +62,7 @@ export async function authenticateSession({ read, now }: Storage, secret: string
     .where(sql<boolean>`sessions.expires_at > ${now}`)
     .executeTakeFirst();
   if (row === undefined) return { kind: 'refused', reason: 'The session has ended.' };
-  const authentication = judgeToken(row);
+  const authentication = checkToken(row);
   return authentication.kind === 'known' ? { ...authentication, now: row.now } : authentication;
 }
 
@@ -80,7 +80,7 @@ export async function endSession(db: Database, now: Now, { bearer, address, secr
 }
 
 /** Sessions that no longer let anybody in. */
-export async function forgetEndedSessions({ now, commit }: Storage): Promise<void> {
+export async function removeEndedSessions({ now, commit }: Storage): Promise<void> {
   await commit('global', async (db) => {
     await db.deleteFrom('sessions').where(sql<boolean>`expires_at <= (select ${now})`).execute();
   });

@@ -97,7 +97,7 @@ const rowsAtOnce = (maxBytes: number): number => Math.min(5_000, Math.max(10, Ma
  * Removes the oldest of the remembered answers beyond so many bytes, and gives how many. It goes from the youngest to the
  * oldest in pieces, so that nobody waits for it, and costs nothing to those who remember.
  */
-export async function removeAnswersBeyond(
+export async function removeResponsesBeyond(
   storage: Pick<Storage, 'read' | 'commit'>,
   maxBytes: number,
 ): Promise<number> {

@@ -9,7 +9,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { recordEvent } from '../webhooks/outbox.ts';
-import { forgetVanished } from '../workspaces/vanished-branches.ts';
+import { removeVanished } from '../workspaces/vanished-branches.ts';
 import { type FetchObjects, LfsError } from './lfs-objects.ts';
 import { type ClaimedSync, finishSync, type SyncEnd, syncOf } from './queue.ts';
 
@@ -111,7 +111,7 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
         }),
       )
       .execute();
-    forgotten = await forgetVanished(db, sync.workspace);
+    forgotten = await removeVanished(db, sync.workspace);
   }
   await recordEvent(
     db,

@@ -5,12 +5,12 @@ import { GitError } from '../git/git-error.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Remotes } from '../workspaces/remotes.ts';
-import { forgetBranch, noteVanished, type SyncedState, syncedStates } from '../workspaces/vanished-branches.ts';
+import { noteVanished, removeBranch, type SyncedState, syncedStates } from '../workspaces/vanished-branches.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { enqueue, findQueued, syncsIn } from './queue.ts';
 
 /** A trigger is answered within 5 s, whatever the remote does; a little of it is for the database. */
-const patienceMs = 4_700;
+const timeoutMs = 4_700;
 
 export interface TriggerParts {
   readonly storage: Storage;
@@ -55,7 +55,7 @@ function shareRunning<T>(): (key: string, find: () => Promise<T>, isEnough: (fou
 /** Finds out whether the remote has the branch, and what a fetch of it will transfer, as far as it tells in time. */
 export function createPrepareSync({ storage, git, remotes }: TriggerParts): PrepareSync {
   const shareListing = shareRunning<RemoteBranches & { readonly before: readonly SyncedState[] }>();
-  const shareAnswer = shareRunning<Preparation>();
+  const shareResponse = shareRunning<Preparation>();
 
   async function ask(workspace: StoredWorkspace, branch: BranchName, deadline: number): Promise<Preparation> {
     const { branches, defaultBranch, before } = await shareListing(
@@ -71,7 +71,7 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
     const head = branches.get(branch);
     if (head === undefined) {
       const synced = before.find(({ name }) => name === branch);
-      if (synced !== undefined) await forgetBranch(storage, workspace.id, synced);
+      if (synced !== undefined) await removeBranch(storage, workspace.id, synced);
       return { kind: 'unknown-branch', known: [...branches.keys()], wasSynced: synced !== undefined };
     }
     const syncedHead = await git.head(workspace.id, branch);
@@ -110,11 +110,11 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
 
     let outOfTime: NodeJS.Timeout | undefined;
     const waited = new Promise<undefined>((resolve) => {
-      outOfTime = setTimeout(resolve, patienceMs, undefined);
+      outOfTime = setTimeout(resolve, timeoutMs, undefined);
     });
     // A remote that cannot be asked now may answer when the sync runs; if not, the sync fails and says why.
-    const deadline = performance.now() + patienceMs;
-    const asked = shareAnswer(
+    const deadline = performance.now() + timeoutMs;
+    const asked = shareResponse(
       `${workspace.id} ${branch}`,
       () => ask(workspace, branch, deadline),
       ({ kind }) => kind === 'ready',

@@ -176,11 +176,11 @@ export async function authenticate(storage: Storage, secret: string): Promise<Au
   const row = await tokenOfHash(storage, hash);
   if (row === undefined || !sameHash(row.hash, hash))
     return { kind: 'refused', reason: 'The API token is not known here.' };
-  return judgeToken(row);
+  return checkToken(row);
 }
 
 /** What a stored token lets do at this moment. */
-export function judgeToken(row: Row & { readonly now: number }): Authentication {
+export function checkToken(row: Row & { readonly now: number }): Authentication {
   switch (stateOf(row, row.now)) {
     case 'active':
       return { kind: 'known', bearer: bearerOf(row) };

@@ -38,7 +38,7 @@ export type ExchangeToken = (request: ExchangeRequest) => Promise<ExchangeResult
 export interface ExchangeParts {
   readonly storage: Storage;
   readonly targets: TargetCheck;
-  readonly metrics: Pick<Metrics, 'tokenExchanges' | 'issuerTroubles'>;
+  readonly metrics: Pick<Metrics, 'tokenExchanges' | 'issuerErrors'>;
   readonly log: Logger;
   /** The origin for which identities have to be made out, where it is known. */
   readonly publicUrl: () => string | undefined;
@@ -77,7 +77,7 @@ const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[])
 export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   const { storage, targets, metrics, log, publicUrl, clock } = parts;
   const onTrouble = (issuer: string, reason: string): void => {
-    metrics.issuerTroubles.inc();
+    metrics.issuerErrors.inc();
     log.warn({ issuer }, `the keys of the issuer cannot be had: ${reason}`);
   };
   const verify = createVerifyIdentity(createIssuerKeys({ targets, clock, onTrouble }));
@@ -112,12 +112,12 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     identity: Identity,
     { scopes, address }: ExchangeRequest,
   ): Promise<ExchangeResult> {
-    const judgement = matchTrustRules(rules, identity.issuer, identity.claims, scopes.filter(isScope));
-    if (judgement.kind === 'refused') return judgement;
-    if (judgement.kind === 'refused-scopes') return { kind: 'invalid-scope', reason: judgement.reason };
+    const decision = matchTrustRules(rules, identity.issuer, identity.claims, scopes.filter(isScope));
+    if (decision.kind === 'refused') return decision;
+    if (decision.kind === 'refused-scopes') return { kind: 'invalid-scope', reason: decision.reason };
     if (!scopes.every(isScope))
       return { kind: 'invalid-scope', reason: 'The job asks for a scope that does not exist.' };
-    return admit(judgement, identity, address);
+    return admit(decision, identity, address);
   }
 
   /** Counts against the limit of each rule what becomes a token. */

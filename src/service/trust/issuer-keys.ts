@@ -37,10 +37,10 @@ const askAgainAfterMs = 60_000;
 /** A key that the issuer has withdrawn is not used for longer, unless the issuer is down. */
 const maxAgeMs = 10 * 60_000;
 
-const maxAnswerBytes = 1024 * 1024;
+const maxResponseBytes = 1024 * 1024;
 
 /** The message completes "The keys of the issuer … cannot be had: ". */
-class IssuerTrouble extends Error {
+class IssuerError extends Error {
   override readonly name = 'IssuerTrouble';
 }
 
@@ -59,7 +59,7 @@ async function readText(answer: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const piece of answer as AsyncIterable<Buffer>) {
     size += piece.length;
-    if (size > maxAnswerBytes) throw new IssuerTrouble(`it answers with more than ${maxAnswerBytes} bytes`);
+    if (size > maxResponseBytes) throw new IssuerError(`it answers with more than ${maxResponseBytes} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString();
@@ -67,18 +67,18 @@ async function readText(answer: IncomingMessage): Promise<string> {
 
 async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {
   const target = parseTarget(address);
-  if (!target.ok) throw new IssuerTrouble(`its address cannot be used. ${target.reason}`);
+  if (!target.ok) throw new IssuerError(`its address cannot be used. ${target.reason}`);
   const { url, hostname } = target.value;
   const addresses = await check.addressesOf(hostname, signal);
   const judged = checkTargetAddresses(target.value, addresses, check);
-  if (!judged.ok) throw new IssuerTrouble(judged.reason);
+  if (!judged.ok) throw new IssuerError(judged.reason);
   const answer = await get(url, answering(addresses), signal);
   const { statusCode: status = 0 } = answer;
   if (status !== 200) {
     answer.destroy();
     const what =
       status >= 300 && status < 400 ? `the redirect ${status}, which is not followed` : `the status ${status}`;
-    throw new IssuerTrouble(`${url} answers with ${what}`);
+    throw new IssuerError(`${url} answers with ${what}`);
   }
   const text = await readText(answer);
   let value: unknown;
@@ -88,7 +88,7 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
     value = undefined;
   }
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new IssuerTrouble(`${url} answers with something that OpenID Connect does not define`);
+  if (!parsed.success) throw new IssuerError(`${url} answers with something that OpenID Connect does not define`);
   return parsed.data;
 }
 
@@ -105,14 +105,14 @@ async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal
   const discovered = await getJson(address, discoverySchema, check, signal);
   // Section 4.3: otherwise one issuer could speak for another.
   if (discovered.issuer !== issuer) {
-    throw new IssuerTrouble(`it says that it is the issuer ${JSON.stringify(discovered.issuer.slice(0, 200))}`);
+    throw new IssuerError(`it says that it is the issuer ${JSON.stringify(discovered.issuer.slice(0, 200))}`);
   }
   const set = await getJson(discovered.jwks_uri, keySetSchema, check, signal);
   return { find: createLocalJWKSet(set), ids: new Set(set.keys.map(({ kid }) => kid)) };
 }
 
 function whyOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
-  if (error instanceof IssuerTrouble) return error.message;
+  if (error instanceof IssuerError) return error.message;
   if (signal.aborted) return `it does not answer within ${timeoutMs / 1_000} s`;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return systemErrorText(code) ?? (code === '' ? 'the connection broke off' : `the connection failed (${code})`);

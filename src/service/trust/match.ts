@@ -92,7 +92,9 @@ function named(rules: readonly TrustRule[], more: (rule: TrustRule) => string = 
 const maxDifferences = 3;
 
 /** A rule for the same repository is nearer than one for another that happens to differ in less. */
-function whyNone(rules: readonly { readonly rule: TrustRule; readonly differences: readonly Difference[] }[]): string {
+function noMatchReason(
+  rules: readonly { readonly rule: TrustRule; readonly differences: readonly Difference[] }[],
+): string {
   const distances = rules.map(({ rule, differences }) => {
     const ofIds = differences.filter(({ claim }) => idClaims.has(claim)).length;
     return { rule, differences, distance: [ofIds, differences.length] as const };
@@ -147,7 +149,7 @@ export function matchTrustRules(
   if (ofIssuer.length === 0) return { kind: 'refused', reason: `No trust rule names the issuer ${shown(issuer)}.` };
   const matching = ofIssuer.filter(({ differences }) => differences.length === 0).map(({ rule }) => rule);
   const [first] = matching;
-  if (first === undefined) return { kind: 'refused', reason: whyNone(ofIssuer) };
+  if (first === undefined) return { kind: 'refused', reason: noMatchReason(ofIssuer) };
   if (matching.some(({ owner }) => owner !== first.owner)) {
     const owners = named(matching, ({ owner }) => ` (owner ${shown(owner)})`);
     const reason = `Several trust rules match the job and name different owners: ${owners}. Whose its locks would be is unclear.`;

@@ -90,10 +90,10 @@ function readUnverified(jwt: string, issuers: ReadonlySet<string>): Unverified |
   return { issuer, header: { alg, kid } };
 }
 
-const whyOfAudience = (aud: unknown, audience: string): string =>
+const audienceReason = (aud: unknown, audience: string): string =>
   `The JWT is made out for ${shown(aud)}, and not for ${audience} alone.`;
 
-function whyRefused(error: unknown, audience: string): string {
+function refusalReason(error: unknown, audience: string): string {
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is not that of its key.';
   if (error instanceof errors.JWTExpired) {
     return error.claim === 'exp' ? 'The JWT has expired.' : 'The JWT was made out more than a day ago.';
@@ -104,7 +104,7 @@ function whyRefused(error: unknown, audience: string): string {
   }
   const { claim, reason, payload } = error;
   if (reason === 'missing') return `The JWT has no claim ${claim}.`;
-  if (claim === 'aud') return whyOfAudience(payload.aud, audience);
+  if (claim === 'aud') return audienceReason(payload.aud, audience);
   if (claim === 'nbf' || claim === 'iat') return `The JWT is from the future (${claim}).`;
   return `The claim ${claim} of the JWT is not what it has to be.`;
 }
@@ -154,7 +154,7 @@ export function createVerifyIdentity(findKey: FindKey) {
       });
       const { exp = 0, aud } = claims;
       // Any of the others could show it here.
-      if (Array.isArray(aud) && aud.length > 1) return refused(whyOfAudience(aud, audience), claims);
+      if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience), claims);
       if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
         return refused('The JWT is valid for more than a day, which is too long for a job to prove who it is.', claims);
       }
@@ -164,7 +164,7 @@ export function createVerifyIdentity(findKey: FindKey) {
     } catch (error) {
       // jose looks at the claims after the signature.
       const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
-      return refused(whyRefused(error, audience), isSigned ? error.payload : undefined);
+      return refused(refusalReason(error, audience), isSigned ? error.payload : undefined);
     }
   };
 }

@@ -6,7 +6,7 @@ import type { NewTrustRule, TrustRule } from './rules.ts';
 /** Claims of GitHub that say which code runs. Any branch may have a changed file of a workflow. */
 const codeOfGitHub = ['ref', 'environment', 'job_workflow_ref'];
 
-function whyWide({ issuer, claims, workflow }: NewTrustRule): string | undefined {
+function wideRuleWarning({ issuer, claims, workflow }: NewTrustRule): string | undefined {
   const names = Object.keys(claims);
   if (!isGitHub(issuer)) {
     return names.every((name) => idClaims.has(name))
@@ -22,7 +22,7 @@ function whyWide({ issuer, claims, workflow }: NewTrustRule): string | undefined
 const isOfPullRequests = ({ claims }: NewTrustRule): boolean =>
   claims['event_name']?.startsWith('pull_request') === true;
 
-function whyStrangers(rule: NewTrustRule): string | undefined {
+function strangersWarning(rule: NewTrustRule): string | undefined {
   return isOfPullRequests(rule)
     ? `Jobs of the event ${rule.claims['event_name']} can use this rule. What they do can come from a pull request of a fork: review their workflow with this in mind.`
     : undefined;
@@ -39,7 +39,7 @@ function overlap(one: NewTrustRule, other: NewTrustRule): boolean {
   );
 }
 
-function whyNotBoth(rule: TrustRule, other: TrustRule): string | undefined {
+function overlapWarning(rule: TrustRule, other: TrustRule): string | undefined {
   if (rule.owner !== other.owner)
     return `A job that ${other.id} matches as well is refused: that rule gives its locks to "${other.owner}".`;
   return allowedTogether([rule, other]) === undefined
@@ -54,10 +54,10 @@ export function warningsOf(rule: TrustRule, all: readonly TrustRule[], workspace
   const missing = (rule.workspaces ?? []).filter((id) => !workspaces.includes(id));
   const overlaps = all
     .filter((other) => other.id !== rule.id && overlap(rule, other))
-    .map((other) => whyNotBoth(rule, other))
+    .map((other) => overlapWarning(rule, other))
     .filter((reason) => reason !== undefined);
   return [
-    ...[whyWide(rule), whyStrangers(rule)].filter((reason) => reason !== undefined),
+    ...[wideRuleWarning(rule), strangersWarning(rule)].filter((reason) => reason !== undefined),
     ...missing.map((id) => `There is no workspace "${id}" yet. The rule means one that is added later, too.`),
     ...overlaps.slice(0, maxOverlaps),
   ];

@@ -1,9 +1,9 @@
 import http, { type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { AnswerTooLong, failureReason, rejectionReason, type Stage, timeoutReason } from './delivery-failure.ts';
+import { failureReason, ResponseTooLong, rejectionReason, type Stage, timeoutReason } from './delivery-failure.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
-import { type ReadAnswer, type ReceiverResponse, statusOfAnswer, wholeAnswer } from './receiver-answer.ts';
+import { completeResponse, type ReadResponse, type ReceiverResponse, responseStatus } from './receiver-response.ts';
 import { retryAfterSeconds } from './retry-schedule.ts';
 import { checkTargetAddresses, isPublic, parseTarget, type Target } from './target.ts';
 import type { IpAddresses, TargetCheck } from './target-address.ts';
@@ -40,10 +40,10 @@ const maxBytesRead = 16 * 1_024;
 const maxHeaderBytes = 16 * 1_024;
 
 /** RFC 9110, section 15.2 lets a server send as many 1xx as it likes before its answer; most send none, and some one or two. */
-export const maxInterimAnswers = 8;
+export const maxInterimResponses = 8;
 
 /** Of interim answers, headers and body together, whatever way they are split. */
-export const maxAnswerBytes = 64 * 1_024;
+export const maxResponseBytes = 64 * 1_024;
 
 /** Makes one attempt. It does not reject. */
 export async function deliver(request: DeliveryRequest, terms: Terms): Promise<DeliveryResult> {
@@ -69,7 +69,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
       stage = reached;
     });
     const read = await readAnswer(answer);
-    const kept = isPublic(addresses, check) ? wholeAnswer(read, request.secrets) : statusOfAnswer(read);
+    const kept = isPublic(addresses, check) ? completeResponse(read, request.secrets) : responseStatus(read);
     return resultOf(target, read, kept, now());
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
@@ -85,7 +85,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
 
 function resultOf(
   target: Target,
-  { status, headers }: ReadAnswer,
+  { status, headers }: ReadResponse,
   answer: ReceiverResponse,
   now: Date,
 ): DeliveryResult {
@@ -125,22 +125,22 @@ function exchange(
     function cut(tooMuch: string): void {
       // What has been received already is still parsed, with thousands of interim answers perhaps.
       if (request.destroyed) return;
-      const error = new AnswerTooLong(tooMuch);
+      const error = new ResponseTooLong(tooMuch);
       // Immediately: the answer may be among what was already received.
       reject(error);
       request.destroy(error);
     }
-    let interimAnswers = 0;
+    let interimResponses = 0;
     request.on('information', () => {
-      interimAnswers += 1;
-      if (interimAnswers > maxInterimAnswers) cut(`more than ${maxInterimAnswers} interim answers (1xx)`);
+      interimResponses += 1;
+      if (interimResponses > maxInterimResponses) cut(`more than ${maxInterimResponses} interim answers (1xx)`);
     });
     request.once('socket', (socket: Socket) => {
       let received = 0;
       // Before the parser gets it.
       socket.prependListener('data', (piece: Buffer) => {
         received += piece.length;
-        if (received > maxAnswerBytes) cut(`more than ${maxAnswerBytes / 1_024} KB`);
+        if (received > maxResponseBytes) cut(`more than ${maxResponseBytes / 1_024} KB`);
       });
       socket.once('connect', () => reached(secure ? 'securing' : 'waiting'));
       socket.once('secureConnect', () => reached('waiting'));
@@ -162,7 +162,7 @@ export const answering =
   };
 
 /** The status has already decided, so later errors do not matter. */
-async function readAnswer(answer: IncomingMessage): Promise<ReadAnswer> {
+async function readAnswer(answer: IncomingMessage): Promise<ReadResponse> {
   const pieces: Buffer[] = [];
   let read = 0;
   let isCut = false;

@@ -36,7 +36,7 @@ function codeOf(error: unknown): string {
 }
 
 /** The receiver sent more than is accepted; the connection was cut. */
-export class AnswerTooLong extends Error {
+export class ResponseTooLong extends Error {
   override readonly name = 'AnswerTooLong';
 }
 
@@ -56,7 +56,7 @@ export function failureReason({ origin }: Target, stage: Stage, error: unknown):
         : `The TLS certificate of ${origin} ${fault}${because}.`;
     }
     case 'waiting':
-      if (error instanceof AnswerTooLong) return `${origin} sent ${error.message}, and the connection was cut.`;
+      if (error instanceof ResponseTooLong) return `${origin} sent ${error.message}, and the connection was cut.`;
       if (code === 'HPE_HEADER_OVERFLOW') return `${origin} answered with headers that are too long${because}.`;
       if (code.startsWith('HPE_')) return `${origin} answered with something that is not HTTP${because}.`;
       // In TLS 1.3 a receiver refuses a client only after the client's side of the handshake is done.

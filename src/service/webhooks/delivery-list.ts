@@ -5,7 +5,7 @@ import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { HookEventOccurrence } from './event.ts';
 import { type HookRow, inactiveWhyOf } from './hooks.ts';
-import { type ReceiverResponse, storedAnswer } from './receiver-answer.ts';
+import { type ReceiverResponse, storedResponse } from './receiver-response.ts';
 
 export type DeliveryState =
   | { readonly kind: 'delivered' | 'failed' | 'dropped'; readonly at: Timestamp }
@@ -109,7 +109,7 @@ const overviewOf = (hook: HookRow, row: ReadRow): DeliveryOverview => ({
       : {
           at: asTimestamp(row.last_attempt_at),
           duration_ms: row.last_duration_ms ?? 0,
-          answer: storedAnswer(row.last_answer),
+          answer: storedResponse(row.last_answer),
         },
   last_error: row.last_error,
 });

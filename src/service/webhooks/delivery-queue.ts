@@ -9,7 +9,7 @@ import { emptyBacklog, shortenBacklog } from './backlog.ts';
 import type { DueHook } from './delivery-slots.ts';
 import type { HookEventOccurrence } from './event.ts';
 import type { HookRow, InactiveReason } from './hooks.ts';
-import type { ReceiverResponse } from './receiver-answer.ts';
+import type { ReceiverResponse } from './receiver-response.ts';
 
 export type DeliveryStatus =
   | 'pending'

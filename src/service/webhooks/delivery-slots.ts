@@ -15,13 +15,13 @@ export const maxUnderWay = maxSlots + 256;
 export const maxUnderWayPerWorkspace = 32;
 
 /** For hooks of a workspace that are not known to be quick. The rest is reserved for quick hooks. */
-export const maxUnprovenPerWorkspace = 16;
+export const maxUnansweredPerWorkspace = 16;
 
 /**
  * Three quarters of the above. The hooks of a workspace often share one origin, such as a gateway or a chat service: if all of
  * it hangs, the hooks to other origins still have room.
  */
-export const maxUnprovenPerReceiver = 12;
+export const maxUnansweredPerReceiver = 12;
 export const maxUnderWayPerReceiver = 24;
 
 /** For a hook whose last attempt took less than a second. Any other hook gets one attempt at a time. */
@@ -56,17 +56,17 @@ interface Use {
   readonly underWay: number;
   /** Of those, how many still have a slot, and how many are for hooks that are not known to be quick. */
   readonly slots: number;
-  readonly unproven: number;
+  readonly unanswered: number;
 }
 
-const unused: Use = { underWay: 0, slots: 0, unproven: 0 };
+const unused: Use = { underWay: 0, slots: 0, unanswered: 0 };
 
 function change(uses: Map<string, Use>, key: string, by: Partial<Use>): void {
-  const { underWay, slots, unproven } = uses.get(key) ?? unused;
+  const { underWay, slots, unanswered } = uses.get(key) ?? unused;
   const use: Use = {
     underWay: underWay + (by.underWay ?? 0),
     slots: slots + (by.slots ?? 0),
-    unproven: unproven + (by.unproven ?? 0),
+    unanswered: unanswered + (by.unanswered ?? 0),
   };
   if (use.underWay === 0) uses.delete(key);
   else uses.set(key, use);
@@ -100,8 +100,8 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     const receiver = receivers.get(receiverOf(hook)) ?? unused;
     if (receiver.underWay >= maxUnderWayPerReceiver) return false;
     if (quick.has(hook.id)) return underWay < maxPerHook;
-    const { unproven } = workspaces.get(hook.workspace) ?? unused;
-    return underWay === 0 && unproven < maxUnprovenPerWorkspace && receiver.unproven < maxUnprovenPerReceiver;
+    const { unanswered } = workspaces.get(hook.workspace) ?? unused;
+    return underWay === 0 && unanswered < maxUnansweredPerWorkspace && receiver.unanswered < maxUnansweredPerReceiver;
   };
 
   /** Whether an attempt may begin at all, whatever is due. */
@@ -136,7 +136,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
 
     begin(hook: DueHook): AttemptUnderWay {
       const receiver = receiverOf(hook);
-      let unproven = quick.has(hook.id) ? 0 : 1;
+      let unanswered = quick.has(hook.id) ? 0 : 1;
       let slots = 1;
       let hasFailed = false;
 
@@ -147,15 +147,15 @@ export function createDeliverySlots(now: () => number = () => performance.now())
         change(all, 'all', by);
       }
 
-      count({ underWay: 1, slots, unproven });
+      count({ underWay: 1, slots, unanswered });
       turn += 1;
       remember(workspaceTurns, hook.workspace, turn);
       remember(hookTurns, hook.id, turn);
       return {
         becameSlow() {
-          count({ slots: -slots, unproven: 1 - unproven });
+          count({ slots: -slots, unanswered: 1 - unanswered });
           slots = 0;
-          unproven = 1;
+          unanswered = 1;
           quick.delete(hook.id);
         },
         failed() {
@@ -165,10 +165,10 @@ export function createDeliverySlots(now: () => number = () => performance.now())
           quick.delete(hook.id);
         },
         ended() {
-          count({ underWay: -1, slots: -slots, unproven: -unproven });
+          count({ underWay: -1, slots: -slots, unanswered: -unanswered });
           if (hasFailed) return;
           failing.delete(hook.id);
-          const isSlow = slots === 0 || (hooks.get(hook.id) ?? unused).unproven > 0;
+          const isSlow = slots === 0 || (hooks.get(hook.id) ?? unused).unanswered > 0;
           if (!isSlow) remember(quick, hook.id, true);
         },
       };

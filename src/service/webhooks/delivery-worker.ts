@@ -31,7 +31,7 @@ export interface DeliveryTerms {
   readonly schedule: (attemptsMade: number) => number | undefined;
 }
 
-const usualTerms: DeliveryTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
+const defaultTerms: DeliveryTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
 
 /** The schedule ends long before. This is for what waited for others first, or a dead receiver's queue had no end. */
 const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
@@ -82,7 +82,7 @@ export async function runDelivery(
   { storage, targets, metrics, log }: DeliveryParts,
   delivery: ClaimedDelivery,
   stopping: AbortSignal,
-  { timeoutMs, renewEveryMs, schedule }: DeliveryTerms = usualTerms,
+  { timeoutMs, renewEveryMs, schedule }: DeliveryTerms = defaultTerms,
 ): Promise<DeliveryEnd | undefined> {
   const lost = new AbortController();
   const stopRenewing = keepLease(

@@ -29,10 +29,10 @@ const isOurs = (name: string): boolean => ours.has(name) || ourPrefixes.some((pr
 
 /** Programs that keep headers as the members of an object lose one of this name, receivers among them. */
 export const unsafeName = '__proto__';
-export const whyUnsafe = `The header ${unsafeName} cannot be set: programs that read headers lose it.`;
+export const unsafeHeaderText = `The header ${unsafeName} cannot be set: programs that read headers lose it.`;
 
 /** Says nothing of the value itself: it may be a credential. */
-function whyNotValue(value: string): string | undefined {
+function headerValueProblem(value: string): string | undefined {
   if (value === '') return 'has no value. Was a secret left empty?';
   if (value.length > maxHeaderValueLength) return `has a value of more than ${maxHeaderValueLength} bytes.`;
   if (notSendable.test(value)) return 'has a value with control characters, or with characters outside ISO 8859-1.';
@@ -53,10 +53,10 @@ export function parseExtraHeaders(requested: Readonly<Record<string, string>>): 
         `The name of header ${index + 1} is not one: it must be at most ${maxHeaderNameLength} letters, digits or any of !#$%&'*+-.^_\`|~.`,
       );
     }
-    if (name === unsafeName) return refused(whyUnsafe);
+    if (name === unsafeName) return refused(unsafeHeaderText);
     if (isOurs(name)) return refused(`The header ${name} is set by the delivery itself: leave it out.`);
     if (headers.has(name)) return refused(`The header ${name} is there twice: upper and lower case do not count.`);
-    const reason = whyNotValue(value);
+    const reason = headerValueProblem(value);
     if (reason !== undefined) return refused(`The header ${name} ${reason}`);
     headers.set(name, value);
   }

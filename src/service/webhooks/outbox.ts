@@ -108,20 +108,20 @@ async function subscribersOf(db: Database, workspaces: readonly string[]): Promi
  */
 export async function recordEvents(db: Database, now: Now, events: readonly OccurredEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const outlets = await subscribersOf(db, [...new Set(events.map(({ event }) => event.workspace))]);
-  if (outlets.length === 0) return;
+  const subscribers = await subscribersOf(db, [...new Set(events.map(({ event }) => event.workspace))]);
+  if (subscribers.length === 0) return;
   const deliveries: NewDelivery[] = [];
   const keys = new Set<string>();
   for (const { event, subject } of events) {
     const { orderingKey } = subject;
-    for (const outlet of outlets) {
-      const { hook } = outlet;
+    for (const subscriber of subscribers) {
+      const { hook } = subscriber;
       if (hook.workspace_id !== event.workspace || !wantsEvent(hook, event.type, subject.branch)) continue;
-      if (outlet.added >= outlet.room) {
-        outlet.dropped += 1;
+      if (subscriber.added >= subscriber.room) {
+        subscriber.dropped += 1;
         continue;
       }
-      outlet.added += 1;
+      subscriber.added += 1;
       const id = `msg_${randomUUID()}`;
       const key = JSON.stringify([hook.id, orderingKey]);
       const follows = keys.has(key) ? 1 : 0;
@@ -132,7 +132,7 @@ export async function recordEvents(db: Database, now: Now, events: readonly Occu
   for (let begun = 0; begun < deliveries.length; begun += maxInsertedAtOnce) {
     await insertDeliveries(db, now, deliveries.slice(begun, begun + maxInsertedAtOnce));
   }
-  const changed = outlets.map(({ hook, added, dropped }) => ({ hookId: hook.id, added, dropped }));
+  const changed = subscribers.map(({ hook, added, dropped }) => ({ hookId: hook.id, added, dropped }));
   await changeBacklogs(
     db,
     now,

@@ -13,9 +13,9 @@ import {
   namesOfOurs,
   parseExtraHeaders,
   tooManyHeaders,
+  unsafeHeaderText,
   unsafeName,
   valuePattern,
-  whyUnsafe,
 } from './extra-headers.ts';
 import { parseSubscription } from './formats.ts';
 import { type RegisteredHook, registerHook } from './hooks.ts';
@@ -35,7 +35,7 @@ function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
     context.addIssue({ code: 'custom', message: tooManyHeaders });
     return z.NEVER;
   }
-  if (Object.hasOwn(given, unsafeName)) context.addIssue({ code: 'custom', message: whyUnsafe });
+  if (Object.hasOwn(given, unsafeName)) context.addIssue({ code: 'custom', message: unsafeHeaderText });
   return given;
 }
 

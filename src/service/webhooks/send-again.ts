@@ -23,7 +23,7 @@ type DeliveryRow = Selectable<Tables['deliveries']>;
 
 const refused = (reason: string): SendAgain => ({ kind: 'refused', reason });
 
-const whyInactive: Readonly<Record<InactiveReason, string>> = {
+const inactiveText: Readonly<Record<InactiveReason, string>> = {
   paused: 'The webhook is paused: resume it first.',
   gone: 'The receiver answered 410: it wants no more deliveries. If that has changed, resume the webhook first.',
 };
@@ -47,7 +47,7 @@ export async function sendAgain(
     .executeTakeFirst();
   if (delivery === undefined) return { kind: 'absent' };
   const inactive = inactiveWhyOf(hook);
-  if (inactive !== null) return refused(whyInactive[inactive]);
+  if (inactive !== null) return refused(inactiveText[inactive]);
   const sent = await (delivery.finished_at === null ? hurry : reopen)(db, now, delivery);
   if (sent.kind === 'sent-again') {
     await recordHookAudit(db, now, { actor, action: 'delivery.sent-again', hook, more: { delivery: id } });

@@ -43,10 +43,10 @@ const whatIsAllowed =
 /** Whether the target may be reached at these addresses: each of them has to be fit, for any of them may be used. */
 export function checkTargetAddresses(target: Target, addresses: IpAddresses, check: TargetCheck): Parsed<Target> {
   for (const address of addresses) {
-    const judgement = check.judge(address);
-    switch (judgement.kind) {
+    const decision = check.judge(address);
+    switch (decision.kind) {
       case 'refused':
-        return refused(`${target.origin} leads to ${judgement.what}. ${whatIsAllowed}`);
+        return refused(`${target.origin} leads to ${decision.what}. ${whatIsAllowed}`);
       case 'public':
         if (target.protocol === 'https:') break;
         return refused(

@@ -50,7 +50,7 @@ export async function noteVanished(
 }
 
 /** Removes a branch that the remote no longer has, unless it was synced again. */
-export async function forgetBranch(
+export async function removeBranch(
   { commit }: Pick<Storage, 'commit'>,
   workspace: string,
   state: SyncedState,
@@ -64,7 +64,7 @@ export async function forgetBranch(
 }
 
 /** Removes all branches that have vanished, and returns their names. */
-export async function forgetVanished(db: Database, workspace: string): Promise<readonly string[]> {
+export async function removeVanished(db: Database, workspace: string): Promise<readonly string[]> {
   const forgotten = await db
     .deleteFrom('synced_branches')
     .where('workspace_id', '=', workspace)

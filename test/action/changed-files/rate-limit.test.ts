@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asTooMany } from '../../../src/action/changed-files/github.ts';
-import type { RawResponse } from '../../../src/client/answer.ts';
+import type { RawResponse } from '../../../src/client/response.ts';
 
 const date = 'Sun, 01 Mar 2026 12:00:00 GMT';
 const now = Date.parse(date) / 1_000;

@@ -204,7 +204,7 @@ describe('a wait', () => {
 
 describe('a request whose answer got lost', () => {
   const lost = (path: LockPath): AcquireResult => ({
-    kind: 'unclear',
+    kind: 'unanswered',
     intent: intentOf(path),
     error: errorOf({ kind: 'timeout', limitMs: 1 }),
     conflict: undefined,
@@ -217,18 +217,18 @@ describe('a request whose answer got lost', () => {
       ...['ask a', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a'],
       ...['give back a', 'ask a'],
     ]);
-    expect(result).toMatchObject({ round: { kind: 'acquired' }, unproven: [] });
+    expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
   });
 
   test('is not asked about for ever, where the service answers and does not know', async () => {
     const error = errorOf(refused(409));
     const settle = (path: LockPath): AcquireResult => {
       const conflict = { path, holder: holderOf(path), retryAfterMs: undefined, supportsWait: false, error };
-      return { kind: 'unclear', intent: intentOf(path), error, conflict };
+      return { kind: 'unanswered', intent: intentOf(path), error, conflict };
     };
     const { events, result } = await waiting({ ...away, settle });
     expect(events).toEqual(['ask a', 'settle a', 'sleep', 'ask a']);
-    expect(result.unproven.map(({ path }) => path)).toEqual(['a']);
+    expect(result.unanswered.map(({ path }) => path)).toEqual(['a']);
   });
 });
 

@@ -15,7 +15,7 @@ const requestMs = 20;
 const nothing = (): void => undefined;
 
 /** What happens to a request: it fails at once, or after it was done or was not, or it is like the 409 of a repetition. */
-type Trouble = 'none' | 'busy' | 'refused' | 'unclear' | 'granted-unclear' | 'granted-held';
+type Trouble = 'none' | 'busy' | 'refused' | 'unanswered' | 'granted-unanswered' | 'granted-held';
 type ReleaseTrouble = 'none' | 'busy' | 'done-busy';
 
 /** Who holds what, and who waits to be told. */
@@ -105,12 +105,12 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       const trouble = left.shift() ?? 'none';
       if (trouble === 'busy') return { kind: 'failed', error: busy };
       if (trouble === 'refused') return { kind: 'failed', error: errorOf(refused(403)) };
-      const isFree = trouble === 'unclear' ? !table.holders.has(path) : take(path);
+      const isFree = trouble === 'unanswered' ? !table.holders.has(path) : take(path);
       if (trouble === 'none' || !isFree) return isFree ? granted(path) : held(path);
-      if (trouble !== 'unclear') excused.add(path);
+      if (trouble !== 'unanswered') excused.add(path);
       const conflict = { path, holder: undefined, retryAfterMs: undefined, supportsWait: false, error: busy };
       const intent = intentOf(path, { key: `${path} ${requests}` });
-      return { kind: 'unclear', intent, error: busy, conflict: trouble === 'granted-held' ? conflict : undefined };
+      return { kind: 'unanswered', intent, error: busy, conflict: trouble === 'granted-held' ? conflict : undefined };
     },
     async settle(intent) {
       await time.sleep(requestMs);
@@ -127,7 +127,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       }
       excused.delete(path);
       if (isOurs(path)) table.release(path);
-      return trouble === 'none' ? { kind: 'released' } : { kind: 'unclear', error: busy };
+      return trouble === 'none' ? { kind: 'released' } : { kind: 'unanswered', error: busy };
     },
   };
   const client: Pick<Client, 'serverNow' | 'waitForRelease'> = {
@@ -194,7 +194,7 @@ const steps = fc.integer({ min: 1, max: 12 }).chain((of) =>
     waitSeconds: fc.constantFrom(0, 5, 120),
     seed: fc.integer({ min: 1 }),
     listens: fc.boolean(),
-    troubles: mostly<Trouble>('none', 'busy', 'refused', 'unclear', 'granted-unclear', 'granted-held'),
+    troubles: mostly<Trouble>('none', 'busy', 'refused', 'unanswered', 'granted-unanswered', 'granted-held'),
     releaseTroubles: mostly<ReleaseTrouble>('none', 'busy', 'done-busy'),
   }),
 );
@@ -233,7 +233,7 @@ describe('any so many of some paths', () => {
       fc.asyncProperty(steps, async (given) => {
         const { result, mine, excused, max, whilePausing, tookMs } = await playing(given);
         const { round } = result;
-        const owed = round.back.releases.filter(({ result: { kind } }) => kind === 'failed' || kind === 'unclear');
+        const owed = round.back.releases.filter(({ result: { kind } }) => kind === 'failed' || kind === 'unanswered');
         if (round.kind === 'acquired') {
           const taken = round.grants.map(({ path }) => path);
           expect(new Set(taken).size).toBe(given.count);

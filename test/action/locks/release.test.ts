@@ -102,14 +102,14 @@ describe('a lock of ours', () => {
   test('that cannot be told from another is not released again after a gateway answers', async () => {
     const gateway = errorOf(refused(403, { isRecognized: false }));
     expect(await releasing(own(), { lists: [timeless], answers: [failing(gateway)] })).toMatchObject({
-      kind: 'left-alone',
+      kind: 'ambiguous',
       events: ['look', 'send once', 'look'],
     });
   });
 
   test.each<[string, boolean, KnownLock | undefined, string, readonly string[]]>([
     ['that somebody else has is left alone, and is lost', false, later, 'lost', ['ended lost']],
-    ['that may be released and cannot be told from another is left alone', true, timeless, 'left-alone', []],
+    ['that may be released and cannot be told from another is left alone', true, timeless, 'ambiguous', []],
     ['that may be released and is not there is absent', true, undefined, 'absent', ['ended absent']],
     ['that is not there is absent, and no request is sent for it', false, undefined, 'absent', ['ended absent']],
   ])('%s', async (_, doubtful, listed, kind, recorded) => {
@@ -132,7 +132,7 @@ describe('a lock that was found', () => {
     ['is gone', undefined, 'released'],
     ['has made way for another', later, 'released'],
     ['is there still', ours, 'failed'],
-    ['cannot be told from what is there', timeless, 'unclear'],
+    ['cannot be told from what is there', timeless, 'unanswered'],
   ])('without one is asked for once; after a lost answer a second look tells, where it %s', async (_, after, kind) => {
     const result = await releasing(found(ours), { lists: [after], answers: [failing()] });
     expect(result).toMatchObject({ kind, events: ['send once', 'look'] });

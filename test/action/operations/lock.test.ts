@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ReleaseResult } from '../../../src/action/locks/release.ts';
 import { failuresOf } from '../../../src/action/operations/list-locks.ts';
-import { giveBackTexts } from '../../../src/action/operations/lock.ts';
+import { rollBackTexts } from '../../../src/action/operations/lock.ts';
 import { errorOf, grantOf, knownLock, start } from '../samples.ts';
 
 const error = errorOf({ kind: 'timeout', limitMs: 1_000 });
@@ -9,22 +9,22 @@ const error = errorOf({ kind: 'timeout', limitMs: 1_000 });
 test('a lock step that takes nothing says how much it had, and what has become of the rest of that', () => {
   const texts = (...results: readonly ReleaseResult[]) => {
     const releases = results.map((result) => ({ grant: grantOf(result.kind), result }));
-    return giveBackTexts({ releases, unproven: [] }, 9, start);
+    return rollBackTexts({ releases, unanswered: [] }, 9, start);
   };
   expect(texts()).toEqual([]);
   expect(texts({ kind: 'released' }, { kind: 'absent' })).toEqual(['2 of 9 paths had been locked; 2 released again.']);
   const left = texts(
     { kind: 'released' },
     { kind: 'lost', holder: knownLock('lost') },
-    { kind: 'left-alone' },
-    { kind: 'unclear', error },
+    { kind: 'ambiguous' },
+    { kind: 'unanswered', error },
     { kind: 'failed', error },
   );
   expect(left).toEqual([
     '5 of 9 paths had been locked; 1 released again.',
     expect.stringMatching(/^The lock on lost was lost before it could be released\. lost is held by grace until/),
     expect.stringMatching(/^The lock on left-alone may have ended, .* has been left alone\.$/),
-    ...['unclear', 'failed'].map((path) =>
+    ...['unanswered', 'failed'].map((path) =>
       expect.stringContaining(`The lock on ${path} could not be released and stays`),
     ),
   ]);

@@ -15,9 +15,9 @@ describe('a path of an unlock', () => {
     stepNames: new Map(),
     damaged: false,
   };
-  const holding = (releaseBegun: boolean): JobLocks => ({
+  const holding = (releaseStarted: boolean): JobLocks => ({
     ...empty,
-    held: new Map([[path, { grant, releaseBegun }]]),
+    held: new Map([[path, { grant, releaseStarted }]]),
     lost: [],
     planned: new Set([path]),
   });
@@ -75,9 +75,9 @@ const all: { readonly [Kind in UnlockResult['kind']]: Extract<UnlockResult, { ki
   lost: { path, kind: 'lost', holder },
   held: { path, kind: 'held', holder, asked: 'by-name' },
   'not-ours': { path, kind: 'not-ours' },
-  'left-alone': { path, kind: 'left-alone' },
+  ambiguous: { path, kind: 'ambiguous' },
   refused: { path, kind: 'refused', holder, request: 'DELETE /v1/a: 403 Forbidden, request id req-1' },
-  unclear: { path, kind: 'unclear', reason: 'It lost its connection.' },
+  unanswered: { path, kind: 'unanswered', reason: 'It lost its connection.' },
   failed: { path, kind: 'failed', reason: 'It lost its connection.' },
 };
 const { released, absent, lost, held } = all;
@@ -92,7 +92,7 @@ describe('an unlock', () => {
     ['released, where something else was refused', 'released', [all.refused, released]],
     ['held, where something is held and nothing was released', 'held', [absent, held]],
     ['held, where who holds it cannot be seen', 'held', [all['not-ours']]],
-    ['held, where the lock that is there cannot be told from another', 'held', [all['left-alone']]],
+    ['held, where the lock that is there cannot be told from another', 'held', [all['ambiguous']]],
     ['held, where the service refuses', 'held', [absent, all.refused]],
     ['held, where a release failed: the lock may still be there', 'held', [all.failed]],
     ['absent, where nothing was there', 'absent', [absent, absent]],
@@ -104,7 +104,7 @@ describe('an unlock', () => {
   test.each(Object.values(all))(
     'fails by what is $kind only if a lock was lost, or a release did not work',
     (result) => {
-      const fails = ['lost', 'refused', 'unclear', 'failed'].includes(result.kind);
+      const fails = ['lost', 'refused', 'unanswered', 'failed'].includes(result.kind);
       expect(outcomeOf(result).failures).toHaveLength(fails ? 1 : 0);
     },
   );

@@ -32,10 +32,10 @@ function claims({ entries, damaged = 0, saved, inFile = '' }: Records) {
   };
   const locks = saved === 'too many' ? undefined : saved?.map(savedLock);
   const savedState = saved && { ...place, outlivesJob: false, locks };
-  const { held, unclear, trouble, renewalTrouble } = readClaims({ ledger, step: 's', locksFile, savedState });
+  const { held, unanswered, trouble, renewalError } = readClaims({ ledger, step: 's', locksFile, savedState });
   const losses = held.map(({ loss }) => loss?.at);
   const doubts = held.map(({ grant, doubt }) => (doubt === undefined ? [grant.path] : [grant.path, doubt]));
-  return { held: doubts, unclear: unclear.map(({ path }) => path), trouble, losses, renewalTrouble };
+  return { held: doubts, unanswered: unanswered.map(({ path }) => path), trouble, losses, renewalError };
 }
 
 const a = [intentOf('a'), grantOf('a')];
@@ -46,13 +46,13 @@ describe('what a step has to release', () => {
   const begun: Entry = { kind: 'releasing', ...place, path: 'a', id: 'lock_a', at };
   const others = [intentOf('b', { step: 'other' }), grantOf('b', { step: 'other' })];
 
-  test.each<[string, readonly Entry[], held: readonly (readonly [string, string?])[], unclear: readonly string[]]>([
+  test.each<[string, readonly Entry[], held: readonly (readonly [string, string?])[], unanswered: readonly string[]]>([
     ['what it was granted and has not released', [...a, intentOf('b'), grantOf('b'), released], [['a']], []],
     ['what it never had an answer to', [...a, intentOf('c')], [['a']], ['c']],
     ['none of what other steps of the job have', [...a, ...others], [['a']], []],
-    ['in doubt where a release of it was begun', [...a, begun], [['a', 'release-begun']], []],
-  ])('is %s', (_, entries, held, unclear) => {
-    expect(claims({ entries })).toMatchObject({ held, unclear, trouble: undefined });
+    ['in doubt where a release of it was begun', [...a, begun], [['a', 'release-started']], []],
+  ])('is %s', (_, entries, held, unanswered) => {
+    expect(claims({ entries })).toMatchObject({ held, unanswered, trouble: undefined });
   });
 
   test('has with it what could not be renewed and why, unless the records are damaged', () => {
@@ -62,10 +62,10 @@ describe('what a step has to release', () => {
       { kind: 'unrenewed', ...place, step: 's', at, reason: 'It is down.' },
       { kind: 'unrenewed', ...place, step: 'other', at, reason: 'It is full.' },
     ];
-    expect(claims({ entries })).toMatchObject({ losses: [at, undefined], renewalTrouble: 'It is down.' });
-    expect(claims({ entries: entries.slice(0, 4) }).renewalTrouble).toBeUndefined();
+    expect(claims({ entries })).toMatchObject({ losses: [at, undefined], renewalError: 'It is down.' });
+    expect(claims({ entries: entries.slice(0, 4) }).renewalError).toBeUndefined();
     const damaged = claims({ entries, damaged: 1 });
-    expect(damaged).toMatchObject({ losses: [undefined, undefined], renewalTrouble: undefined });
+    expect(damaged).toMatchObject({ losses: [undefined, undefined], renewalError: undefined });
   });
 
   test.each<[string, Records]>([

@@ -27,7 +27,7 @@ const failing = (failure: RequestFailure): ReleaseResult => ({ kind: 'failed', e
 async function ending(
   claims: readonly ReleaseCandidate[],
   answer: (path: string, tries: number, doubtful: boolean) => ReleaseResult,
-  renewalTrouble?: string,
+  renewalError?: string,
 ) {
   let now = start;
   const tries: string[] = [];
@@ -51,7 +51,7 @@ async function ending(
       },
     },
     place.service,
-    { held: claims, unclear: [], trouble: undefined, renewalTrouble },
+    { held: claims, unanswered: [], trouble: undefined, renewalError },
     { deadline: start + 45 * second },
   );
   return { results, tries, lines, tookMs: now - start };
@@ -135,7 +135,7 @@ describe('at the end of a job', () => {
         },
       },
       place.service,
-      { held: [], unclear: [intentOf('a')], trouble: undefined, renewalTrouble: undefined },
+      { held: [], unanswered: [intentOf('a')], trouble: undefined, renewalError: undefined },
       { deadline: start + 45 * second },
     );
     expect(results).toEqual([{ kind: 'gone', grant }]);
@@ -168,7 +168,7 @@ describe('at the end of a job', () => {
     };
     const none = { record: () => undefined, announce: () => undefined, step: 's', origin: undefined };
     const session = openLockSession({ ...context, ...none });
-    const all = { held: claims, unclear: [], trouble: undefined };
+    const all = { held: claims, unanswered: [], trouble: undefined };
     const results = await time.pass(
       releaseClaims({ ...context, session, serverNow: client.serverNow }, place.service, all, {
         deadline: start + 45 * second,
@@ -220,8 +220,15 @@ describe('at the end of a job whose locks were renewed', () => {
     ['is gone, after it could not be renewed to its end', over, absent, 'It was down.', 'lost', 'nobody'],
     ['is gone before its end', held, absent, 'It was down.', 'gone'],
     ['is gone after its end, and could be renewed', over, absent, undefined, 'gone'],
-    ['is gone, and its release was begun', { ...over, doubt: 'release-begun' }, absent, 'It was down.', 'gone'],
-    ['was lost before its release was begun', { ...lost, doubt: 'release-begun' }, absent, undefined, 'lost', 'nobody'],
+    ['is gone, and its release was begun', { ...over, doubt: 'release-started' }, absent, 'It was down.', 'gone'],
+    [
+      'was lost before its release was begun',
+      { ...lost, doubt: 'release-started' },
+      absent,
+      undefined,
+      'lost',
+      'nobody',
+    ],
     ['may have been lost, where the records are damaged', { ...over, doubt: 'records-damaged' }, absent, 'x', 'gone'],
     ['is somebody else’s', lost, taken, undefined, 'lost'],
     ['was lost, and cannot be asked about', lost, failed, undefined, 'lost'],
@@ -236,7 +243,7 @@ describe('at the end of a job whose locks were renewed', () => {
         grant: claim.grant,
         holder,
         loss: claim.loss,
-        renewalTrouble: answer === failed ? undefined : trouble,
+        renewalError: answer === failed ? undefined : trouble,
       });
   });
 

@@ -24,9 +24,9 @@ describe('the end of a job', () => {
     [{ kind: 'gone', grant }, 0],
     [{ kind: 'gone', grant: over }, 1],
     [{ kind: 'replaced', grant, holder: undefined }, 1],
-    [{ kind: 'left-alone', grant }, 1],
+    [{ kind: 'ambiguous', grant }, 1],
     [{ kind: 'failed', grant, reason }, 1],
-    [{ kind: 'unproven', intent, reason }, 1],
+    [{ kind: 'unanswered', intent, reason }, 1],
     [{ kind: 'never-granted', intent }, 0],
   ])('fails no job for %j, and warns of what stays or did not last', (result, warnings) => {
     expect(report([result]).failures).toEqual([]);
@@ -45,7 +45,7 @@ describe('the end of a job', () => {
     expect(report([lost('a')]).failures[0]).toContain('Someone had released it before its end.');
   });
 
-  const renewalTrouble = 'The service was down.';
+  const renewalError = 'The service was down.';
   test.each<[string, Partial<Extract<CandidateResult, { kind: 'lost' }>>, RegExp]>([
     [
       'was refused and nobody has',
@@ -59,27 +59,27 @@ describe('the end of a job', () => {
     ],
     [
       'was refused before its end, whatever else could not be renewed later',
-      { loss, holder: 'nobody', renewalTrouble },
+      { loss, holder: 'nobody', renewalError },
       /, when the service refused to renew it\. Nobody holds a now\.$/,
     ],
     [
       'expired in an outage',
-      { grant: over, loss, holder: 'nobody', renewalTrouble },
+      { grant: over, loss, holder: 'nobody', renewalError },
       /^The lock on a expired at 12:10 UTC \(20 min ago\) because it could not be renewed: The service was down\. Nobody holds a now\.$/,
     ],
     [
       'expired in an outage and another has',
-      { grant: over, loss, holder: knownLock('a'), renewalTrouble },
+      { grant: over, loss, holder: knownLock('a'), renewalError },
       /^The lock on a expired at .*: The service was down\. a is held by grace until 13:00 UTC \(in 30 min\)\.$/,
     ],
     [
       'ended in trouble',
-      { grant: over, holder: 'nobody', renewalTrouble },
+      { grant: over, holder: 'nobody', renewalError },
       /^The lock on a was lost while the job relied on it\. It had ended at 12:10 UTC \(20 min ago\)\. It could not be renewed: The service was down\.$/,
     ],
     [
       'ended in trouble and another has',
-      { grant: over, holder: knownLock('a'), renewalTrouble },
+      { grant: over, holder: knownLock('a'), renewalError },
       /It had ended at 12:10 UTC \(20 min ago\)\. a is held by grace .* left alone\. It could not be renewed: The service was down\.$/,
     ],
   ])('says of a renewed lock that %s when it was lost and why', (_, more, expected) => {

@@ -65,7 +65,7 @@ test('a loss is known of the lock that was lost, also when that has ended, and o
 });
 
 test('trouble is over with the next round, and is that of one step', () => {
-  const troubleAfter = (...entries: readonly Entry[]) => historyOf(entries).renewalTrouble.get('s');
+  const troubleAfter = (...entries: readonly Entry[]) => historyOf(entries).renewalError.get('s');
   expect(troubleAfter(unrenewed('one'), unrenewed('two'))).toBe('two');
   expect(troubleAfter(unrenewed('one'), renewed(3))).toBeUndefined();
   expect(troubleAfter(unrenewed('one'), { ...renewed(3), step: 't' })).toBe('one');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLockTable } from '../../../bench/simulate/lock-table.ts';
-import type { ClientResponse } from '../../../src/client/answer.ts';
+import type { ClientResponse } from '../../../src/client/response.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 import { tried } from '../../support/soak/tried.ts';

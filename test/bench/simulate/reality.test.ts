@@ -33,7 +33,7 @@ async function queueUp(
   const gotAfter: number[] = [];
   let ended = began;
   async function job(number: number): Promise<void> {
-    const its = { token: 't', random: randomOf(seed, 1, number), onAnswer: () => undefined };
+    const its = { token: 't', random: randomOf(seed, 1, number), onResponse: () => undefined };
     const locked = await steps.lock(its, { paths: [path] });
     expect(locked.round.kind).toBe('acquired');
     gotAfter.push(now() - began);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Asked, createService } from '../../../bench/simulate/service.ts';
-import type { ClientResponse } from '../../../src/client/answer.ts';
+import type { ClientResponse } from '../../../src/client/response.ts';
 import type { RateLimit } from '../../../src/service/http/rate-limit.ts';
 import { randomOf } from '../../support/seed.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';

@@ -6,9 +6,9 @@ import type { StepResult } from '../../support/runner/step.ts';
 import { everyForm } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';
 import { checkOut } from '../scene.ts';
+import { atEveryRequest, manners, meetAt, troubles } from './faults.ts';
 import { locking } from './place.ts';
 import { openStage, useService } from './stage.ts';
-import { atEveryRequest, manners, meetAt, troubles } from './trouble.ts';
 
 useService();
 
@@ -76,7 +76,7 @@ test.each(crowds)(
       await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
       served += 1;
     };
-    const jobs = await Promise.all(Array.from({ length: jobCount }, () => stage.job({ patienceMs: 300_000 })));
+    const jobs = await Promise.all(Array.from({ length: jobCount }, () => stage.job({ timeoutMs: 300_000 })));
     await Promise.all(jobs.map((job, number) => serve(job, `job ${number}`)));
     measured('of the jobs that wanted some of several seats, not served', jobCount - served);
     measured('seats that two held at a time', shared.length, shared);

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { type FaultProxy, isReleasing } from '../../support/fault-proxy.ts';
 import { forms } from '../../support/runs.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
+import { allManners } from './faults.ts';
 import { locking, manyPaths, unlocking } from './place.ts';
 import { openStage, useService } from './stage.ts';
-import { allManners } from './trouble.ts';
 
 useService();
 

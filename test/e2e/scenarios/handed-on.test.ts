@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isReleasing } from '../../support/fault-proxy.ts';
 import { killedHavingWritten } from '../../support/preload.ts';
+import { allManners } from './faults.ts';
 import { locking, unlocking } from './place.ts';
 import { openStage, useService } from './stage.ts';
-import { allManners } from './trouble.ts';
 
 useService();
 

@@ -12,8 +12,8 @@ import {
   refusal,
 } from '../../support/fault-proxy.ts';
 import { answerWith, type OidcIssuer } from '../../support/oidc-issuer.ts';
-import { json, page, problem } from '../../support/other-servers/answers.ts';
 import { type Answer, startOtherServer } from '../../support/other-servers/other-server.ts';
+import { json, page, problem } from '../../support/other-servers/responses.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';

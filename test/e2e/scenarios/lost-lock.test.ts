@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
 import { readActionFile } from '../../support/runner/action-file.ts';
 import { forms } from '../../support/runs.ts';
+import { atEveryRequest, manners, meetAt, troubles } from './faults.ts';
 import { locking, unlocking } from './place.ts';
 import { useShippedService } from './shipped.ts';
-import { atEveryRequest, manners, meetAt, troubles } from './trouble.ts';
 
 const shipped = useShippedService();
 

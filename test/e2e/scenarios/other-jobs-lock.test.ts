@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { refusal } from '../../support/fault-proxy.ts';
 import { forms } from '../../support/runs.ts';
+import { allManners } from './faults.ts';
 import { locking, unlocking } from './place.ts';
 import { openStage, type Stage, useService } from './stage.ts';
-import { allManners } from './trouble.ts';
 
 useService();
 

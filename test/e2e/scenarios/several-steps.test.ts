@@ -4,9 +4,9 @@ import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { forms } from '../../support/runs.ts';
+import { atEveryRequest, meetAt, troubles } from './faults.ts';
 import { locking, unlocking } from './place.ts';
 import { useShippedService } from './shipped.ts';
-import { atEveryRequest, meetAt, troubles } from './trouble.ts';
 
 const shipped = useShippedService();
 

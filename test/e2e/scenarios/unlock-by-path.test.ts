@@ -4,9 +4,9 @@ import { type FaultProxy, isReleasing, type Passing, refusal } from '../../suppo
 import { fasterTime } from '../../support/preload.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { forms } from '../../support/runs.ts';
+import { allManners, atEveryRequest, type Met, manners, meetAt, troubles } from './faults.ts';
 import { locking, manyPaths, type Place, soak, unlocking } from './place.ts';
 import { useShippedService } from './shipped.ts';
-import { allManners, atEveryRequest, type Met, manners, meetAt, troubles } from './trouble.ts';
 
 const shipped = useShippedService();
 

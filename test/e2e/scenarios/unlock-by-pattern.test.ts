@@ -4,9 +4,9 @@ import { isReleasing, refusal } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { checkOut } from '../scene.ts';
+import { atEveryRequest, manners, meetAt, troubles } from './faults.ts';
 import { locking, type Place, unlocking } from './place.ts';
 import { useShippedService } from './shipped.ts';
-import { atEveryRequest, manners, meetAt, troubles } from './trouble.ts';
 
 const shipped = useShippedService();
 
@@ -78,8 +78,8 @@ describe.each(manners)('with a service that %s', (_, manner) => {
         const told: readonly string[] = JSON.parse(result.outputs['released'] ?? '[]');
         // Where nothing tells the lock of another from its own, it does not claim what it cannot know. A time on the full second
         // may have been cut by the service, and then tells less: one in a thousand is such a time by itself.
-        const isUnclear = [...locked, ...taken].some(({ acquired_at }) => Date.parse(acquired_at) % 1_000 === 0);
-        if (manner.keepsNoTimes || isUnclear) expect(own, result.log).toEqual(expect.arrayContaining([...told]));
+        const isUnanswered = [...locked, ...taken].some(({ acquired_at }) => Date.parse(acquired_at) % 1_000 === 0);
+        if (manner.keepsNoTimes || isUnanswered) expect(own, result.log).toEqual(expect.arrayContaining([...told]));
         else expect(told, result.log).toEqual(own);
         const left = [...taken, ...others].toSorted((one, other) => (one.path < other.path ? -1 : 1));
         await onlyOthersLeft(place, folder, left);

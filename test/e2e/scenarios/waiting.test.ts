@@ -105,7 +105,7 @@ test(`${jobCount} jobs that wait for one path all get it, one at a time, and do 
   const theirs = await stage.take(hero);
   const proxy = await stage.proxy();
   const jobs: Job[] = [];
-  for (let number = 0; number < jobCount; number += 1) jobs.push(await stage.job({ patienceMs: 300_000 }));
+  for (let number = 0; number < jobCount; number += 1) jobs.push(await stage.job({ timeoutMs: 300_000 }));
   const held: { readonly from: number; readonly to: number; readonly fence: number }[] = [];
   const serve = async (job: Job): Promise<void> => {
     const env = times === 1 ? {} : { NODE_OPTIONS: fasterTime(times) };

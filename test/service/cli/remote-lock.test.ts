@@ -14,8 +14,8 @@ import { acquireRemoteLocks } from '../../../src/service/cli/remote/take.ts';
 import { lockPath, workspaceId } from '../../client/test-client.ts';
 import { readPage, snippetWith } from '../../docs/pages.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
-import { json, problem } from '../../support/other-servers/answers.ts';
 import { startOtherServer } from '../../support/other-servers/other-server.ts';
+import { json, problem } from '../../support/other-servers/responses.ts';
 import { runCommand, startCommand } from '../../support/service-process.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { valueIn } from '../webhooks/samples.ts';
@@ -147,7 +147,7 @@ describe('lock, over HTTP', () => {
       acquireLock: async (...request) => {
         const taken = await client.acquireLock(...request);
         lost -= 1;
-        return lost < 0 ? taken : { kind: 'unclear', error: away };
+        return lost < 0 ? taken : { kind: 'unanswered', error: away };
       },
     }));
     const request = { paths: [lockPath('a')], note: undefined, ttl: valueIn(parseTtl('1h')), wait: { seconds: 60 } };

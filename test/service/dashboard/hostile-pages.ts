@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { recordAudit } from '../../../src/service/audit/audit.ts';
 import { addTrustRule } from '../../../src/service/trust/rules.ts';
-import { wholeAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
+import { completeResponse } from '../../../src/service/webhooks/receiver-response.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import type { RunningService } from '../../support/running-service.ts';
@@ -72,7 +72,7 @@ export async function hostilePages(service: RunningService) {
       }),
     );
     const headers = { 'content-type': text, location: text, server: text };
-    const answer = wholeAnswer({ status: 500, headers, body: Buffer.from(`${text}\n\t${text}`), isCut: true }, []);
+    const answer = completeResponse({ status: 500, headers, body: Buffer.from(`${text}\n\t${text}`), isCut: true }, []);
     const last = { last_attempt_at: 1, last_duration_ms: 7, last_answer: JSON.stringify(answer) };
     await storeDelivery(storage, hook.id, { path: text, status: 'failed', last_error: text, ...last });
     await storage.commit('global', async (db) => {

@@ -257,7 +257,7 @@ describe('mirrors', () => {
       await mkdir(packs, { recursive: true });
       await writeFile(join(packs, 'pack-1.pack'), '');
       if (when === 'is removed') await git.forget('game');
-      else if (when !== 'is fetched') await git.forgetAllBut(async () => ['game']);
+      else if (when !== 'is fetched') await git.removeAllExcept(async () => ['game']);
       if (when !== 'is fetched') expect(await readdir(join(data, 'mirrors'))).toEqual([]);
       await git.fetch('game', remote, main, enoughTime);
       await expectSound(mirror, data);

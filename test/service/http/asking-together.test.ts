@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ApiResponse } from '../../../src/service/contract/answer.ts';
 import { Refusal } from '../../../src/service/contract/problem.ts';
+import type { ApiResponse } from '../../../src/service/contract/response.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { sharedService } from './shared-service.ts';

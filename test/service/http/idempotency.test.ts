@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { removeOldResponses } from '../../../src/service/idempotency/remembered-answers.ts';
+import { removeOldResponses } from '../../../src/service/idempotency/remembered-responses.ts';
 import { removeWorkspaceInPieces } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { removeOldResponses } from '../../../src/service/idempotency/remembered-answers.ts';
-import { removeAnswersBeyond, removeBeyond, removeOld } from '../../../src/service/storage/remove-old.ts';
+import { removeOldResponses } from '../../../src/service/idempotency/remembered-responses.ts';
+import { removeBeyond, removeOld, removeResponsesBeyond } from '../../../src/service/storage/remove-old.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -106,7 +106,7 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
         select 'tok', 'w', 'key ' || n, '', 201, '{}', '', ${storage.now} - n from numbers`.execute(db),
     );
     // As many bytes as these rows do not have: they are counted in pieces of 20.
-    expect(await turnsDuring(() => removeAnswersBeyond(storage, 400_000))).toBeGreaterThanOrEqual(50);
+    expect(await turnsDuring(() => removeResponsesBeyond(storage, 400_000))).toBeGreaterThanOrEqual(50);
     const rows = { table: 'remembered_answers', time: 'created_at', workspace: 'w' } as const;
     expect(await turnsDuring(() => removeBeyond(storage, rows, 2_000, 20))).toBeGreaterThanOrEqual(50);
     await storage.commit('global', (db) =>

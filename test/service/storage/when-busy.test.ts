@@ -7,7 +7,7 @@ import { addWorkspace, listWorkspaces } from '../../../src/service/workspaces/wo
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
-import { slowestAnswerDuring } from '../../support/slowest-answer.ts';
+import { slowestAnswerDuring } from '../../support/slowest-response.ts';
 import { locksOf } from '../http/shared-service.ts';
 
 /** An empty database, and what excludes all other writers, as another process does. */

@@ -81,10 +81,10 @@ describe('a job is trusted', () => {
 });
 
 /** What the log says of a job that no rule trusts. */
-function whyRefused(rules: readonly TrustRule[], claims: Claims, issuer = rules[0]?.issuer ?? github): string {
-  const judgement = matchTrustRules(rules, issuer, claims);
-  if (judgement.kind === 'trusted') throw new Error('It is trusted.');
-  return judgement.reason;
+function refusalReason(rules: readonly TrustRule[], claims: Claims, issuer = rules[0]?.issuer ?? github): string {
+  const decision = matchTrustRules(rules, issuer, claims);
+  if (decision.kind === 'trusted') throw new Error('It is trusted.');
+  return decision.reason;
 }
 
 const constructorRule = { ...release, claims: { ...anyJob.claims, constructor: 'x' } };
@@ -189,7 +189,7 @@ describe('a job is refused', () => {
       'event_name has to be "pull_request" and is "pull_request_target"',
     ],
   ])('%s', (_, rule, change, says) => {
-    const reason = whyRefused([rule], { ...mainJob, ...change });
+    const reason = refusalReason([rule], { ...mainJob, ...change });
     expect(reason).toContain(`The nearest is ${rule.id} ("octo/game"): `);
     expect(reason).toContain(says);
   });
@@ -203,35 +203,35 @@ describe('a job is refused', () => {
     [onBuildkite, { ...buildkiteJob, build_branch: 'fork:main' }, 'build_branch has to be "main" and is "fork:main"'],
     [onEnterprise, { ...mainJob, repository_id: '9' }, 'repository_id has to be "123" and is "9"'],
   ])('of %s', (rule, claims, says) => {
-    expect(whyRefused([rule], claims)).toContain(says);
+    expect(refusalReason([rule], claims)).toContain(says);
   });
 
   test.each(Object.keys(release.claims))('that lacks the claim %s', (name) => {
-    expect(whyRefused([release], without(mainJob, name))).toContain(`${name} has to be`);
+    expect(refusalReason([release], without(mainJob, name))).toContain(`${name} has to be`);
   });
 
   test('by rules of another issuer, however alike its name', () => {
     for (const issuer of [`${github}/`, github.toUpperCase(), 'http://token.actions.githubusercontent.com', enterprise])
-      expect(whyRefused([release], mainJob, issuer)).toBe(`No trust rule names the issuer "${issuer}".`);
+      expect(refusalReason([release], mainJob, issuer)).toBe(`No trust rule names the issuer "${issuer}".`);
   });
 
   test('where there is no rule, or one that somebody emptied by hand', () => {
-    expect(whyRefused([], mainJob)).toContain('No trust rule names the issuer');
-    expect(whyRefused([{ ...anyJob, claims: {} }], mainJob)).toContain('it names no claim');
+    expect(refusalReason([], mainJob)).toContain('No trust rule names the issuer');
+    expect(refusalReason([{ ...anyJob, claims: {} }], mainJob)).toContain('it names no claim');
   });
 
   test('with a claim of a name that objects have for themselves', () => {
     const claims: Claims = JSON.parse(
       '{"__proto__":{"repository_id":"123","repository_owner_id":"45"},"event_name":"push"}',
     );
-    expect(whyRefused([anyJob], claims)).toContain('repository_id has to be "123" and is missing');
+    expect(refusalReason([anyJob], claims)).toContain('repository_id has to be "123" and is missing');
   });
 });
 
 describe('the log of a refusal', () => {
   test('names the rule for the repository, not one for another that differs in less', () => {
     const elsewhere = { ...anyJob, id: 'trust_elsewhere', claims: { ...anyJob.claims, repository_id: '9' } };
-    const reason = whyRefused([elsewhere, release], { ...mainJob, ref: 'refs/heads/x', environment: 'y' });
+    const reason = refusalReason([elsewhere, release], { ...mainJob, ref: 'refs/heads/x', environment: 'y' });
     expect(reason).toContain('trust_release');
     expect(reason).toContain('ref has to be "refs/heads/main" and is "refs/heads/x"; environment has to be');
   });
@@ -245,8 +245,8 @@ describe('the log of a refusal', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...names), fc.oneof(text, fc.jsonValue())), text, (claims, issuer) => {
         for (const reason of [
-          whyRefused([release], { ...mainJob, ref: 'x', ...claims }),
-          whyRefused([release], claims, issuer),
+          refusalReason([release], { ...mainJob, ref: 'x', ...claims }),
+          refusalReason([release], claims, issuer),
         ]) {
           expect(reason).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
           expect(reason.length).toBeLessThan(5_000);
@@ -264,8 +264,8 @@ describe('several rules that match', () => {
     workspaces,
   });
   const judged = (rules: readonly TrustRule[], requested: readonly Scope[] = []) => {
-    const judgement = matchTrustRules(rules, github, mainJob, requested);
-    return judgement.kind === 'trusted' ? [judgement.scopes, judgement.workspaces] : judgement.kind;
+    const decision = matchTrustRules(rules, github, mainJob, requested);
+    return decision.kind === 'trusted' ? [decision.scopes, decision.workspaces] : decision.kind;
   };
 
   const syncGame = rule('a', ['sync'], ['game']);
@@ -318,26 +318,26 @@ describe('several rules that match', () => {
     fc.assert(
       fc.property(rules, fc.uniqueArray(scope), (some, requested) => {
         const given = some.map(([scopes, limited], index) => rule(`${index}`, scopes, limited));
-        const judgement = matchTrustRules(given, github, mainJob, requested);
-        if (judgement.kind !== 'trusted') return;
+        const decision = matchTrustRules(given, github, mainJob, requested);
+        if (decision.kind !== 'trusted') return;
         for (const workspace of ['game', 'film', 'cad', 'made-later'].filter((each) =>
-          covers(judgement.workspaces, each),
+          covers(decision.workspaces, each),
         )) {
           const allowed = given.filter((each) => covers(each.workspaces, workspace)).flatMap(({ scopes }) => scopes);
           // locks:write implies locks:read.
           const implied = allowed.includes('locks:write') ? [...allowed, 'locks:read'] : allowed;
-          expect(implied).toEqual(expect.arrayContaining([...judgement.scopes]));
+          expect(implied).toEqual(expect.arrayContaining([...decision.scopes]));
         }
-        if (requested.length > 0) expect(requested).toEqual(expect.arrayContaining([...judgement.scopes]));
+        if (requested.length > 0) expect(requested).toEqual(expect.arrayContaining([...decision.scopes]));
       }),
     );
   });
 
   test('are refused where they name different owners, and the log names them', () => {
     const other = { ...syncGame, id: 'trust_other', owner: 'art-bot' };
-    const judgement = matchTrustRules([syncGame, other], github, mainJob);
-    expect(judgement).toMatchObject({ kind: 'refused' });
-    expect(judgement).toHaveProperty(
+    const decision = matchTrustRules([syncGame, other], github, mainJob);
+    expect(decision).toMatchObject({ kind: 'refused' });
+    expect(decision).toHaveProperty(
       'reason',
       expect.stringContaining('trust_a (owner "release-bot"), trust_other (owner "art-bot")'),
     );

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { maxInterimAnswers } from '../../../src/service/webhooks/deliver.ts';
+import { maxInterimResponses } from '../../../src/service/webhooks/deliver.ts';
 import { listenHere } from '../../support/listen.ts';
 import { measured } from '../../support/soak/measured.ts';
 import { deliverTo, failed, receiver, statusOnly } from './delivering.ts';
@@ -33,12 +33,12 @@ async function flood(first: string, thenForEver: string) {
 
 test('as many interim answers as a receiver may send do not keep its answer from counting', async () => {
   const to = await receiver();
-  to.behave({ does: 'say', text: early.repeat(maxInterimAnswers) + ok });
+  to.behave({ does: 'say', text: early.repeat(maxInterimResponses) + ok });
   expect(await deliverTo(to.url())).toEqual({ kind: 'delivered', answer: statusOnly(200) });
 });
 
 test.each([
-  ['one more than that', early.repeat(maxInterimAnswers + 1), 'more than 8 interim answers (1xx)'],
+  ['one more than that', early.repeat(maxInterimResponses + 1), 'more than 8 interim answers (1xx)'],
   // Few of them, but long.
   ['too many bytes of them', `${early.slice(0, -2)}x: ${'x'.repeat(15_000)}\r\n\r\n`.repeat(5), 'more than 64 KB'],
 ])('%s is a failed attempt, whatever answer follows', async (_, interim, what) => {

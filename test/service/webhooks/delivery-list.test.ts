@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type DeliveryOverview, listDeliveries } from '../../../src/service/webhooks/delivery-list.ts';
 import type { DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { findHook, type HookRow } from '../../../src/service/webhooks/hooks.ts';
-import type { ReceiverResponse } from '../../../src/service/webhooks/receiver-answer.ts';
+import type { ReceiverResponse } from '../../../src/service/webhooks/receiver-response.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { hookedStorage } from './hooked-storage.ts';
 

@@ -8,11 +8,11 @@ import {
   maxPerHook,
   maxSlots,
   maxSlotsPerWorkspace,
+  maxUnansweredPerReceiver,
+  maxUnansweredPerWorkspace,
   maxUnderWay,
   maxUnderWayPerReceiver,
   maxUnderWayPerWorkspace,
-  maxUnprovenPerReceiver,
-  maxUnprovenPerWorkspace,
   slowAfterMs,
 } from '../../../src/service/webhooks/delivery-slots.ts';
 import { runs } from '../../support/runs.ts';
@@ -104,7 +104,7 @@ test('starts attempts for the other hooks to an origin while one hook to it hang
 test('limits unanswered attempts to one origin, and leaves room for the other origins of its workspace', () => {
   const slots = createDeliverySlots();
   const silent = hooksOfOneOrigin('game', 100);
-  expect(allBecomeSlow(slots, silent)).toBe(maxUnprovenPerReceiver);
+  expect(allBecomeSlow(slots, silent)).toBe(maxUnansweredPerReceiver);
   const elsewhere = hookOf('game', 1_000);
   expect(slots.next([...silent, elsewhere])).toBe(elsewhere);
 });
@@ -115,7 +115,7 @@ test('limits attempts to one origin if quick hooks become slow, and counts them 
   const elsewhere = hookOf('game', 1_000);
   prove(slots, [...game, elsewhere]);
   expect(allBecomeSlow(slots, game)).toBe(maxUnderWayPerReceiver);
-  expect(allBecomeSlow(slots, film)).toBe(maxUnprovenPerReceiver);
+  expect(allBecomeSlow(slots, film)).toBe(maxUnansweredPerReceiver);
   expect(slots.next([...game, elsewhere])).toBe(elsewhere);
 });
 
@@ -149,7 +149,7 @@ test('silent receivers do not keep those of the same workspace waiting that are 
     return hadItsTurn;
   });
   expect(hadItsTurn).toBe(true);
-  expect(silent).toBeLessThanOrEqual(maxUnprovenPerWorkspace);
+  expect(silent).toBeLessThanOrEqual(maxUnansweredPerWorkspace);
 });
 
 test('receivers that were quick and become slow, however many, hold no more than the share of their workspace', () => {

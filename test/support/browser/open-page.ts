@@ -24,7 +24,7 @@ export interface OpenedPage {
 }
 
 /** A page that is busy for longer than that will not answer. */
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 const problemsOf = new WeakMap<BrowserContext, Problems>();
 
@@ -63,7 +63,7 @@ export async function openPageIn(
     settle: async () => {
       // The answer comes after all that the page has reported before it was asked.
       const answers = Promise.all(context.pages().map((page) => page.evaluate('0').catch(() => undefined)));
-      await Promise.race([answers, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
+      await Promise.race([answers, new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())]);
     },
     close: () => context.close(),
   };

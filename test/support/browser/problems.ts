@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { BrowserContext, ConsoleMessage, Request } from 'playwright-core';
 
 /** How long a problem that is expected may take to come. */
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 export interface Problems {
   /** What has gone wrong and was not expected, as lines for a person. */
@@ -55,7 +55,7 @@ export function collectProblems(context: BrowserContext): Problems {
   return {
     unexpected,
     async expect(pattern) {
-      const signal = AbortSignal.timeout(patienceMs);
+      const signal = AbortSignal.timeout(timeoutMs);
       const find = () => unexpected.findIndex((line) => pattern.test(line));
       while (find() === -1) {
         await once(events, 'problem', { signal }).catch(() => {

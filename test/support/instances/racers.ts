@@ -26,7 +26,7 @@ interface Traffic {
 }
 
 const attemptMs = 20_000;
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 /** An answer that leaves open whether the request was done, or says that an earlier attempt is still under way. */
 const isOpen = ({ status, body }: Reply): boolean =>
@@ -40,7 +40,7 @@ export async function insist(
   path: string,
   request: Ask,
 ): Promise<Settled> {
-  const until = performance.now() + patienceMs;
+  const until = performance.now() + timeoutMs;
   const call = Date.now();
   for (let lost = 0; ; lost += 1) {
     traffic.requests += 1;

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { page, reset } from './answers.ts';
 import type { Answer } from './other-server.ts';
+import { page, reset } from './responses.ts';
 
 /** What becomes of an answer that another server has given. */
 export type Fate = 'passed-on' | '502' | 'reset' | 'truncated';

@@ -1,5 +1,4 @@
 import { someToken } from '../runner/job.ts';
-import { json } from './answers.ts';
 import { createHistory, type GitHubFile, type History, type Page } from './github-history.ts';
 import {
   type Answer,
@@ -8,6 +7,7 @@ import {
   type SeenRequest,
   startOtherServer,
 } from './other-server.ts';
+import { json } from './responses.ts';
 
 export interface PullRequest {
   readonly files: readonly GitHubFile[];

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
-import { page } from './answers.ts';
 import { type Answer, type OtherServer, startOtherServer } from './other-server.ts';
+import { page } from './responses.ts';
 
 /** Hands a request on to another server, and its answer back. */
 export const passOn =

@@ -32,7 +32,7 @@ export interface JobOptions {
   /** Whether its steps may share processes: a short test saves most of its time so. Those of another entry never do. */
   readonly sharesProcesses?: boolean;
   /** How long `waitForLog` waits. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   /** Where the folders of the job are made: the system's folder for temporary files, if not given. */
   readonly parentFolder?: string;
   /** Is given each line of the log as a person reads it, as soon as it is there. */
@@ -189,7 +189,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       debug,
       delays,
       warnings: inputs.warnings,
-      patienceMs: options.patienceMs ?? 60_000,
+      timeoutMs: options.timeoutMs ?? 60_000,
       onShown: options.onShown,
       onFinished(result) {
         busy = false;

@@ -79,7 +79,7 @@ export interface StageOptions {
   /** Shared by main and post, and written to. */
   readonly state: Map<string, string>;
   /** Where a line does not come. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly onShown?: ((line: string) => void) | undefined;
   readonly onFinished: (result: StepResult) => void;
 }
@@ -167,7 +167,7 @@ export function startStage(options: StageOptions): RunningStep {
         if (line !== undefined) resolve(line.text);
       };
       const fail = (how: string) => reject(new Error(`${how} ${String(matcher)}. Its log:\n${log.shown.join('\n')}`));
-      const timer = setTimeout(() => fail('The step has not written yet:'), options.patienceMs);
+      const timer = setTimeout(() => fail('The step has not written yet:'), options.timeoutMs);
       onWritten.add(look);
       look();
       finished.then(() => fail('The step ended without writing:'), reject);

@@ -106,7 +106,7 @@ export const declared = {
       limit: atMost(runs(5_000, 1_000), 'Within a second; the short form shares its machine with other tests.'),
     },
   },
-  'test/fire/fuzz-answers.test.ts': {
+  'test/fire/fuzz-responses.test.ts': {
     'any answers as lists': held(20, 2_000),
     'any answers as errors and problem details': held(20, 2_000),
     'any answers as the status of a sync': held(20, 2_000),

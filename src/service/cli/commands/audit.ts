@@ -39,7 +39,7 @@ const shownDetail = (detail: RecordedEntry['detail']): string =>
     .map(([name, value]) => `${shown(name)}=${shown(value)}`)
     .join(' ');
 
-function whyEmpty(query: Omit<AuditQuery, 'limit'>): string {
+function emptyText(query: Omit<AuditQuery, 'limit'>): string {
   const all = Object.values(query).every((filter) => filter === undefined);
   return all ? 'Nothing has been recorded yet.' : 'No entry matches.';
 }
@@ -101,7 +101,7 @@ export const audit = defineStorageCommand({
     const older = next === undefined ? [] : ['', `There are older entries: add --before ${next}.`];
     return {
       document: { entries, next: next ?? null },
-      lines: [...textTable(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows, whyEmpty(query)), ...older],
+      lines: [...textTable(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows, emptyText(query)), ...older],
     };
   },
 });

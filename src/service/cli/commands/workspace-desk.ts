@@ -3,8 +3,8 @@ import { accepted } from '../../../interface/parsed.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
-import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/desk-ttl.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
+import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { defaultLfsMode, type LfsMode, lfsMode, parseLfsMode } from '../../workspaces/lfs-mode.ts';
 import { findWorkspace, type LfsSettings, updateWorkspaceAudited } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../command.ts';
@@ -12,7 +12,14 @@ import { type FlagValues, optional } from '../flags.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 import { parseByteLimit, parseServiceUrl } from '../values.ts';
-import { askRemote, parseAnyRemote, remoteFlags, remoteForms, whatItHas, whyNotAllowed } from './workspace-remote.ts';
+import {
+  askRemote,
+  connectionProblem,
+  parseAnyRemote,
+  remoteFlags,
+  remoteForms,
+  whatItHas,
+} from './workspace-remote.ts';
 
 /** What people need who work with Git LFS: how long their locks last, where the objects are, and which a sync fetches. */
 export const lfsFlags = {
@@ -43,7 +50,7 @@ export const lfsFlags = {
 };
 
 /** What is given; what is not given is not there. */
-export const deskSettings = ({
+export const lfsSettings = ({
   deskTtl: ttl,
   lfsUrl,
   lfs,
@@ -76,15 +83,15 @@ export const workspaceUpdate = defineStorageCommand({
   },
   example: 'game --desk-ttl 14d',
   check: (flags) =>
-    flags.remote === undefined && Object.keys(deskSettings(flags)).length === 0
+    flags.remote === undefined && Object.keys(lfsSettings(flags)).length === 0
       ? ['There is nothing to change: give --remote, --desk-ttl, --lfs-url, --lfs or --lfs-limit.']
-      : whyNotAllowed(flags),
+      : connectionProblem(flags),
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     await requireWorkspace(storage, id);
     const asked = await askRemote(flags, { dataFolder: flags.data, environment, done: 'changed' });
     const remote = flags.remote && { remote: flags.remote.text };
     await storage.commit({ workspace: id }, (db) =>
-      updateWorkspaceAudited(db, storage.now, operatorActor(), { id, ...remote, ...deskSettings(flags) }),
+      updateWorkspaceAudited(db, storage.now, operatorActor(), { id, ...remote, ...lfsSettings(flags) }),
     );
     const workspace = await findWorkspace(storage.read, id);
     // It was there a moment ago.

@@ -35,7 +35,7 @@ interface GivenRemote {
   readonly allowFileRemotes: boolean;
 }
 
-export const whyNotAllowed = ({ remote, allowFileRemotes }: Pick<GivenRemote, 'remote' | 'allowFileRemotes'>) =>
+export const connectionProblem = ({ remote, allowFileRemotes }: Pick<GivenRemote, 'remote' | 'allowFileRemotes'>) =>
   remote?.remote.kind === 'file' && !allowFileRemotes
     ? ['--remote is a repository on this machine. Allow it with --allow-file-remotes, here and for the service.']
     : [];

@@ -10,8 +10,15 @@ import { required, toggle } from '../flags.ts';
 import { shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
-import { deskSettings, lfsFlags } from './workspace-desk.ts';
-import { askRemote, parseAnyRemote, remoteFlags, remoteForms, whatItHas, whyNotAllowed } from './workspace-remote.ts';
+import { lfsFlags, lfsSettings } from './workspace-desk.ts';
+import {
+  askRemote,
+  connectionProblem,
+  parseAnyRemote,
+  remoteFlags,
+  remoteForms,
+  whatItHas,
+} from './workspace-remote.ts';
 
 export const workspaceAdd = defineStorageCommand({
   name: 'workspace add',
@@ -27,14 +34,14 @@ export const workspaceAdd = defineStorageCommand({
   },
   example: 'game --remote https://git.example.com/studio/game.git',
   mayBeNew: true,
-  check: whyNotAllowed,
+  check: connectionProblem,
   async run({ flags, arguments: { id }, environment }, storage) {
     const { text, remote } = flags.remote;
     const taken = new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
     if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
     const asked = await askRemote(flags, { dataFolder: flags.data, environment, done: 'added' });
     const fresh = await storage.commit({ workspace: id }, (db) =>
-      addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text, ...deskSettings(flags) }),
+      addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text, ...lfsSettings(flags) }),
     );
     if (!fresh) throw taken;
     const workspace = (await listWorkspaces(storage.read)).find((each) => each.id === id);

@@ -34,7 +34,7 @@ export interface RemoteService {
 }
 
 /** What a command says at its end, and why it has failed all the same. */
-interface RemoteAnswer {
+interface RemoteResponse {
   readonly document: unknown;
   readonly lines: readonly OutputBlock[];
   readonly failure?: string | undefined;
@@ -47,7 +47,7 @@ interface RemoteDefinition<F extends Flags, A extends Flags>
   run(
     call: Omit<CommandContext<F & typeof remoteFlags, A>, 'io'>,
     connect: () => Promise<RemoteService>,
-  ): Promise<RemoteAnswer>;
+  ): Promise<RemoteResponse>;
 }
 
 const addressVariable = 'WORKSPACE_BASE_URL';

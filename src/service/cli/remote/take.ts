@@ -30,8 +30,8 @@ type Round =
   | { readonly kind: 'interrupted' };
 
 /** For what is settled after Ctrl-C, too. */
-const giveBackMs = 10_000;
-const toGiveBack = () => ({ deadline: steadyClock() + giveBackMs });
+const rollBackMs = 10_000;
+const toGiveBack = () => ({ deadline: steadyClock() + rollBackMs });
 
 async function giveBack({ client, workspace, tell }: RemoteService, lock: AcquiredLock): Promise<void> {
   const { path, expires_at } = lock;
@@ -44,24 +44,26 @@ async function giveBack({ client, workspace, tell }: RemoteService, lock: Acquir
 async function takeAllOrNone(
   remote: RemoteService,
   { paths, ttl, note }: TakeRequest,
-  unclear: Map<LockPath, string>,
+  unanswered: Map<LockPath, string>,
 ): Promise<Round> {
   const { client, workspace, interrupted, within } = remote;
   const taken: AcquiredLock[] = [];
   let refusal: Exclude<Round, { kind: 'taken' }> | undefined;
 
   async function takeOne(path: LockPath): Promise<void> {
-    const idempotencyKey = unclear.get(path) ?? crypto.randomUUID();
+    const idempotencyKey = unanswered.get(path) ?? crypto.randomUUID();
     const request = { workspace, path, type: 'exclusive', ttl, note, idempotencyKey };
     const first = await client.acquireLock(
-      { ...request, firstSentAt: unclear.has(path) ? Number.NaN : undefined },
+      { ...request, firstSentAt: unanswered.has(path) ? Number.NaN : undefined },
       within(),
     );
     // An answer got lost. The same key asks how it went, or takes the lock now: either way it is known, and can be given back.
-    const isUnclear = first.kind === 'unclear';
-    const result = isUnclear ? await client.acquireLock({ ...request, firstSentAt: Number.NaN }, toGiveBack()) : first;
-    if (result.kind === 'unclear') unclear.set(path, idempotencyKey);
-    else unclear.delete(path);
+    const isUnanswered = first.kind === 'unanswered';
+    const result = isUnanswered
+      ? await client.acquireLock({ ...request, firstSentAt: Number.NaN }, toGiveBack())
+      : first;
+    if (result.kind === 'unanswered') unanswered.set(path, idempotencyKey);
+    else unanswered.delete(path);
     switch (result.kind) {
       case 'acquired':
         taken.push(result.lock);
@@ -69,7 +71,7 @@ async function takeAllOrNone(
       case 'held':
         refusal ??= { kind: 'held', path, holder: result.holder };
         return;
-      case 'unclear':
+      case 'unanswered':
       case 'failed':
         refusal ??= { kind: 'failed', error: result.error };
     }
@@ -106,11 +108,11 @@ async function untilFree(remote: RemoteService, path: LockPath, deadline: number
 async function takeOrWait(
   remote: RemoteService,
   request: TakeRequest,
-  unclear: Map<LockPath, string>,
+  unanswered: Map<LockPath, string>,
 ): Promise<readonly AcquiredLock[]> {
   const deadline = steadyClock() + milliseconds(request.wait);
   for (;;) {
-    const round = await takeAllOrNone(remote, request, unclear);
+    const round = await takeAllOrNone(remote, request, unanswered);
     const leftMs = deadline - steadyClock();
     switch (round.kind) {
       case 'taken':
@@ -140,12 +142,12 @@ export async function acquireRemoteLocks(
   remote: RemoteService,
   request: TakeRequest,
 ): Promise<readonly AcquiredLock[]> {
-  const unclear = new Map<LockPath, string>();
+  const unanswered = new Map<LockPath, string>();
   const paths = [...new Set(request.paths)].toSorted();
   try {
-    return await takeOrWait(remote, { ...request, paths }, unclear);
+    return await takeOrWait(remote, { ...request, paths }, unanswered);
   } catch (error) {
-    for (const path of unclear.keys()) {
+    for (const path of unanswered.keys()) {
       remote.tell(
         `It is not known whether ${path} was locked. If it was, that lock ends ${formatDuration(request.ttl)} after it was taken.`,
       );

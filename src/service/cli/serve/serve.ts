@@ -55,7 +55,7 @@ async function tidyUp({ settings, storage, git, log }: Parts): Promise<void> {
   if (storage.dialect === 'sqlite') await endAllLeases(storage);
   const existing = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
   const forgotten = [
-    ...new Set([...(await git.forgetAllBut(existing)), ...(await removeObjectsExcept(settings.data, existing))]),
+    ...new Set([...(await git.removeAllExcept(existing)), ...(await removeObjectsExcept(settings.data, existing))]),
   ];
   if (forgotten.length > 0)
     log.info({ workspaces: forgotten }, 'removed the mirrors of workspaces that no longer exist');

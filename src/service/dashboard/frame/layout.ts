@@ -2,18 +2,18 @@ import type { Context, ContextVariableMap } from 'hono';
 import { html } from 'hono/html';
 import { problems } from '../../../interface/problem.ts';
 import { grants, type Scope } from '../../../interface/scopes.ts';
-import type { ApiResponse } from '../../contract/answer.ts';
 import type { Refusal } from '../../contract/problem.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { type Environment, send } from '../../http/context.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { ownLocksAddress } from '../assets/lock-list.js';
 import { safeText } from '../assets/text.js';
 import { navigationLinks } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
-import { pageHeaders } from './answer.ts';
 import { assetPath } from './assets.ts';
 import { formField } from './form.ts';
 import type { PageCall } from './page.ts';
+import { pageHeaders } from './response.ts';
 
 /** What the navigation marks as current. */
 export type PageLocation =

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
-import type { ApiResponse } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import type { Access, AccessControl } from '../../http/access.ts';
 import { type App, addressedWorkspace, bearerOf, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/urlencoded.ts';

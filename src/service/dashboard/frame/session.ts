@@ -3,12 +3,12 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
 import { parse, serialize } from 'hono/utils/cookie';
 import { isLoopback } from '../../../interface/loopback.ts';
-import type { ApiResponse } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/problem.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { type Access, type AccessControl, admitBearer, unauthorized } from '../../http/access.ts';
 import { type Environment, send } from '../../http/context.ts';
 import { authenticateSession, looksLikeSessionSecret, sessionMs } from '../../sessions/sessions.ts';
-import { pageHeaders, seeOther, wantsPage } from './answer.ts';
+import { pageHeaders, seeOther, wantsPage } from './response.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {

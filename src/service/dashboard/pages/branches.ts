@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
 import type { Sync } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
-import type { ApiResponse } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import { shownRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';
@@ -11,15 +11,15 @@ import { usageOf } from '../../lfs/usage.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { unfinishedSyncs } from '../../syncs/list.ts';
 import { startPrepared } from '../../syncs/trigger.ts';
-import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import {
   type BranchState,
   type BranchStatus,
+  branchStates,
   branchStatuses,
-  countStandings,
+  countBranchStates,
   isOutdated,
-  standings,
-} from '../../workspaces/standing.ts';
+} from '../../workspaces/branch-state.ts';
+import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
 import type { FoundWorkspace, StoredWorkspace } from '../../workspaces/workspaces.ts';
 import { listAddress } from '../assets/lock-list.js';
@@ -28,11 +28,11 @@ import { field, option } from '../elements/fields.ts';
 import { addressWith, type Heading, htmlTable, numberedPages, unseen } from '../elements/list.ts';
 import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
 import { empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
-import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { seeOther } from '../frame/response.ts';
 import { branchSummary, recentMs } from './workspaces.ts';
 
 /** A branch that could not be synced, as typed. */
@@ -111,7 +111,7 @@ const shownDigits = 10;
 const commit = (head: string | undefined): Markup | string =>
   head === undefined ? '' : html`<code title="${head}">${head.slice(0, shownDigits)}</code>`;
 
-function row(call: PageCall, view: BranchView, { name, standing, head, synced, isDefault }: BranchStatus): Markup {
+function row(call: PageCall, view: BranchView, { name, state, head, synced, isDefault }: BranchStatus): Markup {
   const { workspace, unfinished, maySync } = view;
   const sync = unfinished.get(name);
   const running =
@@ -120,7 +120,7 @@ function row(call: PageCall, view: BranchView, { name, standing, head, synced, i
       : html` <a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.sync_id}">${sync.status}</a>`;
   return html`<tr>
     <th scope="row">${literal(name)}${isDefault ? html` <span class="faint">default</span>` : ''}</th>
-    <td><span class="state ${standing}">${words[standing]}</span>${running}</td>
+    <td><span class="state ${state}">${words[state]}</span>${running}</td>
     <td class="wide">${commit(head)}</td>
     <td class="wide">${commit(synced?.head)}</td>
     <td${synced === undefined ? '' : html` data-label="Synced"`}>${synced === undefined ? '' : time(asTimestamp(synced.at), call.now)}</td>
@@ -129,15 +129,15 @@ function row(call: PageCall, view: BranchView, { name, standing, head, synced, i
 }
 
 const filterForm = ({ workspace, query, branches }: BranchView): Markup => {
-  const counts = countStandings(branches);
-  const offered = standings.filter((standing) => counts[standing] > 0 || standing === query.show);
+  const counts = countBranchStates(branches);
+  const offered = branchStates.filter((state) => counts[state] > 0 || state === query.show);
   return html`<form method="get" action="${branchesOf(workspace)}" class="actions" role="search">
     <label for="search">Branch</label>
     <input id="search" type="search" name="search" value="${query.search}" autocapitalize="none" spellcheck="false">
     <label for="show">Show</label>
     <select id="show" name="show">
       ${option('', `all (${branches.length})`, query.show)}
-      ${offered.map((standing) => option(standing, `${words[standing]} (${counts[standing]})`, query.show))}
+      ${offered.map((state) => option(state, `${words[state]} (${counts[state]})`, query.show))}
     </select>
     <button>Filter</button>
   </form>`;
@@ -151,8 +151,9 @@ function branchTable(call: PageCall, view: BranchView): Markup {
   const { workspace, query, branches, maySync } = view;
   const wanted = query.search.trim().toLowerCase();
   const found = branches.filter(
-    ({ name, standing }) =>
-      name.toLowerCase().includes(wanted) && (standing === query.show || !standings.some((one) => one === query.show)),
+    ({ name, state }) =>
+      name.toLowerCase().includes(wanted) &&
+      (state === query.show || !branchStates.some((one) => one === query.show)),
   );
   if (found.length === 0) return empty('No branch matches.', html`<a href="?">Show all branches</a>`);
   const pages = Math.ceil(found.length / pageSize);
@@ -194,7 +195,7 @@ function branchPage(call: PageCall, view: BranchView): Markup {
 }
 
 /** Most remotes answer within this; a page that takes longer seems broken. */
-const patienceMs = 1_000;
+const timeoutMs = 1_000;
 /** A page that is reloaded at once need not ask again. */
 const answerHoldsMs = 5_000;
 const failureHoldsMs = 30_000;
@@ -213,7 +214,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     answer.catch(() => undefined);
     const waiting = new AbortController();
     // A remote that did not answer a while ago probably still does not.
-    const patience = sleep(before.failure === undefined ? patienceMs : 0, { known: before, isAwaited: true }, waiting);
+    const patience = sleep(before.failure === undefined ? timeoutMs : 0, { known: before, isAwaited: true }, waiting);
     patience.catch(() => undefined);
     return Promise.race([answer, patience]).finally(() => waiting.abort());
   }

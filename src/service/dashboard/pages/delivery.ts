@@ -1,27 +1,27 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import type { ApiResponse } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { type DeliveryOverview, findDelivery, type LastAttempt } from '../../webhooks/delivery-list.ts';
 import { type ShownHeader, type ShownRequest, shownRequest, shownUrl } from '../../webhooks/delivery-request.ts';
 import type { HookEventOccurrence } from '../../webhooks/event.ts';
 import type { HookRow } from '../../webhooks/hooks.ts';
-import type { ReceiverResponse } from '../../webhooks/receiver-answer.ts';
+import type { ReceiverResponse } from '../../webhooks/receiver-response.ts';
 import { maxAttempts } from '../../webhooks/retry-schedule.ts';
 import { sendAgain } from '../../webhooks/send-again.ts';
 import { deliveryState, nextAttempt, noticeOf, subjectOf } from '../elements/hook.ts';
 import { faint, literal, type Markup, time, userText, verbatim } from '../elements/text.ts';
-import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { seeOther } from '../frame/response.ts';
 import { addressedDeliveryId, addressedHook, noSuchDelivery } from './hooks.ts';
 
 const route = { path: '/workspaces/:id/hooks/:hook/deliveries/:delivery', access: 'hooks:write' } as const;
 
 /** Why it cannot be sent again now; undefined if it can. */
-function whyNotAgain({ state, event }: DeliveryOverview, { active }: HookRow): string | undefined {
+function resendProblem({ state, event }: DeliveryOverview, { active }: HookRow): string | undefined {
   if (active !== 1) return 'Resume the webhook to send it again.';
   if (state.kind === 'under-way') return 'It is being sent now.';
   if (state.kind !== 'behind-another') return undefined;
@@ -29,7 +29,7 @@ function whyNotAgain({ state, event }: DeliveryOverview, { active }: HookRow): s
 }
 
 function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook: HookRow): Markup {
-  const whyNot = whyNotAgain(delivery, hook);
+  const whyNot = resendProblem(delivery, hook);
   const text = delivery.attempts === 0 ? 'Send now' : 'Send again';
   return html`${whyNot === undefined ? html`<form method="post" action="${page}/send-again">${formField(call)}<button class="primary">${text}</button></form>` : faint(whyNot)}
     <a class="button" href="${page}">Refresh</a>`;
@@ -139,7 +139,7 @@ const requestSection = ({ method, url, headers, body, prettyBody }: ShownRequest
 const statusLine = ({ status }: ReceiverResponse, { duration_ms }: LastAttempt): Markup =>
   html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
 
-function wholeAnswer({ headers, body, bodyIsCut }: Extract<ReceiverResponse, { kept: 'whole' }>): Markup {
+function completeResponse({ headers, body, bodyIsCut }: Extract<ReceiverResponse, { kept: 'whole' }>): Markup {
   const cut = bodyIsCut ? html`<p class="hint">Only the beginning of the answer is kept.</p>` : '';
   return html`${headerLines(Object.entries(headers).map(([name, value]) => [name, literal(value)] as const))}
     ${body === '' ? html`<p class="faint">${bodyIsCut ? 'Its body was not kept.' : 'It had no body.'}</p>` : verbatim(body)}
@@ -162,6 +162,6 @@ function answerSection(attempt: LastAttempt | null, attempts: number, lastError:
         <p class="hint">Nothing else is kept: the receiver is in a network that the operator allows explicitly, and its answers are
           not for everyone who can register webhooks.</p>`;
     case 'whole':
-      return html`${statusLine(answer, attempt)}${wholeAnswer(answer)}`;
+      return html`${statusLine(answer, attempt)}${completeResponse(answer)}`;
   }
 }

@@ -1,10 +1,10 @@
-import type { ApiResponse } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { editHook, type HookRow, headersOf, hookOf } from '../../webhooks/hooks.ts';
-import { seeOther } from '../frame/answer.ts';
 import { showPage } from '../frame/layout.ts';
 import { addAction, addPage } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { seeOther } from '../frame/response.ts';
 import { addressedHook, noSuchHook } from './hooks.ts';
 import { newHookForm, readNewHook, type Typed, typedIn } from './new-hook-form.ts';
 

@@ -35,18 +35,18 @@ import {
   positionIn,
 } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
-import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { seeOther } from '../frame/response.ts';
 import { addressedHook, noSuchHook } from './hooks.ts';
 
 const route = { path: '/workspaces/:id/hooks/:hook', access: 'hooks:write' } as const;
 
 const pageSize = 50;
 
-const whyInactive: Readonly<Record<InactiveReason, Markup>> = {
+const inactiveText: Readonly<Record<InactiveReason, Markup>> = {
   paused: html`<p class="warning">It is paused. New events are not queued for it, and waiting deliveries are held until it is resumed.</p>`,
   gone: html`<p class="warning">Its receiver answered 410 (Gone), so waiting deliveries were dropped. Resume it when the receiver
     wants deliveries again, or remove it.</p>`,
@@ -169,7 +169,7 @@ export function addHookPages(app: App, parts: DashboardParts): void {
     const rows = deliveries.map((delivery) => row(call, page, delivery));
     const main = html`
       ${noticeOf(queryOf(call, 'notice').notice)}
-      ${overview.inactive_why === null ? '' : whyInactive[overview.inactive_why]}
+      ${overview.inactive_why === null ? '' : inactiveText[overview.inactive_why]}
       ${droppedEvents(overview, call.now)}
       ${facts(call, overview)}
       <div class="heading">

@@ -4,7 +4,7 @@ import { csvLine } from '../../contract/csv.ts';
 import { plainText } from '../../contract/schemas.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
 import { type App, bearerOf } from '../../http/context.ts';
-import { measureCost } from '../../http/request-turns.ts';
+import { measureCost } from '../../http/request-scheduler.ts';
 import { lockChangeKinds } from '../../locks/history.ts';
 import {
   type HistoryPosition,

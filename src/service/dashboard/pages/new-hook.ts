@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Hook, HookFormat } from '../../../interface/resources.ts';
-import type { ApiResponse } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/problem.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
@@ -10,10 +10,10 @@ import { type HookRequest, registerRequested, targetOf } from '../../webhooks/re
 import type { WebhookSecret } from '../../webhooks/signature.ts';
 import { formatNames, type Notice } from '../elements/hook.ts';
 import { copyable, literal, type Markup } from '../elements/text.ts';
-import { seeOther } from '../frame/answer.ts';
 import { inWorkspace, showPage, type View } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, keyOfForm, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { seeOther } from '../frame/response.ts';
 import { newHookForm, problemsIn, readNewHook, type Typed, typedIn, untouched } from './new-hook-form.ts';
 
 const access = 'hooks:write';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { ApiResponse } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { sealed } from '../../sessions/secret.ts';
 import { createTokenOnce } from '../../tokens/audited.ts';
@@ -8,10 +8,10 @@ import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { addressWith } from '../elements/list.ts';
 import { userText } from '../elements/text.ts';
-import { seeOther } from '../frame/answer.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { seeOther } from '../frame/response.ts';
 import { type CreatedToken, madeTokenView, sealedTokenId, serviceOrigin, unknownForm } from './made-token.ts';
 import { newTokenForm, type Problems, readNewToken, type Typed, typedFor, typedIn } from './new-token-form.ts';
 

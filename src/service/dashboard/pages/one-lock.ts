@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { type LockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
-import type { ApiResponse } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { findCommittedLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -9,10 +9,10 @@ import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import { listAddress, ownLocksAddress, parseListQuery } from '../assets/lock-list.js';
 import { lockFacts } from '../elements/lock.ts';
 import { empty, literal, type Markup } from '../elements/text.ts';
-import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
+import { seeOther } from '../frame/response.ts';
 import { type ReleaseWay, releaseWay } from './lock-table.ts';
 
 /** What the pages share that change one lock: the one that was shown, and never a later one on its path. */

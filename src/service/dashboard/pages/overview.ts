@@ -6,7 +6,7 @@ import { asTimestamp } from '../../storage/timestamp.ts';
 import type { WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type FailingHook, failingHooks } from '../../webhooks/hook-overview.ts';
-import { branchStatuses } from '../../workspaces/standing.ts';
+import { branchStatuses } from '../../workspaces/branch-state.ts';
 import { listAddress } from '../assets/lock-list.js';
 import { plural } from '../assets/text.js';
 import { hookState } from '../elements/hook.ts';
@@ -101,7 +101,7 @@ function behindSection(
   const known = workspaces.map(({ id, stored, synced }) => ({ id, known: remoteMemory.known(stored), synced }));
   const behind = known
     .flatMap(({ id, known, synced }) => branchStatuses(known, synced).map((branch) => ({ workspace: id, ...branch })))
-    .filter(({ standing }) => standing === 'behind')
+    .filter(({ state }) => state === 'behind')
     .sort((one, other) => (one.synced?.at ?? 0) - (other.synced?.at ?? 0));
   const unknown = known.filter(({ known: { listing } }) => listing === undefined).length;
   const others = behind.length - maxShown;

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { grants } from '../../../interface/scopes.ts';
-import type { ApiResponse } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { releaseLock } from '../../locks/release.ts';
 import { releaseAddress } from '../assets/lock-list.js';

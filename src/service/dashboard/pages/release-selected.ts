@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { grants } from '../../../interface/scopes.ts';
-import type { ApiResponse } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { locksWithIds } from '../../locks/list.ts';
 import { releaseLocks } from '../../locks/release.ts';

@@ -28,7 +28,7 @@ const keepTimes: ReadonlyMap<string, { readonly ms: number; readonly text: strin
   ['7d', { ms: 7 * 24 * hourMs, text: 'for 7 days' }],
 ]);
 
-const usualKeep = '1d';
+const defaultKeep = '1d';
 
 interface RotationForm {
   /** Of the token that takes over, so that sending the form twice creates one. */
@@ -79,7 +79,7 @@ function form(call: PageCall, token: Token, { newId, keep, problem }: RotationFo
   return { title: `Rotate the token ${token.name}?`, location: { section: 'tokens' }, main };
 }
 
-const whyOver = ({ state, replaced_by }: Token): string => {
+const endedText = ({ state, replaced_by }: Token): string => {
   if (replaced_by !== null) return 'was already rotated';
   return state === 'revoked' ? 'was revoked' : 'has expired';
 };
@@ -87,7 +87,7 @@ const whyOver = ({ state, replaced_by }: Token): string => {
 const over = (token: Token): View => ({
   title: `The token ${token.name} cannot be rotated`,
   location: { section: 'tokens' },
-  main: html`<p>It ${whyOver(token)}. Nothing was changed.</p>
+  main: html`<p>It ${endedText(token)}. Nothing was changed.</p>
     ${token.replaced_by === null ? '' : html`<p><a href="/tokens#${token.replaced_by}">The token that took over</a></p>`}
     <p><a href="/tokens">All tokens</a></p>`,
 });
@@ -108,7 +108,7 @@ export function addRotationPages(app: App, parts: DashboardParts): void {
     const token = await findToken(storage.read, storage.now, tokenIdOf(call));
     if (token === undefined) throw noSuchToken();
     if (token.state !== 'active' || token.replaced_by !== null) return showPage(call, over(token));
-    return showPage(call, form(call, token, { newId: newTokenId(), keep: usualKeep }));
+    return showPage(call, form(call, token, { newId: newTokenId(), keep: defaultKeep }));
   });
 
   addAction(app, parts, route, async (call) => {

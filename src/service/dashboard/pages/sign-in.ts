@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import type { ApiResponse } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/problem.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { admitToken } from '../../http/access.ts';
 import { type AttemptDecision, limitAttempts, subscriberOf } from '../../http/attempts.ts';
 import { type App, addressOf, bearerOf, type Environment, send } from '../../http/context.ts';
@@ -11,11 +11,11 @@ import { looksLikeTokenSecret } from '../../tokens/secret.ts';
 import { type Authentication, authenticate } from '../../tokens/tokens.ts';
 import { field } from '../elements/fields.ts';
 import { type Markup, notice } from '../elements/text.ts';
-import { seeOther } from '../frame/answer.ts';
 import { readForm } from '../frame/form.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { seeOther } from '../frame/response.ts';
 import { endedCookie, refuseOtherSites, sessionCookie, sessionSecretIn } from '../frame/session.ts';
 
 /** No person gets a token wrong ten times a minute. */

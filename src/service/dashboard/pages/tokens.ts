@@ -9,11 +9,11 @@ import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts'
 import { plural } from '../assets/text.js';
 import { addressWith, groupedTable, navigationLinks, unseen } from '../elements/list.ts';
 import { empty, faint, literal, type Markup, notice, time, userText } from '../elements/text.ts';
-import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { seeOther } from '../frame/response.ts';
 import { endedCookie } from '../frame/session.ts';
 import { shownScopes, shownWorkspaces } from './permissions.ts';
 

@@ -15,11 +15,11 @@ import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { plural } from '../assets/text.js';
 import { groupedTable, unseen } from '../elements/list.ts';
 import { empty, literal, type Markup, notice, time, userText } from '../elements/text.ts';
-import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { seeOther } from '../frame/response.ts';
 import { type NewTrustForm, newTrustForm, readNewTrust, typedIn, untouched } from './new-trust-form.ts';
 import { shownScopes, shownWorkspaces } from './permissions.ts';
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Lock } from '../../../interface/resources.ts';
-import type { ApiResponse } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import { GitError } from '../../git/git-error.ts';
 import { shownRemote } from '../../git/remote.ts';
 import { type App, actorOf } from '../../http/context.ts';
@@ -19,11 +19,11 @@ import { listAddress } from '../assets/lock-list.js';
 import { plural } from '../assets/text.js';
 import { link } from '../elements/list.ts';
 import { literal, type Markup, notice, userText } from '../elements/text.ts';
-import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+import { seeOther } from '../frame/response.ts';
 import { branchesOf } from './branches.ts';
 import {
   type Problems,
@@ -57,7 +57,7 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
   }
 
   /** Why a remote does not answer, where it does not. */
-  async function whyNoAnswer(id: string, { remote }: WorkspaceRequest): Promise<string | undefined> {
+  async function connectionFailure(id: string, { remote }: WorkspaceRequest): Promise<string | undefined> {
     if (remote === undefined) return undefined;
     try {
       await remotes.branches({ id, remote }, listBranchesTimeout);
@@ -79,7 +79,7 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
       return show(call, typed, { ...(!id.ok && { id: id.reason }), ...others });
     }
     const { request } = reading;
-    const reason = await whyNoAnswer(id.value, request);
+    const reason = await connectionFailure(id.value, request);
     if (reason !== undefined) return show(call, typed, { remote: reason });
     const workspace = { id: id.value, ...request.settings, remote: request.remote ?? '' };
     const fresh = await storage.commit({ workspace: id.value }, (db) =>
@@ -101,7 +101,7 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     const reading = readWorkspace(typed, workspace);
     if (reading.kind === 'wrong') return show(call, typed, reading.problems, workspace);
     const { remote, settings } = reading.request;
-    const reason = await whyNoAnswer(id, reading.request);
+    const reason = await connectionFailure(id, reading.request);
     if (reason !== undefined) return show(call, typed, { remote: reason }, workspace);
     const change = { id, ...settings, ...(remote !== undefined && { remote }) };
     await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, actorOf(call.c), change));

@@ -4,8 +4,8 @@ import type { App } from '../../http/context.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { maySee } from '../../tokens/tokens.ts';
+import { branchStatuses, countBranchStates, isOutdated } from '../../workspaces/branch-state.ts';
 import type { KnownRemote, RemoteMemory } from '../../workspaces/remote-memory.ts';
-import { branchStatuses, countStandings, isOutdated } from '../../workspaces/standing.ts';
 import type { SyncedBranches } from '../../workspaces/synced-branches.ts';
 import { plural } from '../assets/text.js';
 import { type Heading, htmlTable } from '../elements/list.ts';
@@ -30,7 +30,7 @@ interface BranchSummary {
 
 /** Counts synced branches only: one that was never synced is not behind. */
 function synced(known: KnownRemote, branches: SyncedBranches): BranchSummary {
-  const { behind, current, unsynced, unknown } = countStandings(branchStatuses(known, branches));
+  const { behind, current, unsynced, unknown } = countBranchStates(branchStatuses(known, branches));
   if (unknown > 0) return { state: 'unknown', text: 'asking', more: '' };
   const more = unsynced === 0 ? '' : `${unsynced.toLocaleString('en-US')} never synced`;
   if (behind > 0) return { state: 'behind', text: `${behind} of ${behind + current} behind`, more };

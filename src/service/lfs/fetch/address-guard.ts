@@ -1,5 +1,5 @@
 import type { IpAddresses, TargetCheck } from '../../webhooks/target-address.ts';
-import { toStoreError } from './store-trouble.ts';
+import { toStoreError } from './store-error.ts';
 
 /** What a URL leads to. Plain data: the thread that downloads is told so. */
 export type CheckedAddress =
@@ -22,11 +22,11 @@ export const createAddressGuard =
       return { kind: 'not-found', reason: toStoreError(error).message };
     }
     for (const address of isNamed(url) ? [] : addresses) {
-      const judgement = targets.judge(address);
+      const decision = targets.judge(address);
       const what =
-        judgement.kind === 'refused'
-          ? judgement.what
-          : judgement.kind === 'public' && url.protocol === 'http:'
+        decision.kind === 'refused'
+          ? decision.what
+          : decision.kind === 'public' && url.protocol === 'http:'
             ? 'a public address without encryption'
             : undefined;
       if (what === undefined) continue;

@@ -5,13 +5,13 @@ import { limitParallel } from '../../runtime/limit-parallel.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { TargetCheck } from '../../webhooks/target-address.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
-import type { AskUpstream, ObjectAnswer } from '../objects.ts';
+import type { AskUpstream, ObjectResponse } from '../objects.ts';
 import type { ObjectName, Oid } from '../oid.ts';
 import { createAddressGuard } from './address-guard.ts';
 import { type Offer, requestBatch } from './batch.ts';
 import { openStoreConnection, type StoreConnection } from './connection.ts';
 import { findStore, type Store, trustedAuthorities } from './store.ts';
-import { StoreError } from './store-trouble.ts';
+import { StoreError } from './store-error.ts';
 
 export interface UpstreamParts {
   readonly git: Pick<Git, 'lfsAuthenticate'>;
@@ -23,9 +23,9 @@ export interface UpstreamParts {
 }
 
 /** A client waits meanwhile, and can ask the store by itself. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
-const usualBatchSize = 100;
+const defaultBatchSize = 100;
 
 /** A store that could not be asked is not asked again so soon. */
 const pauseMs = 60_000;
@@ -38,7 +38,7 @@ const parallelRequests = { max: 8, maxPerKey: 4, patience: { maxWaitMs: 2_000, b
  * What a client may be told. A header is in most stores the credential of whoever has asked, which is the service: such an
  * answer is for nobody else.
  */
-function passedOn(object: ObjectName, offer: Offer | undefined, now: number): ObjectAnswer | undefined {
+function passedOn(object: ObjectName, offer: Offer | undefined, now: number): ObjectResponse | undefined {
   if (offer === undefined || offer.kind === 'trouble') return undefined;
   if (offer.kind === 'none')
     return { ...object, error: { code: 404, message: `The mirror lacks it. ${offer.reason}` } };
@@ -64,7 +64,7 @@ interface Asking {
 async function offersFor(
   asking: Asking,
   objects: readonly ObjectName[],
-  atOnce = usualBatchSize,
+  atOnce = defaultBatchSize,
 ): Promise<ReadonlyMap<string, Offer>> {
   const { connection, store, signal, now } = asking;
   const offers = new Map<string, Offer>();
@@ -101,15 +101,15 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
   async function askStore(
     { id, remote: address, ...settings }: FoundWorkspace,
     missing: readonly ObjectName[],
-  ): Promise<ReadonlyMap<Oid, ObjectAnswer> | undefined> {
+  ): Promise<ReadonlyMap<Oid, ObjectResponse> | undefined> {
     const remote = parseRemote(address, { allowFile: allowFileRemotes });
     if (!remote.ok) return undefined;
-    const signal = AbortSignal.timeout(patienceMs);
-    const limits = { timeoutMs: patienceMs, signal };
+    const signal = AbortSignal.timeout(timeoutMs);
+    const limits = { timeoutMs: timeoutMs, signal };
     const store = await findStore({ git }, { workspace: id, remote: remote.value, settings }, limits);
     const ca = await trustedAuthorities(environment);
     const guard = createAddressGuard(targets, store.isNamed);
-    const connection = openStoreConnection({ guard, parallel: 1, idleMs: patienceMs, ca });
+    const connection = openStoreConnection({ guard, parallel: 1, idleMs: timeoutMs, ca });
     try {
       const now = Date.now();
       const offers = await offersFor({ connection, store, signal, now }, missing);

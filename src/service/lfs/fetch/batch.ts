@@ -4,7 +4,7 @@ import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectName } from '../oid.ts';
 import { readResponseText, type StoreConnection, transientStatuses } from './connection.ts';
 import { headerFields, type Store, storeAddress } from './store.ts';
-import { StoreError } from './store-trouble.ts';
+import { StoreError } from './store-error.ts';
 
 /** How to get an object, or why there is no way. */
 export type Offer =
@@ -20,7 +20,7 @@ export type Offer =
   /** Another time it may be there. */
   | { readonly kind: 'trouble'; readonly reason: string };
 
-export type BatchAnswer =
+export type BatchResponse =
   | { readonly kind: 'offers'; readonly offers: ReadonlyMap<string, Offer> }
   /** The store does not take so many at once. */
   | { readonly kind: 'too-many' }
@@ -28,7 +28,7 @@ export type BatchAnswer =
   | { readonly kind: 'unauthorized'; readonly reason: string };
 
 const mediaType = 'application/vnd.git-lfs+json';
-const maxAnswerBytes = 16 * 1_024 * 1_024;
+const maxResponseBytes = 16 * 1_024 * 1_024;
 const maxReadMessage = 4_096;
 const maxMessageLength = 200;
 
@@ -119,7 +119,7 @@ export async function requestBatch(
     readonly signal: AbortSignal;
     readonly now: number;
   },
-): Promise<BatchAnswer> {
+): Promise<BatchResponse> {
   const { origin, pathname } = store.endpoint;
   const answer = await connection.request({
     method: 'POST',
@@ -135,7 +135,7 @@ export async function requestBatch(
     signal,
   });
   const { statusCode: status = 0, headers } = answer;
-  const text = await readResponseText(answer, maxAnswerBytes);
+  const text = await readResponseText(answer, maxResponseBytes);
   const words = wordsOf(parseJson(messageSchema, text)?.message ?? '', store);
   const refuse = (reason: string): LfsError => new LfsError(`The LFS store at ${origin}${pathname} ${reason}${words}`);
   if (status === 401 || status === 403) {

@@ -3,7 +3,7 @@ import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { AddressGuard } from './address-guard.ts';
-import { StoreError, toStoreError } from './store-trouble.ts';
+import { StoreError, toStoreError } from './store-error.ts';
 
 export interface StoreRequest {
   readonly method: 'GET' | 'POST';
@@ -42,7 +42,7 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
     'https:': new https.Agent({ ...settings, ...(ca && { ca: [...ca] }) }),
   };
 
-  async function judgedAddresses(url: URL, signal: AbortSignal): Promise<readonly string[]> {
+  async function checkedAddresses(url: URL, signal: AbortSignal): Promise<readonly string[]> {
     const judged = await guard(url, signal);
     switch (judged.kind) {
       case 'allowed':
@@ -55,10 +55,10 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
   }
 
   /** For each new connection. One that is kept is used for the same host and port alone. */
-  const judgedLookup =
+  const checkedLookup =
     (url: URL, signal: AbortSignal): LookupFunction =>
     (_hostname, { all }, callback) => {
-      judgedAddresses(url, signal)
+      checkedAddresses(url, signal)
         .then((addresses) => addresses.map((address) => ({ address, family: isIP(address) })))
         .then(
           (found) => (all ? callback(null, found) : callback(null, found[0]?.address ?? '', found[0]?.family)),
@@ -69,7 +69,7 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
   async function request({ method, url, headers, body, signal }: StoreRequest): Promise<IncomingMessage> {
     const hostname = url.hostname.replace(/^\[|\]$/g, '');
     // The address of a literal is not looked up.
-    if (isIP(hostname) !== 0) await judgedAddresses(url, signal);
+    if (isIP(hostname) !== 0) await checkedAddresses(url, signal);
     const isSecure = url.protocol === 'https:';
     const sent = (isSecure ? https : http).request({
       method,
@@ -84,7 +84,7 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
       agent: agents[isSecure ? 'https:' : 'http:'],
       timeout: idleMs,
       signal,
-      lookup: judgedLookup(url, signal),
+      lookup: checkedLookup(url, signal),
     });
     return new Promise((resolve, reject) => {
       sent.on('timeout', () => sent.destroy(new StoreError('it does not answer in time')));

@@ -12,7 +12,7 @@ import { onDisk } from './download.ts';
 import type { Downloader } from './downloader.ts';
 import type { PointedObject } from './pointers.ts';
 import type { Store } from './store.ts';
-import { StoreError } from './store-trouble.ts';
+import { StoreError } from './store-error.ts';
 
 /** At a time, of one sync. */
 export const parallelDownloads = 8;
@@ -27,13 +27,13 @@ const worthMentioning = 1_024 * 1_024;
 const maxWrongContents = 2;
 
 /** So many objects one after the other that could not be had because of the connection: the store is not there. */
-const maxTroubledInARow = 16;
+const maxFailedInARow = 16;
 
 /** Of a path that is told of. */
 const maxPathLength = 500;
 
 /** Where a store that is busy does not say how long. */
-const usualPauseMs = 5_000;
+const defaultPauseMs = 5_000;
 const minPauseMs = 500;
 
 export interface DownloadAllTerms {
@@ -84,7 +84,7 @@ export async function downloadAll(
   const received = { objects: 0, bytes: 0 };
   const named: MissingObject[] = [];
   let missing = 0;
-  let troubledInARow = 0;
+  let failedInARow = 0;
   let batchSize = firstBatchSize;
   let pausedUntil = 0;
   let lastProgress = now();
@@ -108,7 +108,7 @@ export async function downloadAll(
   }
 
   function land(item: Item): void {
-    troubledInARow = 0;
+    failedInARow = 0;
     received.objects += 1;
     setReceived(item, item.object.size);
   }
@@ -123,7 +123,7 @@ export async function downloadAll(
   }
 
   function loseForGood(item: Item, reason: string): void {
-    troubledInARow = 0;
+    failedInARow = 0;
     lose(item, reason);
   }
 
@@ -134,15 +134,15 @@ export async function downloadAll(
       queue.push(item);
       return;
     }
-    troubledInARow += 1;
-    if (troubledInARow >= maxTroubledInARow)
-      throw unreachable(`${troubledInARow} objects in a row failed. ${reason}`.replace(/\.$/, ''));
+    failedInARow += 1;
+    if (failedInARow >= maxFailedInARow)
+      throw unreachable(`${failedInARow} objects in a row failed. ${reason}`.replace(/\.$/, ''));
     lose(item, reason);
   }
 
   /** For all downloads: what is busy is the store. */
   function pauseAsAsked(retryAfter: string | undefined): void {
-    const pauseMs = Math.max(minPauseMs, parseRetryAfter(retryAfter, Date.now()) ?? usualPauseMs);
+    const pauseMs = Math.max(minPauseMs, parseRetryAfter(retryAfter, Date.now()) ?? defaultPauseMs);
     const silentMs = now() + pauseMs - lastProgress;
     if (silentMs > maxSilenceMs) {
       throw unreachable(`it is busy, and asks to wait until nothing will have arrived for ${spanOfMs(silentMs)}`);

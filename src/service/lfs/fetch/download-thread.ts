@@ -5,7 +5,7 @@ import { createObjectStore } from '../object-store.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { openStoreConnection } from './connection.ts';
 import { download } from './download.ts';
-import type { DownloadMessage, DownloadRequest, DownloadSettings, JudgeRequest } from './downloader.ts';
+import type { CheckRequest, DownloadMessage, DownloadRequest, DownloadSettings } from './downloader.ts';
 
 /** The thread of a downloader. It decides nothing: what is downloaded, and from which addresses, it is told. */
 
@@ -19,7 +19,7 @@ const connection = openStoreConnection({ guard: askGuard, parallel, idleMs: minS
 async function askGuard(url: URL, signal: AbortSignal): ReturnType<AddressGuard> {
   const { port1, port2 } = new MessageChannel();
   const answer = once(port1, 'message', { signal });
-  const question: JudgeRequest = { url: url.href, port: port2 };
+  const question: CheckRequest = { url: url.href, port: port2 };
   parentPort?.postMessage(question, [port2]);
   const [judged] = await answer;
   return judged;

@@ -6,7 +6,7 @@ import type { ObjectStore, PartialObject } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
 import type { Offer } from './batch.ts';
 import { type StoreConnection, transientStatuses } from './connection.ts';
-import { StoreError, toStoreError } from './store-trouble.ts';
+import { StoreError, toStoreError } from './store-error.ts';
 
 /** What came of one attempt to download an object, as plain data. Each `reason` is a sentence. */
 export type DownloadResult =

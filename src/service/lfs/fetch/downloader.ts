@@ -32,7 +32,7 @@ export type DownloadMessage =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /** From the thread: where does this lead? A `JudgedAddress` goes to the port. */
-export interface JudgeRequest {
+export interface CheckRequest {
   readonly url: string;
   readonly port: MessagePort;
 }
@@ -79,7 +79,7 @@ export function startDownloader({ settings, guard, signal: ending }: DownloaderO
     const reason = `The thread that downloads LFS objects has died${code}. What has arrived is kept: start the sync again.`;
     dead.abort(new LfsError(reason));
   });
-  thread.on('message', async ({ url, port }: JudgeRequest) => {
+  thread.on('message', async ({ url, port }: CheckRequest) => {
     port.postMessage(await guard(new URL(url), ending));
     port.close();
   });

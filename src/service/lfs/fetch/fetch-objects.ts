@@ -27,7 +27,7 @@ export interface FetchObjectsParts {
 
 const maxRemembered = 10_000;
 
-const sshPatience = { timeoutMs: 30_000 };
+const sshTimeout = { timeoutMs: 30_000 };
 
 /** What pointers claim, which may be more than a number can count exactly. */
 const sumOfSizes = (objects: readonly ObjectName[]): number =>
@@ -71,7 +71,7 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
         objects,
         branch,
         async findStore() {
-          store = await findStore({ git }, sync, { ...sshPatience, signal });
+          store = await findStore({ git }, sync, { ...sshTimeout, signal });
           return store;
         },
         minSpeed,

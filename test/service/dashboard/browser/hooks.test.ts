@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { wholeAnswer } from '../../../../src/service/webhooks/receiver-answer.ts';
+import { completeResponse } from '../../../../src/service/webhooks/receiver-response.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem } from '../../../support/browser/open-page.ts';
@@ -34,7 +34,7 @@ const attemptsAt = async (id: string): Promise<number | undefined> =>
 async function firstAttemptAt(id: string): Promise<void> {
   await expect.poll(() => attemptsAt(id), patient).toBe(1);
   const headers = { 'content-type': 'text/html', server: script };
-  const answer = wholeAnswer({ status: 500, headers, body: Buffer.from(script), isCut: false }, []);
+  const answer = completeResponse({ status: 500, headers, body: Buffer.from(script), isCut: false }, []);
   const changes = { next_attempt_at: Date.now() + 3_600_000, last_answer: JSON.stringify(answer) };
   await changeRows(service.storage, 'deliveries', changes, { id });
 }

@@ -1,7 +1,7 @@
 import { problems } from '../../interface/problem.ts';
 import type { Lock } from '../../interface/resources.ts';
-import { type ApiResponse, jsonApiResponse } from '../contract/answer.ts';
 import type { Refusal } from '../contract/problem.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { type ShowRefusal, sendProblem } from '../http/app.ts';
 import { send } from '../http/context.ts';
 

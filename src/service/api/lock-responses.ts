@@ -1,7 +1,7 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
-import { type ApiResponse, jsonApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { AcquireDecision } from '../locks/acquire.ts';
 import { entityTag } from '../locks/id-match.ts';
 import type { LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
@@ -13,7 +13,7 @@ export const maxRetryAfterSeconds = 5;
 export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
   `held by ${owner} until ${expires_at}${origin === null ? '' : `, taken from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
 
-const lockAnswer = (status: number, workspace: string, lock: Lock): ApiResponse =>
+const lockResponse = (status: number, workspace: string, lock: Lock): ApiResponse =>
   jsonApiResponse(status, lock, {
     etag: entityTag(lock.id),
     location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
@@ -42,13 +42,10 @@ const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = 
 
 const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));
 
-export function acquisitionAnswer(
-  asked: LockPath,
-  acquisition: AcquireDecision | QuotaExceeded,
-): ApiResponse | Refusal {
+export function acquireResponse(asked: LockPath, acquisition: AcquireDecision | QuotaExceeded): ApiResponse | Refusal {
   switch (acquisition.kind) {
     case 'acquired':
-      return lockAnswer(201, acquisition.workspace, acquisition.lock);
+      return lockResponse(201, acquisition.workspace, acquisition.lock);
     case 'held':
       return locked(asked, acquisition.lock, acquisition.remainingSeconds);
     case 'exceeded':
@@ -56,10 +53,10 @@ export function acquisitionAnswer(
   }
 }
 
-export function renewalAnswer({ workspace, path }: RenewalRequest, renewal: RenewDecision): ApiResponse {
+export function renewResponse({ workspace, path }: RenewalRequest, renewal: RenewDecision): ApiResponse {
   switch (renewal.kind) {
     case 'renewed':
-      return lockAnswer(200, workspace, renewal.lock);
+      return lockResponse(200, workspace, renewal.lock);
     case 'absent':
       throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
     case 'another-lock':

@@ -4,7 +4,7 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 
 const timeoutMs = 10 * 60_000;
 
-export interface MirrorUpkeepParts {
+export interface MirrorMaintenanceOptions {
   readonly git: Pick<Git, 'maintain'>;
   readonly log: Logger;
   /** How many mirrors at the same time. */
@@ -13,7 +13,7 @@ export interface MirrorUpkeepParts {
 }
 
 /** Keeps mirrors quick after syncs, next to those that run: it takes minutes where a lot was fetched. */
-export function createMirrorUpkeep({ git, log, parallel, signal }: MirrorUpkeepParts) {
+export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMaintenanceOptions) {
   const inTurn = limitParallel({ max: parallel, maxPerKey: 1 });
   const waiting = new Set<string>();
   const unfinished = new Set<Promise<void>>();

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deprecationIn, parseLinks, parseResponse } from '../../src/client/answer.ts';
 import { ServiceError, steadyClock } from '../../src/client/client.ts';
 import { holderIn, readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { nextPage } from '../../src/client/pages.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
 import { isRecognized } from '../../src/client/recognize.ts';
 import { refusalOf, retryAfterHeader, unusable } from '../../src/client/refusal.ts';
+import { deprecationIn, parseLinks, parseResponse } from '../../src/client/response.ts';
 import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText } from '../../src/client/service-text.ts';
 import { readSync } from '../../src/client/sync.ts';

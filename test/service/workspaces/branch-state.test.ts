@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
+import { branchStatuses, countBranchStates, isOutdated } from '../../../src/service/workspaces/branch-state.ts';
 import type { RemoteListing } from '../../../src/service/workspaces/remote-memory.ts';
-import { branchStatuses, countStandings, isOutdated } from '../../../src/service/workspaces/standing.ts';
 import type { SyncedBranches } from '../../../src/service/workspaces/synced-branches.ts';
 import { branchNamed } from '../../support/git-service.ts';
 
@@ -17,18 +17,18 @@ const synced = (branches: Readonly<Record<string, readonly [string, number]>>): 
 
 test('each branch of the remote is behind, up to date or never synced, and the default one comes first', () => {
   const listing = listed({ a: '2', b: '1', main: '7' }, 100);
-  const standings = branchStatuses({ listing, failure: undefined }, synced({ a: ['1', 50], main: ['7', 50] }));
-  expect(standings.map(({ name, standing }) => [name, standing])).toEqual([
+  const branchStates = branchStatuses({ listing, failure: undefined }, synced({ a: ['1', 50], main: ['7', 50] }));
+  expect(branchStates.map(({ name, standing }) => [name, standing])).toEqual([
     ['main', 'current'],
     ['a', 'behind'],
     ['b', 'unsynced'],
   ]);
-  expect(countStandings(standings)).toEqual({ behind: 1, current: 1, unsynced: 1, unknown: 0 });
+  expect(countBranchStates(branchStates)).toEqual({ behind: 1, current: 1, unsynced: 1, unknown: 0 });
 });
 
 test('what was synced is still told of when the remote is not known', () => {
-  const standings = branchStatuses({ listing: undefined, failure: undefined }, synced({ main: ['7', 50] }));
-  expect(standings).toEqual([
+  const branchStates = branchStatuses({ listing: undefined, failure: undefined }, synced({ main: ['7', 50] }));
+  expect(branchStates).toEqual([
     { name: 'main', standing: 'unknown', head: undefined, synced: { head: '7', at: 50 }, isDefault: false },
   ]);
 });

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { asObject, type Json, type JsonObject, parseJson } from './json.ts';
 import { looksLikeHtml, type ServiceText } from './service-text.ts';
 
-type AnswerBody =
+type ResponseBody =
   | { readonly kind: 'json'; readonly value: Json; readonly byteLength: number }
   | { readonly kind: 'empty' }
   | { readonly kind: 'other'; readonly reason: string; readonly excerpt: string; readonly isHtml: boolean }
@@ -13,7 +13,7 @@ export interface ClientResponse {
   /** What the server sent in place of `status`, if that is how others say it. */
   readonly sentStatus?: number | undefined;
   readonly headers: IncomingHttpHeaders;
-  readonly body: AnswerBody;
+  readonly body: ResponseBody;
 }
 
 export const maxResponseBytes = 10 * 1_024 * 1_024;
@@ -33,7 +33,7 @@ export interface RawResponse extends ReceivedBody, Pick<ClientResponse, 'status'
 }
 
 /** A response that arrived and cannot be used: another attempt may bring a better one. The message is half a sentence. */
-export class BrokenAnswer extends Error {
+export class BrokenResponse extends Error {
   override readonly name = 'BrokenAnswer';
 }
 
@@ -42,12 +42,12 @@ export function parseResponse(received: RawResponse, texts: ServiceText): Client
   const { status, sentStatus, headers, endIsUnsure } = received;
   const body = readBody(received, headers, texts);
   const claimsJson = /\bjson\b/i.test(headers['content-type'] ?? '');
-  if (endIsUnsure && claimsJson && body.kind === 'other') throw new BrokenAnswer('the response was truncated');
+  if (endIsUnsure && claimsJson && body.kind === 'other') throw new BrokenResponse('the response was truncated');
   return { status, sentStatus, headers, body };
 }
 
 /** JSON is known by itself: many servers name it `text/plain` or not at all. */
-function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeaders, texts: ServiceText): AnswerBody {
+function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeaders, texts: ServiceText): ResponseBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
     const reason = `it is compressed (${texts.line(coding, 40)}), which was not asked for`;

@@ -1,21 +1,21 @@
 import type { KnownRemote } from './remote-memory.ts';
 import type { SyncedBranches } from './synced-branches.ts';
 
-export const standings = ['behind', 'current', 'unsynced', 'unknown'] as const;
+export const branchStates = ['behind', 'current', 'unsynced', 'unknown'] as const;
 
 /** How what the mirror has of a branch stands to what the remote has: unknown while the remote has not answered. */
-export type BranchState = (typeof standings)[number];
+export type BranchState = (typeof branchStates)[number];
 
 export interface BranchStatus {
   readonly name: string;
-  readonly standing: BranchState;
+  readonly state: BranchState;
   /** The commit that the remote has, as far as it is known. */
   readonly head: string | undefined;
   readonly synced: { readonly head: string; readonly at: number } | undefined;
   readonly isDefault: boolean;
 }
 
-function standingOf(head: string | undefined, synced: string | undefined): BranchState {
+function branchStateOf(head: string | undefined, synced: string | undefined): BranchState {
   if (synced === undefined) return head === undefined ? 'unknown' : 'unsynced';
   if (head === undefined) return 'unknown';
   return head === synced ? 'current' : 'behind';
@@ -45,7 +45,7 @@ export function branchStatuses({ listing }: KnownRemote, synced: SyncedBranches)
   if (listing === undefined) {
     return [...synced].map(([name, { head, syncedAt }]) => ({
       name,
-      standing: 'unknown',
+      state: 'unknown',
       head: undefined,
       synced: { head, at: syncedAt },
       isDefault: false,
@@ -59,7 +59,7 @@ export function branchStatuses({ listing }: KnownRemote, synced: SyncedBranches)
       const head = isClear ? listed : undefined;
       return {
         name,
-        standing: standingOf(head, known?.head),
+        state: branchStateOf(head, known?.head),
         head,
         synced: known && { head: known.head, at: known.syncedAt },
         isDefault: name === defaultBranch,
@@ -70,8 +70,8 @@ export function branchStatuses({ listing }: KnownRemote, synced: SyncedBranches)
 
 export type BranchStateCounts = Readonly<Record<BranchState, number>>;
 
-export function countStandings(branches: readonly BranchStatus[]): BranchStateCounts {
+export function countBranchStates(branches: readonly BranchStatus[]): BranchStateCounts {
   const counts = { behind: 0, current: 0, unsynced: 0, unknown: 0 };
-  for (const { standing } of branches) counts[standing] += 1;
+  for (const { state } of branches) counts[state] += 1;
   return counts;
 }

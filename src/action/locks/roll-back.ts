@@ -4,34 +4,33 @@ import type { Grant, Intent } from '../ledger/entry.ts';
 import { cleanupLimits, type ReleaseResult } from './release.ts';
 import type { LockSession } from './session.ts';
 
-/** What is given back, and what is to be asked about once more. */
+/** Locks to release, and requests to ask about again. */
 export interface Taken {
   readonly acquired: readonly Grant[];
-  readonly unclear: readonly Intent[];
+  readonly unanswered: readonly Intent[];
 }
 
-/** What came of giving locks back. */
 export interface RollbackResult {
   readonly releases: readonly { readonly grant: Grant; readonly result: ReleaseResult }[];
-  /** Whether they were granted is not known, so they are left to their ttl. */
-  readonly unproven: readonly Unproven[];
+  /** Possibly granted; such locks stay until their ttl expires. */
+  readonly unanswered: readonly Unanswered[];
 }
 
-interface Unproven {
+interface Unanswered {
   readonly intent: Intent;
   readonly error: ServiceError;
-  /** The service has answered: asking once more would not tell more. */
+  /** The service has responded: asking again would not help. */
   readonly isAnswered: boolean;
 }
 
-/** Gives back what was granted, and what turns out to have been granted once the service is asked again. */
+/** Releases the granted locks, and those that turn out to be granted when the service is asked again. */
 export async function rollBack(
   session: LockSession,
-  { acquired, unclear }: Taken,
+  { acquired, unanswered }: Taken,
   within: CallLimits,
 ): Promise<RollbackResult> {
   const releases: { grant: Grant; result: ReleaseResult }[] = [];
-  const unproven: Unproven[] = [];
+  const stillUnanswered: Unanswered[] = [];
 
   async function release(grant: Grant): Promise<void> {
     releases.push({ grant, result: await session.release(grant, within) });
@@ -40,44 +39,44 @@ export async function rollBack(
   async function settle(intent: Intent): Promise<void> {
     const result = await session.settle(intent, within);
     if (result.kind === 'acquired') await release(result.grant);
-    else if (result.kind === 'unclear') {
-      unproven.push({ intent, error: result.error, isAnswered: result.conflict !== undefined });
+    else if (result.kind === 'unanswered') {
+      stillUnanswered.push({ intent, error: result.error, isAnswered: result.conflict !== undefined });
     }
   }
 
   await inParallel(acquired, release);
-  await inParallel(unclear, settle);
-  return { releases, unproven };
+  await inParallel(unanswered, settle);
+  return { releases, unanswered: stillUnanswered };
 }
 
-/** Locks that may still exist, and are to be given back later. */
+/** Locks that may still exist, to be released later. */
 export const remainingRollback = ({
   releases,
 }: RollbackResult): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
   releases.flatMap(({ grant, result }) =>
-    result.kind === 'failed' || result.kind === 'unclear' ? [{ grant, error: result.error }] : [],
+    result.kind === 'failed' || result.kind === 'unanswered' ? [{ grant, error: result.error }] : [],
   );
 
-/** What is settled before the next round. */
+/** Must be settled before the next round. */
 export const unsettledAfter = (back: RollbackResult): Taken => ({
   acquired: remainingRollback(back).map(({ grant }) => grant),
-  unclear: back.unproven.filter(({ isAnswered }) => !isAnswered).map(({ intent }) => intent),
+  unanswered: back.unanswered.filter(({ isAnswered }) => !isAnswered).map(({ intent }) => intent),
 });
 
-/** Why the next round has to wait: a lock of this step may be in its own way. */
+/** Reason for the next round to wait: a lock of this step may block the step itself. */
 export const stuckAfter = (back: RollbackResult): ServiceError | undefined =>
-  remainingRollback(back)[0]?.error ?? back.unproven.find(({ isAnswered }) => !isAnswered)?.error;
+  remainingRollback(back)[0]?.error ?? back.unanswered.find(({ isAnswered }) => !isAnswered)?.error;
 
-/** What is not settled by then is left to the post-step. */
-export const giveBackMs = 10_000;
+/** After this, the rest is left to the post-step. */
+export const rollBackMs = 10_000;
 
-type GiveBackContext = Pick<Context, 'clock' | 'signal'> & { readonly session: LockSession };
+type RollbackContext = Pick<Context, 'clock' | 'signal'> & { readonly session: LockSession };
 
 export async function rollBackInTime(
-  { clock, session, signal }: GiveBackContext,
+  { clock, session, signal }: RollbackContext,
   taken: Taken,
 ): Promise<RollbackResult> {
-  const limits = cleanupLimits(clock, giveBackMs, signal);
+  const limits = cleanupLimits(clock, rollBackMs, signal);
   return rollBack(session, taken, limits).finally(limits.lift);
 }
 
@@ -86,16 +85,16 @@ export async function rollBackInTime(
  * it goes back: the step would end with more than it knows of.
  */
 export async function keepOrRollBack(
-  { clock, session, signal }: GiveBackContext,
-  { acquired, unclear }: Taken,
+  { clock, session, signal }: RollbackContext,
+  { acquired, unanswered }: Taken,
 ): Promise<{ readonly kept: boolean; readonly back: RollbackResult }> {
-  const limits = cleanupLimits(clock, giveBackMs, signal);
+  const limits = cleanupLimits(clock, rollBackMs, signal);
   try {
-    const excess = await rollBack(session, { acquired: [], unclear }, limits);
+    const excess = await rollBack(session, { acquired: [], unanswered }, limits);
     if (remainingRollback(excess).length === 0 && !signal.aborted) return { kept: true, back: excess };
-    const rest = await rollBack(session, { acquired, unclear: [] }, limits);
+    const rest = await rollBack(session, { acquired, unanswered: [] }, limits);
     const releases = [...excess.releases, ...rest.releases];
-    return { kept: false, back: { releases, unproven: excess.unproven } };
+    return { kept: false, back: { releases, unanswered: excess.unanswered } };
   } finally {
     limits.lift();
   }

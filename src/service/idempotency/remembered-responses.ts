@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { ApiResponse } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
+import type { ApiResponse } from '../contract/response.ts';
 import { batchQuery, inInputOrder, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { CommitScope, Database, Storage } from '../storage/storage.ts';
@@ -24,7 +24,7 @@ export const placed = (request: KeyedRequest, scope: CommitScope): IndexedReques
   workspace: typeof scope === 'string' ? '' : scope.workspace,
 });
 
-const selectAnswers = batchQuery((db, members, now) =>
+const selectResponses = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
     .innerJoin('remembered_answers', (join) =>
@@ -44,7 +44,7 @@ export async function recallAll(
   requests: readonly (IndexedRequest | undefined)[],
 ): Promise<readonly (ApiResponse | Refusal | undefined)[]> {
   if (requests.every((request) => request === undefined)) return requests.map(() => undefined);
-  const rows = await selectAnswers(
+  const rows = await selectResponses(
     db,
     now,
     requests.map((request) => request ?? {}),
@@ -58,7 +58,7 @@ export async function recallAll(
   });
 }
 
-const insertAnswers = batchQuery((db, members, now) =>
+const insertResponses = batchQuery((db, members, now) =>
   db
     .insertInto('remembered_answers')
     .columns(['token_id', 'workspace_id', 'key', 'fingerprint', 'status', 'headers', 'body', 'created_at'])
@@ -103,7 +103,7 @@ export async function rememberAll(db: Database, { now }: Storage, answered: read
     ...answer,
     headers: JSON.stringify(answer.headers),
   }));
-  await insertAnswers(db, now, rows);
+  await insertResponses(db, now, rows);
   return rows.reduce((bytes, { headers, body }) => bytes + headers.length + body.length, 0);
 }
 

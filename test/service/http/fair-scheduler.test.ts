@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createFairTurns, maxMsPerTurn, turnsBetweenCostly } from '../../../src/service/http/fair-turns.ts';
+import { createFairScheduler, maxMsPerTurn, turnsBetweenCostly } from '../../../src/service/http/fair-scheduler.ts';
 
 /** Turns of the event loop, which the test ends itself. */
 function startTurns() {
   let ends: (() => void)[] = [];
   const begun: string[] = [];
-  const turns = createFairTurns((work) => ends.push(work));
+  const turns = createFairScheduler((work) => ends.push(work));
   return {
     ...turns,
     ask(key: string, count = 1): void {

@@ -16,4 +16,4 @@ export const jsonApiResponse = (
   body: JSON.stringify(body),
 });
 
-export const emptyAnswer = (status: number): ApiResponse => ({ status, headers: {}, body: '' });
+export const emptyResponse = (status: number): ApiResponse => ({ status, headers: {}, body: '' });

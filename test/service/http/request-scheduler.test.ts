@@ -1,8 +1,8 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { createFairTurns } from '../../../src/service/http/fair-turns.ts';
-import { createRequestTurns, measureCost } from '../../../src/service/http/request-turns.ts';
+import { createFairScheduler } from '../../../src/service/http/fair-scheduler.ts';
+import { createRequestScheduler, measureCost } from '../../../src/service/http/request-scheduler.ts';
 
 interface Sent {
   readonly credential?: string;
@@ -15,11 +15,11 @@ function setUp() {
   const keys: string[] = [];
   const waiting = new Set<{ begin(): void }>();
   const costs: [string, number][] = [];
-  const turns = createRequestTurns({
+  const turns = createRequestScheduler({
     credentialOf: (incoming) => sent.get(incoming)?.credential,
     addressOf: (incoming) => sent.get(incoming)?.address ?? null,
     turns: {
-      ...createFairTurns(),
+      ...createFairScheduler(),
       wait(key, begin) {
         keys.push(key);
         const request = { begin };

@@ -42,7 +42,7 @@ export type CancelWait = () => void;
  * fewer of them are begun in a turn. Nothing is kept once a request has begun: those that wait for a lock or for a remote
  * hold nobody up.
  */
-export function createFairTurns(afterThisTurn: (work: () => void) => void = setImmediate): FairScheduler {
+export function createFairScheduler(afterThisTurn: (work: () => void) => void = setImmediate): FairScheduler {
   /** By key, in the order of their turns. */
   const waiting = new Map<string, Set<{ readonly begin: () => void }>>();
   /** By key: what a request costs, on average. */
@@ -71,7 +71,7 @@ export function createFairTurns(afterThisTurn: (work: () => void) => void = setI
     return false;
   }
 
-  function hasBegun(cost: number): void {
+  function hasStarted(cost: number): void {
     room -= cost;
     if (cost > maxMsPerTurn) turnsUntilCostly = turnsBetweenCostly + 1;
   }
@@ -84,7 +84,7 @@ export function createFairTurns(afterThisTurn: (work: () => void) => void = setI
     waiting.delete(key);
     const isHeld = costOf(key) > maxMsPerTurn && turnsUntilCostly > 0;
     if (!isHeld && !letsOthersGoFirst(key)) {
-      hasBegun(costOf(key));
+      hasStarted(costOf(key));
       const [first] = requests;
       if (first !== undefined) requests.delete(first);
       first?.begin();
@@ -116,7 +116,7 @@ export function createFairTurns(afterThisTurn: (work: () => void) => void = setI
         afterThisTurn(nextTurn);
       }
       if (room > 0 && waiting.size === 0 && (costOf(key) <= maxMsPerTurn || turnsUntilCostly === 0)) {
-        hasBegun(costOf(key));
+        hasStarted(costOf(key));
         begin();
         return () => undefined;
       }

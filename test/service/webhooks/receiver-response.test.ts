@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ReadAnswer, wholeAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
+import { completeResponse, type ReadResponse } from '../../../src/service/webhooks/receiver-response.ts';
 import { runs } from '../../support/runs.ts';
 
-function whole(given: Partial<ReadAnswer>, secrets: readonly string[] = []) {
-  const answer = wholeAnswer({ status: 200, headers: {}, body: Buffer.alloc(0), isCut: false, ...given }, secrets);
+function whole(given: Partial<ReadResponse>, secrets: readonly string[] = []) {
+  const answer = completeResponse({ status: 200, headers: {}, body: Buffer.alloc(0), isCut: false, ...given }, secrets);
   if (answer.kept !== 'whole') throw new Error('It was not kept.');
   return answer;
 }

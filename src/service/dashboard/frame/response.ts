@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { ApiResponse } from '../../contract/answer.ts';
+import type { ApiResponse } from '../../contract/response.ts';
 import type { Environment } from '../../http/context.ts';
 
 /** Pages load everything from here, have no inline scripts or styles, and never turn text into markup. */

@@ -16,7 +16,7 @@ export type ReceiverResponse =
   | { readonly kept: 'status'; readonly status: number };
 
 /** What was read of an answer. */
-export interface ReadAnswer {
+export interface ReadResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -50,11 +50,11 @@ const asText = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g
 const firstBytes = (text: string): string =>
   new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
 
-export const statusOfAnswer = ({ status }: ReadAnswer): ReceiverResponse => ({ kept: 'status', status });
+export const responseStatus = ({ status }: ReadResponse): ReceiverResponse => ({ kept: 'status', status });
 
 /** The secrets are those of the request: a receiver may repeat what it was sent. */
-export function wholeAnswer(
-  { status, headers, body, isCut }: ReadAnswer,
+export function completeResponse(
+  { status, headers, body, isCut }: ReadResponse,
   secrets: readonly string[],
 ): ReceiverResponse {
   const spellings = spellingsOf(secrets, minSecret);
@@ -77,5 +77,5 @@ export function wholeAnswer(
 }
 
 /** Only settleDelivery() writes the column. */
-export const storedAnswer = (text: string | null): ReceiverResponse | null =>
+export const storedResponse = (text: string | null): ReceiverResponse | null =>
   JSON.parse(text ?? 'null') as ReceiverResponse | null;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { secretHash } from '../tokens/secret.ts';
-import { type CancelWait, createFairTurns, type FairScheduler } from './fair-turns.ts';
+import { type CancelWait, createFairScheduler, type FairScheduler } from './fair-scheduler.ts';
 
 export interface RequestScheduler {
   /** Begins the request when it is its turn, unless its client is gone by then. */
@@ -45,10 +45,10 @@ const maxKnown = 10_000;
  * A turn has to be waited for before anything is done for a request, and so before it is known whether its credential is
  * good. Those that were good before have the turns of their token; all others of an address share its turns.
  */
-export function createRequestTurns({
+export function createRequestScheduler({
   credentialOf,
   addressOf,
-  turns = createFairTurns(),
+  turns = createFairScheduler(),
 }: RequestTurnsOptions): RequestScheduler {
   const tokenOf = new Map<string, string>();
   const keyOf = new WeakMap<IncomingMessage, string>();
