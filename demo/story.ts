@@ -74,12 +74,12 @@ async function gather(stage: Stage): Promise<Actors> {
 
 /** What the demo says of the locks is what the service has. */
 async function expectLocked({ service, ending }: Stage, token: string, paths: readonly string[]): Promise<void> {
-  const answer = await fetch(`${service.baseUrl}/workspaces/${workspace}/locks`, {
+  const response = await fetch(`${service.baseUrl}/workspaces/${workspace}/locks`, {
     headers: { authorization: `Bearer ${token}` },
     signal: ending.signal,
   });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new DemoFailure(`The service did not list its locks: ${text}`);
+  const text = await response.text();
+  if (response.status !== 200) throw new DemoFailure(`The service did not list its locks: ${text}`);
   // The list of locks has this form (design, section 2).
   const { locks } = JSON.parse(text) as { readonly locks: readonly { readonly path: string }[] };
   if (locks.map(({ path }) => path).join() === paths.join()) return;

@@ -39,17 +39,17 @@ export function openClient({ baseUrl, workspace, token }: Target, signal?: Abort
         ...headers,
       },
     };
-    request(options, (answer) => {
-      const status = answer.statusCode ?? 0;
+    request(options, (response) => {
+      const status = response.statusCode ?? 0;
       let read = '';
-      answer
+      response
         .setEncoding('utf8')
         .on('data', (text: string) => {
           read += text;
         })
         .once('error', reject)
         .once('end', () => {
-          if (statuses.includes(status)) resolve({ status, headers: answer.headers, body: read });
+          if (statuses.includes(status)) resolve({ status, headers: response.headers, body: read });
           else reject(new Error(`${method} ${path} was answered with ${status}: ${read}`));
         });
     })

@@ -17,7 +17,7 @@ export interface TakeRequest {
   readonly ttlMs: number;
 }
 
-const answer = (status: number, headers: ClientResponse['headers'], value: JsonObject): ClientResponse => ({
+const response = (status: number, headers: ClientResponse['headers'], value: JsonObject): ClientResponse => ({
   ...{ status, headers },
   body: { kind: 'json', value, byteLength: 0 },
 });
@@ -28,10 +28,10 @@ const refusal = (
   headers: ClientResponse['headers'] = {},
   lock?: Lock,
 ): ClientResponse =>
-  answer(status, headers, { type: `${problemTypePrefix}${name}`, status, ...(lock && { lock: lock.body }) });
+  response(status, headers, { type: `${problemTypePrefix}${name}`, status, ...(lock && { lock: lock.body }) });
 
 const granted = (lock: Lock, headers: ClientResponse['headers'] = {}): ClientResponse =>
-  answer(201, { ...headers, etag: `"${lock.id}"` }, lock.body);
+  response(201, { ...headers, etag: `"${lock.id}"` }, lock.body);
 
 export const rateLimited = (retryAfterSeconds: number): ClientResponse =>
   refusal(429, 'rate-limited', { 'retry-after': String(retryAfterSeconds) });
@@ -40,7 +40,7 @@ export const stillRunning: ClientResponse = refusal(409, 'request-in-progress', 
 
 /** What came of a change: whether anything was written is what it costs. */
 export interface Changed {
-  readonly answer: ClientResponse;
+  readonly response: ClientResponse;
   readonly wrote: boolean;
 }
 
@@ -63,7 +63,7 @@ export function createLockTable(now: () => number) {
 
   const listed = (path: string, headers: ClientResponse['headers'] = {}): ClientResponse => {
     const held = find(path);
-    return answer(200, headers, { locks: held ? [held.body] : [] });
+    return response(200, headers, { locks: held ? [held.body] : [] });
   };
 
   return {
@@ -73,11 +73,11 @@ export function createLockTable(now: () => number) {
 
     take({ path, key, ttlMs }: TakeRequest): Changed {
       const before = replayed(key);
-      if (before !== undefined) return { answer: before, wrote: false };
+      if (before !== undefined) return { response: before, wrote: false };
       const held = find(path);
       if (held !== undefined) {
         const retryAfter = String(Math.min(Math.ceil(held.remainingMs / 1_000), maxRetryAfterSeconds));
-        return { answer: refusal(409, 'locked', { 'retry-after': retryAfter }, held), wrote: false };
+        return { response: refusal(409, 'locked', { 'retry-after': retryAfter }, held), wrote: false };
       }
       count += 1;
       const id = `lock_${count}`;
@@ -87,15 +87,15 @@ export function createLockTable(now: () => number) {
       const lock = { id, expiresAt, body };
       locks.set(path, lock);
       byKey.set(key, lock);
-      return { answer: granted(lock), wrote: true };
+      return { response: granted(lock), wrote: true };
     },
 
     release(path: string, match: string | undefined): Changed {
       const held = find(path);
-      if (held === undefined) return { answer: refusal(404, 'not-found'), wrote: false };
-      if (match !== `"${held.id}"`) return { answer: refusal(412, 'lock-changed', {}, held), wrote: false };
+      if (held === undefined) return { response: refusal(404, 'not-found'), wrote: false };
+      if (match !== `"${held.id}"`) return { response: refusal(412, 'lock-changed', {}, held), wrote: false };
       locks.delete(path);
-      return { answer: { status: 204, headers: {}, body: { kind: 'empty' } }, wrote: true };
+      return { response: { status: 204, headers: {}, body: { kind: 'empty' } }, wrote: true };
     },
 
     /** To a request that has waited for the path to come free. */

@@ -63,7 +63,7 @@ const newCounts = () => ({
 
 export type ServiceCounts = Readonly<ReturnType<typeof newCounts>>;
 
-type Reply = (answer: ClientResponse) => void;
+type Reply = (response: ClientResponse) => void;
 
 const workspace = 'game';
 const cleanUpEveryMs = 60_000;
@@ -140,7 +140,7 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
       counts.changes += group.length;
       counts.writerMs += ms;
       workFor(ms, () => {
-        for (const { answer, reply } of group) reply(answer);
+        for (const { response, reply } of group) reply(response);
         writer = 'not asked for';
         writers.shift();
         writers[0]?.();
@@ -148,12 +148,12 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
     }
 
     /** Does what can be done at once, and gives how long the thread was at work for it. */
-    function read(asked: Asked, tokenId: string, answer: Reply): number {
+    function read(asked: Asked, tokenId: string, response: Reply): number {
       // All releases are of one's own locks: no limit holds for those.
       const admission = asked.kind === 'release' ? undefined : admit(tokenId);
       // Clients pace themselves by these fields.
       const reply = (its: ClientResponse): void =>
-        answer({ ...its, headers: { ...its.headers, ...admission?.headers } });
+        response({ ...its, headers: { ...its.headers, ...admission?.headers } });
       const ms = times.requestMs + (asked.kind === 'page' ? asked.locks * times.listedMs : 0);
       if (admission?.kind === 'refused') {
         counts.rateLimited += 1;
@@ -171,10 +171,10 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
           running.add(key);
           changes.push({
             make: () => table.take(asked),
-            reply(answer) {
-              if (answer.status === 409) counts.polls += 1;
+            reply(response) {
+              if (response.status === 409) counts.polls += 1;
               running.delete(key);
-              reply(answer);
+              reply(response);
             },
           });
           break;
@@ -184,9 +184,9 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
           const id = match?.slice(1, -1) ?? '';
           changes.push({
             make: () => table.release(path, match),
-            reply(answer) {
-              if (answer.status === 204) for (const tell of watchers) tell({ workspace, path, id });
-              reply(answer);
+            reply(response) {
+              if (response.status === 204) for (const tell of watchers) tell({ workspace, path, id });
+              reply(response);
             },
           });
           break;
@@ -243,7 +243,7 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
       const instance = all[next];
       next = (next + 1) % all.length;
       const half = times.wireMs / 2;
-      time.after(half, () => instance?.(asked, token, (answer) => time.after(half, () => reply(answer))));
+      time.after(half, () => instance?.(asked, token, (response) => time.after(half, () => reply(response))));
     },
   };
 }

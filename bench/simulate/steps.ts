@@ -100,9 +100,9 @@ export function createClients({ now, after, fulfil, sleep }: VirtualTime, servic
         const asked = askedIn(request);
         const sentAt = now();
         const answered = new Promise<ClientResponse>((resolve) =>
-          service.send(asked, token, (answer) => {
+          service.send(asked, token, (response) => {
             if (asked.kind !== 'wait') onResponse(now() - sentAt);
-            fulfil(resolve, answer);
+            fulfil(resolve, response);
           }),
         );
         return unlessAborted(answered, signal).finally(endUse);

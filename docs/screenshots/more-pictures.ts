@@ -46,7 +46,7 @@ export const morePictures: readonly Picture[] = [
     await page.locator('.lock .menu').first().click();
   }),
   furnished('lock-path', async ({ page, go }) => {
-    const again = page.waitForResponse((answer) => answer.request().resourceType() === 'xhr');
+    const again = page.waitForResponse((response) => response.request().resourceType() === 'xhr');
     await go(town);
     await again;
   }),

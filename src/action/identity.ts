@@ -11,8 +11,8 @@ import { claimsIn, trustCommand } from './trust-command.ts';
 type Mask = (secret: string) => void;
 
 /** A JSON Web Token: RFC 7515, section 7.1. */
-function identityIn(answer: ClientResponse): string | undefined {
-  const { value } = objectIn(answer);
+function identityIn(response: ClientResponse): string | undefined {
+  const { value } = objectIn(response);
   return typeof value === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value) ? value : undefined;
 }
 
@@ -45,15 +45,15 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
   });
 
   /** An excerpt could show a token in another form. */
-  const expect: Request['expect'] = (answer, texts) =>
-    identityIn(answer) === undefined
-      ? notUnderstood(answer, texts, 'the response contains no identity token')
+  const expect: Request['expect'] = (response, texts) =>
+    identityIn(response) === undefined
+      ? notUnderstood(response, texts, 'the response contains no identity token')
       : undefined;
 
   return async (within: CallLimits): Promise<string> => {
     const target = address.pathname + address.search;
-    const { answer } = expectSuccess(await call({ method: 'GET', target, expect }, within));
-    const identity = identityIn(answer) ?? '';
+    const { response } = expectSuccess(await call({ method: 'GET', target, expect }, within));
+    const identity = identityIn(response) ?? '';
     mask(identity);
     return identity;
   };

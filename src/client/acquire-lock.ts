@@ -57,17 +57,17 @@ export type AcquireLockResult =
 
 /** The lock of an answer that grants one; `from` is the earliest moment at which its ttl can have begun. */
 export function grantedIn(
-  { answer, texts }: Pick<AnsweredCall, 'answer' | 'texts'>,
+  { response, texts }: Pick<AnsweredCall, 'response' | 'texts'>,
   { path, type, ttl }: Pick<AcquireLockRequest, 'path' | 'type' | 'ttl'>,
   from: (lock: KnownLock) => number,
 ): AcquiredLock {
-  const lock = readLock(unwrapped(objectIn(answer)), path, texts);
+  const lock = readLock(unwrapped(objectIn(response)), path, texts);
   return {
     ...lock,
     // What was asked for is what it is called by; `raw` has what the service calls it.
     path,
     type,
-    etag: etagOf(answer) ?? lock.etag,
+    etag: etagOf(response) ?? lock.etag,
     expires_at: lock.expires_at ?? timestamp(from(lock) + milliseconds(ttl)),
   };
 }
@@ -77,24 +77,24 @@ export const createAcquireLock = (context: ClientContext) => {
   const lists = createLists(context);
 
   function held(answered: AnsweredCall, holder: KnownLock | undefined, mayBeOurs: boolean): AcquireLockResult {
-    const { answer, texts, fail, refuse } = answered;
-    const error = isSuccess(answer)
-      ? fail(notUnderstood(answer, texts, 'it has an earlier lock in it'))
-      : refuse(answer);
-    const retryAfterMs = retryAfterHeader(answer, serverNow());
-    return { kind: 'held', holder, retryAfterMs, supportsWait: isOwnProblem(answer), mayBeOurs, error };
+    const { response, texts, fail, refuse } = answered;
+    const error = isSuccess(response)
+      ? fail(notUnderstood(response, texts, 'it has an earlier lock in it'))
+      : refuse(response);
+    const retryAfterMs = retryAfterHeader(response, serverNow());
+    return { kind: 'held', holder, retryAfterMs, supportsWait: isOwnProblem(response), mayBeOurs, error };
   }
 
   function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
-    const { answer } = answered;
-    const replayed = isReplayed(answer);
+    const { response } = answered;
+    const replayed = isReplayed(response);
     // The earliest moment at which it can have been acquired: when the request set out, by the clock of the server.
     const sentAt = serverNow() - (clock() - answered.sentAt);
     const from = ({ acquired_at }: KnownLock): number => (acquired_at === undefined ? sentAt : Date.parse(acquired_at));
     const lock = grantedIn(answered, request, from);
     // Some services answer the owner of a lock with that lock. It is another job's, unless it is as new as this request.
     const existedBefore = from(lock) < (request.firstSentAt ?? sentAt) - clockSlackMs;
-    if (answer.status === 200 && !replayed && existedBefore) return held(answered, lock, false);
+    if (response.status === 200 && !replayed && existedBefore) return held(answered, lock, false);
     return { kind: 'acquired', lock, replayed };
   }
 
@@ -108,7 +108,7 @@ export const createAcquireLock = (context: ClientContext) => {
         headers: { 'idempotency-key': idempotencyKey },
         body: { path, type, ttl: formatDuration(ttl), ...(note !== undefined && { note }) },
         keySentBefore: firstSentAt !== undefined,
-        expect: (answer, texts) => expectResource(answer, texts, 'lock', namesLock),
+        expect: (response, texts) => expectResource(response, texts, 'lock', namesLock),
         async confirm({ status }, limits) {
           const found = status === 409 ? await lookUp(lists, { workspace, path, attempts: 'once' }, limits) : undefined;
           listed = found?.kind === 'locked' ? found.lock : undefined;
@@ -122,18 +122,18 @@ export const createAcquireLock = (context: ClientContext) => {
       error,
     });
     if (result.kind === 'given-up') return without(result.error);
-    const { answer, texts, mayBeDone } = result;
-    if (isSuccess(answer)) return acquired(result, request);
-    if (answer.status === 409 || answer.status === 423) {
-      return held(result, holderOf(answer, path, texts) ?? listed, mayBeDone);
+    const { response, texts, mayBeDone } = result;
+    if (isSuccess(response)) return acquired(result, request);
+    if (response.status === 409 || response.status === 423) {
+      return held(result, holderOf(response, path, texts) ?? listed, mayBeDone);
     }
-    return without(result.refuse(answer));
+    return without(result.refuse(response));
   };
 };
 
 /** No standard names the header: it is called one of these. */
-const isReplayed = (answer: ClientResponse): boolean =>
-  ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(answer, name)?.toLowerCase() === 'true');
+const isReplayed = (response: ClientResponse): boolean =>
+  ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(response, name)?.toLowerCase() === 'true');
 
 export interface WaitForReleaseRequest {
   readonly workspace: WorkspaceId;
@@ -164,14 +164,14 @@ export const createWaitForRelease =
         headers: { prefer: `wait=${seconds}` },
         attempts: 'once',
         answerDelayMs: seconds * 1_000,
-        expect: (answer, texts) => expectEntries(answer, texts, 'locks'),
+        expect: (response, texts) => expectEntries(response, texts, 'locks'),
       },
       within,
     );
     if (result.kind === 'given-up') return { kind: 'failed', retryAfterMs: retryAfterOfError(result.error) };
-    const { answer, texts } = result;
-    const entries = entriesIn(answer, 'locks');
-    if (!isSuccess(answer) || entries === undefined || !waited(headerOf(answer, 'preference-applied')))
+    const { response, texts } = result;
+    const entries = entriesIn(response, 'locks');
+    if (!isSuccess(response) || entries === undefined || !waited(headerOf(response, 'preference-applied')))
       return { kind: 'unsupported' };
     const holder = entries.map((entry) => readListedLock(entry, texts)).find((lock) => lock?.path === path);
     return holder === undefined ? { kind: 'free' } : { kind: 'held', holder };

@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
   /** Whether the server itself has sent a refusal, and not a gateway. By default, as the service marks its own. */
-  readonly isRecognized?: ((answer: ClientResponse) => boolean) | undefined;
+  readonly isRecognized?: ((response: ClientResponse) => boolean) | undefined;
   /** Gives each request a token; without it, they are sent with the headers alone. */
   readonly tokens?: (() => Promise<TokenSource>) | undefined;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export interface CallOptions {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly closed: AbortSignal;
-  readonly onResponse: (answer: ClientResponse, texts: ServiceText) => void;
+  readonly onResponse: (response: ClientResponse, texts: ServiceText) => void;
   readonly onRetry: (retry: Retry) => void;
   /** Little of the rate limit remains, so the next request waits for so long. */
   readonly onThrottled: (delayMs: number) => void;
@@ -63,13 +63,13 @@ export function createCall(options: CallOptions): Call {
   let limitedBy: Refused | undefined;
 
   /** What an answer says of the rate limit counts before the next request gets the connection. */
-  function observe(answer: ClientResponse, sentAt: number, texts: ServiceText, throttled: boolean): void {
-    serverClock.observe(answer.headers);
-    options.onResponse(answer, texts);
-    const status = rateLimitIn(answer.headers, serverClock.now());
+  function observe(response: ClientResponse, sentAt: number, texts: ServiceText, throttled: boolean): void {
+    serverClock.observe(response.headers);
+    options.onResponse(response, texts);
+    const status = rateLimitIn(response.headers, serverClock.now());
     if (status !== undefined) throttle.observe(status, clock());
     if (!throttled) return;
-    if (answer.status === 429) throttle.refused(sentAt, retryAfterHeader(answer, serverClock.now()), clock());
+    if (response.status === 429) throttle.refused(sentAt, retryAfterHeader(response, serverClock.now()), clock());
     else throttle.served();
   }
 
@@ -109,7 +109,7 @@ export function createCall(options: CallOptions): Call {
     const fail = (failure: RequestFailure): ServiceError =>
       new ServiceError({ method, path: sent.target.replace(/\?.*$/s, ''), attempts, server: options.server }, failure);
     const refusalContext = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
-    const refuse = (answer: ClientResponse): ServiceError => fail(refusalOf(answer, refusalContext()));
+    const refuse = (response: ClientResponse): ServiceError => fail(refusalOf(response, refusalContext()));
     const context = (): CallContext => ({
       ...{ texts, sentAt: firstSentAt ?? clock(), mayBeDone, target: sent.target },
       ...{ fail, refuse },
@@ -127,9 +127,9 @@ export function createCall(options: CallOptions): Call {
       sent = { ...sent, target: as };
       const sentAt = clock();
       const attemptLimit = startTimeLimit(timeoutMs, [limit.signal], options.startTimer);
-      let answer: ClientResponse;
+      let response: ClientResponse;
       try {
-        answer = await unlessAborted(options.send(sent, attemptLimit.signal, texts), attemptLimit.signal);
+        response = await unlessAborted(options.send(sent, attemptLimit.signal, texts), attemptLimit.signal);
       } catch (error) {
         if (!attemptLimit.isOver() && limit.signal.aborted) return undefined;
         const failure = attemptLimit.isOver()
@@ -143,10 +143,10 @@ export function createCall(options: CallOptions): Call {
         attemptLimit.stop();
         if (throttled) throttle.ended();
       }
-      observe(answer, sentAt, texts, throttled);
-      if (as === target && otherTarget !== undefined && rejectsSlashes(answer)) return attempt(otherTarget);
+      observe(response, sentAt, texts, throttled);
+      if (as === target && otherTarget !== undefined && rejectsSlashes(response)) return attempt(otherTarget);
       const { expect } = request;
-      return classifyResponse(answer, {
+      return classifyResponse(response, {
         ...refusalContext(),
         keyMayHaveArrived: mayBeDone,
         expect,
@@ -192,19 +192,19 @@ export function createCall(options: CallOptions): Call {
       attempts += 1;
       const ended = await attempt(target).finally(admission.release);
       if (ended?.kind === 'answered') {
-        if (ended.answer.status !== 401 || given === undefined) return { ...ended, ...context() };
+        if (ended.response.status !== 401 || given === undefined) return { ...ended, ...context() };
         // It was revoked, or has ended by the clock of the service; nothing was done.
         if (!replacedToken && tokens?.refused(given.token) === true) {
           replacedToken = true;
           continue;
         }
         const reason = 'The service refuses the token that it has just given this job. Look for the reason in its log.';
-        return giveUp({ kind: 'no-token', reason, request: refuse(ended.answer).request, transient: false });
+        return giveUp({ kind: 'no-token', reason, request: refuse(ended.response).request, transient: false });
       }
       // Not before the connection is free for the request that confirms.
       const { unrecognized } = ended ?? {};
       if (unrecognized !== undefined && (await request.confirm?.(unrecognized, within)) === true) {
-        return { kind: 'answered', answer: unrecognized, ...context() };
+        return { kind: 'answered', response: unrecognized, ...context() };
       }
       mayBeDone ||= ended?.mayBeDone ?? true;
       if (ended === undefined) return giveUpInterrupted();

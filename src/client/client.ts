@@ -74,14 +74,16 @@ export type Client = ReturnType<typeof createClient>;
 const createGetOwner =
   ({ call, addresses }: ClientContext) =>
   async (within: CallLimits): Promise<string> => {
-    const expect: Request['expect'] = (answer, texts) =>
-      ownerIn(answer) === undefined
-        ? notUnderstood(answer, texts, 'it does not name the owner of the token')
+    const expect: Request['expect'] = (response, texts) =>
+      ownerIn(response) === undefined
+        ? notUnderstood(response, texts, 'it does not name the owner of the token')
         : undefined;
-    return ownerIn(expectSuccess(await call({ method: 'GET', target: addresses.token, expect }, within)).answer) ?? '';
+    return (
+      ownerIn(expectSuccess(await call({ method: 'GET', target: addresses.token, expect }, within)).response) ?? ''
+    );
   };
 
-const ownerIn = (answer: ClientResponse): string | undefined => firstName(objectIn(answer), ['owner']);
+const ownerIn = (response: ClientResponse): string | undefined => firstName(objectIn(response), ['owner']);
 
 /** The interface over HTTP. Requests beyond the number of connections wait for their turn. */
 export function createClient(options: ClientOptions) {

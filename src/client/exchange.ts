@@ -75,14 +75,14 @@ function withoutToken(error: unknown, prefix: string, advice?: string): Outcome 
 /** 401 is the answer of services that look for a token before anything else. */
 const isUnsupported = (status: number): boolean => [401, 404, 405].includes(status);
 
-const tokenIn = (answer: ClientResponse): string | undefined => {
-  const { access_token } = objectIn(answer);
+const tokenIn = (response: ClientResponse): string | undefined => {
+  const { access_token } = objectIn(response);
   return typeof access_token === 'string' && /^[\x21-\x7e]+$/.test(access_token) ? access_token : undefined;
 };
 
 /** An excerpt could show a token in another form. */
-const expect: Request['expect'] = (answer, texts) =>
-  tokenIn(answer) === undefined ? notUnderstood(answer, texts, 'there is no token in it') : undefined;
+const expect: Request['expect'] = (response, texts) =>
+  tokenIn(response) === undefined ? notUnderstood(response, texts, 'there is no token in it') : undefined;
 
 /** Tokens by RFC 8693, each used for as long as it lasts. Requests at the same time share an exchange. */
 export function createTokenSource({ call, target, clock, prove, onToken, texts }: ExchangeOptions): TokenSource {
@@ -96,9 +96,9 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
     failure: { kind: 'no-token', reason, request, transient },
   });
 
-  function given({ answer }: AnsweredCall, askedAt: number): Outcome {
-    const token = tokenIn(answer) ?? '';
-    const { expires_in } = objectIn(answer);
+  function given({ response }: AnsweredCall, askedAt: number): Outcome {
+    const token = tokenIn(response) ?? '';
+    const { expires_in } = objectIn(response);
     onToken(token);
     const lifetimeMs = typeof expires_in === 'number' ? expires_in * 1_000 : Number.POSITIVE_INFINITY;
     const usedUntil = askedAt + Math.max(lifetimeMs - minLeftMs, lifetimeMs / 2);
@@ -123,9 +123,9 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
         const more = isUnsupported(status) ? advice + unsupported : advice;
         return withoutToken(result.error, 'The service gives this job no token.', more);
       }
-      if (isSuccess(result.answer)) return given(result, askedAt);
-      const { status } = result.answer;
-      const error = result.refuse(result.answer);
+      if (isSuccess(result.response)) return given(result, askedAt);
+      const { status } = result.response;
+      const error = result.refuse(result.response);
       if (isUnsupported(status)) {
         return failed(`The service knows no identities of jobs. ${texts.unsupported}`, error);
       }

@@ -59,7 +59,7 @@ function etagIn(lock: JsonObject): string | undefined {
   return tag !== undefined && opaque.test(tag) ? `"${tag}"` : undefined;
 }
 
-export const etagOf = (answer: ClientResponse): string | undefined => strong(headerOf(answer, 'etag'));
+export const etagOf = (response: ClientResponse): string | undefined => strong(headerOf(response, 'etag'));
 
 /** Not the type of the problem that a lock may be a part of, which is an address. */
 const typeIn = (lock: JsonObject): string | undefined => {
@@ -122,14 +122,14 @@ const tellsOfAHolder = (body: JsonObject): boolean =>
   ownerIn(body) !== undefined || timestampIn(firstMember(body, names.expires)) !== undefined;
 
 /** Whether an answer says who or what stands in the way, as only a service can. */
-export function namesHolder(answer: ClientResponse): boolean {
-  const holder = holderIn(answer);
+export function namesHolder(response: ClientResponse): boolean {
+  const holder = holderIn(response);
   return holder !== undefined && namesLock(holder);
 }
 
 /** The lock that stands in the way, in the body of a 409, 412 or 423; undefined when it tells of none. */
-export function holderIn(answer: ClientResponse): JsonObject | undefined {
-  const body = objectIn(answer);
+export function holderIn(response: ClientResponse): JsonObject | undefined {
+  const body = objectIn(response);
   const { locks, holder } = body;
   const [first] = isArray(locks) ? locks : [];
   const named = [body['lock'], first, body['current_lock'], asObject(body['error'])['lock'], body['data']].find(
@@ -157,7 +157,7 @@ export function isSameLock(one: LockProof, other: LockProof): boolean | undefine
   return undefined;
 }
 
-export function holderOf(answer: ClientResponse, path: string, texts: ServiceText): KnownLock | undefined {
-  const holder = holderIn(answer);
+export function holderOf(response: ClientResponse, path: string, texts: ServiceText): KnownLock | undefined {
+  const holder = holderIn(response);
   return holder && readLock(holder, path, texts);
 }

@@ -32,12 +32,12 @@ function entriesOf(body: Json, name: string): readonly Json[] | undefined {
 export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>
   body.kind === 'json' ? entriesOf(body.value, name) : undefined;
 
-export function expectEntries(answer: ClientResponse, texts: ServiceText, name: string): Unusable | undefined {
-  if (entriesIn(answer, name) !== undefined) return undefined;
-  const found = Object.keys(objectIn(answer)).join(', ');
+export function expectEntries(response: ClientResponse, texts: ServiceText, name: string): Unusable | undefined {
+  if (entriesIn(response, name) !== undefined) return undefined;
+  const found = Object.keys(objectIn(response)).join(', ');
   const reason = `there is no list in it, neither bare nor as ${name}, items, data or results`;
   const excerpt = texts.line(found === '' ? '' : `an object with ${found}`, 200);
-  return unusable(answer, texts) ?? notUnderstood(answer, texts, reason, excerpt);
+  return unusable(response, texts) ?? notUnderstood(response, texts, reason, excerpt);
 }
 
 interface Listing {
@@ -73,21 +73,21 @@ export async function readPages<Item>(
     };
   };
 
-  const expect = (answer: ClientResponse, texts: ServiceText) => expectEntries(answer, texts, name);
+  const expect = (response: ClientResponse, texts: ServiceText) => expectEntries(response, texts, name);
   let target = firstTarget;
   for (let page = 1; ; page += 1) {
     seen.add(target);
     let result = await call({ method: 'GET', target, expect, attempts }, within);
-    const isRefused = result.kind === 'answered' && [400, 422].includes(result.answer.status);
+    const isRefused = result.kind === 'answered' && [400, 422].includes(result.response.status);
     if (page === 1 && plainTarget !== undefined && isRefused) {
       target = plainTarget;
       seen.add(target);
       result = await call({ method: 'GET', target, expect, attempts }, within);
     }
     const answered = expectSuccess(result);
-    const { answer, texts } = answered;
-    const entries = entriesIn(answer, name) ?? [];
-    const next = nextPage(answer, target, baseUrl);
+    const { response, texts } = answered;
+    const entries = entriesIn(response, name) ?? [];
+    const next = nextPage(response, target, baseUrl);
     const isLoop = next.kind === 'target' && seen.has(next.target);
 
     // A service that does not know cursors gives its first page again and again.
@@ -95,7 +95,7 @@ export async function readPages<Item>(
       return list('the service gives the same page again');
     }
     before = entries;
-    bytes += answer.body.kind === 'json' ? answer.body.byteLength : 0;
+    bytes += response.body.kind === 'json' ? response.body.byteLength : 0;
     // Nothing of a page beyond the limit is kept: keeping it is what would cost too much.
     if (bytes > maxListBytes) return list('its pages have more than 64 MB together');
     if (items.length + unread + entries.length > maxEntries) return list(`it has more than ${maxEntries} entries`);
@@ -108,7 +108,7 @@ export async function readPages<Item>(
     if (next.kind === 'none') return list(undefined);
     if (next.kind === 'elsewhere') {
       const reason = `its next page is at ${next.origin}, which is another server, and the token must not go there`;
-      throw answered.fail(notUnderstood(answer, texts, reason));
+      throw answered.fail(notUnderstood(response, texts, reason));
     }
     if (isLoop) return list('the service names a page as the next that was there before');
     if (page === maxPages) return list(`it has more than ${maxPages} ${maxPages === 1 ? 'page' : 'pages'}`);
@@ -131,10 +131,10 @@ function hintIn(body: JsonObject): Hint | undefined {
   return { kind: looksLikeAddress(next) ? 'address' : 'cursor', text: next };
 }
 
-function hintOf(answer: ClientResponse): Hint | undefined {
-  const linked = parseLinks(headerOf(answer, 'link')).get('next');
+function hintOf(response: ClientResponse): Hint | undefined {
+  const linked = parseLinks(headerOf(response, 'link')).get('next');
   if (linked !== undefined) return { kind: 'address', text: linked };
-  const body = objectIn(answer);
+  const body = objectIn(response);
   if (body['has_more'] === false || body['hasMore'] === false) return undefined;
   const places = [body, ...['pagination', 'paging', 'meta', 'links', '_links'].map((name) => asObject(body[name]))];
   return places.map(hintIn).find((hint) => hint !== undefined);
@@ -148,8 +148,8 @@ function withCursor(target: string, cursor: string): string {
 }
 
 /** The page after this answer; never on another server. */
-export function nextPage(answer: ClientResponse, target: string, baseUrl: URL): NextPage {
-  const hint = hintOf(answer);
+export function nextPage(response: ClientResponse, target: string, baseUrl: URL): NextPage {
+  const hint = hintOf(response);
   if (hint === undefined) return { kind: 'none' };
   const followed = hint.kind === 'address' ? resolveLink(hint.text, target, baseUrl) : undefined;
   return followed === undefined || followed.kind === 'not-an-address'

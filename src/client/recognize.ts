@@ -7,10 +7,10 @@ import { type ClientResponse, objectIn } from './response.ts';
  * Whether the service itself has sent this refusal: its errors have a type of their own, and only a service names who
  * holds a lock. JSON, a request id or problem details of another type are no sign: gateways send these, too.
  */
-export const isRecognized = (answer: ClientResponse): boolean => isOwnProblem(answer) || namesHolder(answer);
+export const isRecognized = (response: ClientResponse): boolean => isOwnProblem(response) || namesHolder(response);
 
-export const isOwnProblem = (answer: ClientResponse): boolean =>
-  nameIn(objectIn(answer)['type'])?.startsWith(problemTypePrefix) === true;
+export const isOwnProblem = (response: ClientResponse): boolean =>
+  nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix) === true;
 
 /**
  * What gateways answer in place of a service: they have no route to it, want a login, or show a maintenance page. Some do so
@@ -20,5 +20,5 @@ export const isDisputed = (status: number): boolean =>
   [302, 303, 307, 401, 403, 404, 405, 409, 410, 412].includes(status);
 
 /** What gateways answer where they do not let an encoded slash through. */
-export const rejectsSlashes = (answer: ClientResponse): boolean =>
-  [400, 404, 405, 414].includes(answer.status) && !isRecognized(answer);
+export const rejectsSlashes = (response: ClientResponse): boolean =>
+  [400, 404, 405, 414].includes(response.status) && !isRecognized(response);

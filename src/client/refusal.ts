@@ -20,25 +20,25 @@ const idHeaders = [
 const maxIdLength = 128;
 
 /** The id by which the service or its proxy finds the request in its log. */
-function requestIdOf(answer: ClientResponse, texts: ServiceText): string | undefined {
-  const body = objectIn(answer);
+function requestIdOf(response: ClientResponse, texts: ServiceText): string | undefined {
+  const body = objectIn(response);
   const id =
     firstName(body, idNames) ??
     firstName(asObject(body['error']), idNames) ??
-    idHeaders.map((name) => headerOf(answer, name)).find((value) => value !== undefined);
+    idHeaders.map((name) => headerOf(response, name)).find((value) => value !== undefined);
   return id === undefined ? undefined : texts.line(id, maxIdLength);
 }
 
 /** RFC 6750 section 3.1. */
-function missingScopeOf(answer: ClientResponse, texts: ServiceText): string | undefined {
-  const challenge = headerOf(answer, 'www-authenticate') ?? '';
-  if (answer.status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge)) return undefined;
+function missingScopeOf(response: ClientResponse, texts: ServiceText): string | undefined {
+  const challenge = headerOf(response, 'www-authenticate') ?? '';
+  if (response.status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge)) return undefined;
   const [, scope] = /\bscope="([^"]+)"/i.exec(challenge) ?? [];
   return scope === undefined ? undefined : texts.line(scope, maxIdLength);
 }
 
-export function retryAfterHeader(answer: ClientResponse, serverNow: number): number | undefined {
-  return parseRetryAfter(headerOf(answer, 'retry-after'), serverNow);
+export function retryAfterHeader(response: ClientResponse, serverNow: number): number | undefined {
+  return parseRetryAfter(headerOf(response, 'retry-after'), serverNow);
 }
 
 /** Without user name, password and query, which may be secret. */
@@ -55,16 +55,19 @@ export interface RefusalContext {
 }
 
 /** What an answer without success says. */
-export function refusalOf(answer: ClientResponse, { baseUrl, serverNow, texts }: RefusalContext): Refused | Redirected {
-  const { status, body } = answer;
-  const requestId = requestIdOf(answer, texts);
+export function refusalOf(
+  response: ClientResponse,
+  { baseUrl, serverNow, texts }: RefusalContext,
+): Refused | Redirected {
+  const { status, body } = response;
+  const requestId = requestIdOf(response, texts);
   if (status >= 300 && status < 400) {
     return {
       kind: 'redirected',
       status,
       isRecognized: true,
       requestId,
-      target: redirectTarget(headerOf(answer, 'location'), baseUrl, texts),
+      target: redirectTarget(headerOf(response, 'location'), baseUrl, texts),
     };
   }
   const json = body.kind === 'json' ? body.value : null;
@@ -72,28 +75,33 @@ export function refusalOf(answer: ClientResponse, { baseUrl, serverNow, texts }:
   return {
     kind: 'refused',
     status,
-    sentStatus: answer.sentStatus,
+    sentStatus: response.sentStatus,
     isRecognized: true,
     requestId,
     words: body.kind === 'json' ? wordsOf(json, texts) : excerpt === '' ? undefined : excerpt,
     fields: fieldsOf(json, texts),
-    missingScope: missingScopeOf(answer, texts),
-    retryAfterMs: retryAfterHeader(answer, serverNow),
+    missingScope: missingScopeOf(response, texts),
+    retryAfterMs: retryAfterHeader(response, serverNow),
   };
 }
 
-export const notUnderstood = (answer: ClientResponse, texts: ServiceText, reason: string, excerpt = ''): Unusable => ({
+export const notUnderstood = (
+  response: ClientResponse,
+  texts: ServiceText,
+  reason: string,
+  excerpt = '',
+): Unusable => ({
   kind: 'not-understood',
-  status: answer.status,
-  requestId: requestIdOf(answer, texts),
+  status: response.status,
+  requestId: requestIdOf(response, texts),
   reason: texts.line(reason, 300),
   excerpt,
 });
 
 /** Why an answer of success is of no use where JSON was needed; undefined when it is JSON. */
-export function unusable(answer: ClientResponse, texts: ServiceText): Unusable | undefined {
-  const { status, body } = answer;
-  const common = { status, requestId: requestIdOf(answer, texts) };
+export function unusable(response: ClientResponse, texts: ServiceText): Unusable | undefined {
+  const { status, body } = response;
+  const common = { status, requestId: requestIdOf(response, texts) };
   switch (body.kind) {
     case 'json':
       return undefined;
@@ -111,17 +119,17 @@ export function unusable(answer: ClientResponse, texts: ServiceText): Unusable |
  * services answer; any other body without the resource may be a gateway's.
  */
 export function expectResource(
-  answer: ClientResponse,
+  response: ClientResponse,
   texts: ServiceText,
   resource: string,
   isIn: (body: JsonObject) => boolean,
 ): Unusable | undefined {
-  if (answer.body.kind === 'empty' && (answer.status === 201 || answer.status === 204)) return undefined;
-  const wrong = unusable(answer, texts);
-  if (wrong !== undefined || isIn(objectIn(answer))) return wrong;
-  const found = Object.keys(objectIn(answer)).join(', ');
+  if (response.body.kind === 'empty' && (response.status === 201 || response.status === 204)) return undefined;
+  const wrong = unusable(response, texts);
+  if (wrong !== undefined || isIn(objectIn(response))) return wrong;
+  const found = Object.keys(objectIn(response)).join(', ');
   return notUnderstood(
-    answer,
+    response,
     texts,
     `it contains no ${resource}`,
     texts.line(found && `an object with ${found}`, 200),

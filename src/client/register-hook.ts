@@ -52,17 +52,17 @@ export const createRegisterHook =
         headers: { 'idempotency-key': crypto.randomUUID() },
         body,
         secrets: secretsIn(body),
-        expect: (answer, texts) => expectResource(answer, texts, 'webhook', isHook),
+        expect: (response, texts) => expectResource(response, texts, 'webhook', isHook),
       },
       within,
     );
-    const { answer } = expectSuccess(result);
-    const hook = unwrapped(objectIn(answer));
+    const { response } = expectSuccess(result);
+    const hook = unwrapped(objectIn(response));
     const id = firstName(hook, idNames);
     const madeSecret = body.secret === undefined ? nameIn(hook['secret']) : undefined;
     return {
       hook_id: id === undefined ? undefined : plainName(id),
-      replaced: answer.status === 200,
+      replaced: response.status === 200,
       madeSecret,
     };
   };

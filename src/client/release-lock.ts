@@ -64,7 +64,7 @@ export function createReleaseLock(context: ClientContext) {
         otherTarget: slashes === 'encoded' && path.includes('/') ? raw : undefined,
         headers: { ...(condition !== undefined && { 'if-match': condition }) },
         attempts,
-        expect: (answer, texts) => expectResource(answer, texts, 'lock', namesLock),
+        expect: (response, texts) => expectResource(response, texts, 'lock', namesLock),
         async confirm() {
           const listed = await look(request, within);
           found = isGone(listed, proof) ? listed : undefined;
@@ -73,7 +73,7 @@ export function createReleaseLock(context: ClientContext) {
       },
       within,
     );
-    const isUnderstood = result.kind === 'answered' && (isSuccess(result.answer) || isRecognized(result.answer));
+    const isUnderstood = result.kind === 'answered' && (isSuccess(result.response) || isRecognized(result.response));
     if (isUnderstood && result.target === raw) slashes = 'raw';
     return { result, found };
   }
@@ -83,16 +83,16 @@ export function createReleaseLock(context: ClientContext) {
     const acquiredAt = Date.parse(holder?.acquired_at ?? '');
     const isLater = acquiredAt >= serverNow() - (clock() - result.sentAt);
     if (result.mayBeDone && isLater) return { kind: 'released' };
-    return { kind: 'lost', holder, error: result.refuse(result.answer) };
+    return { kind: 'lost', holder, error: result.refuse(result.response) };
   }
 
   /** What the list shows, where the answer alone proves nothing. */
   function classifyByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
     if (isGone(found, proof)) {
       if (found.kind === 'locked') return lost(result, found.lock);
-      return { kind: result.mayBeDone || isSuccess(result.answer) ? 'released' : 'absent' };
+      return { kind: result.mayBeDone || isSuccess(result.response) ? 'released' : 'absent' };
     }
-    return { kind: 'failed', error: found.kind === 'failed' ? found.error : result.refuse(result.answer) };
+    return { kind: 'failed', error: found.kind === 'failed' ? found.error : result.refuse(result.response) };
   }
 
   /** A service that has sent no ETag cannot match one. What is there now is released only if the list shows that it is ours. */
@@ -115,9 +115,9 @@ export function createReleaseLock(context: ClientContext) {
   ): Promise<ReleaseLockResult> {
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
     if (found !== undefined) return classifyByList(result, found, request);
-    const { answer, texts } = result;
-    if (isSuccess(answer)) return { kind: 'released' };
-    switch (answer.status) {
+    const { response, texts } = result;
+    if (isSuccess(response)) return { kind: 'released' };
+    switch (response.status) {
       case 404:
       case 410: {
         // It may be about the workspace, or about a wrong address.
@@ -126,9 +126,9 @@ export function createReleaseLock(context: ClientContext) {
         return classifyByList(result, listed, request);
       }
       case 412:
-        return lost(result, holderOf(answer, request.path, texts));
+        return lost(result, holderOf(response, request.path, texts));
       default:
-        return { kind: 'failed', error: result.refuse(answer) };
+        return { kind: 'failed', error: result.refuse(response) };
     }
   }
 
@@ -137,19 +137,24 @@ export function createReleaseLock(context: ClientContext) {
     const condition = conditionOf(proof);
     const sent = await send(request, condition, within);
     const { result, found } = sent;
-    if (result.kind === 'given-up' || found !== undefined || result.answer.status !== 412 || proof?.id === undefined) {
+    if (
+      result.kind === 'given-up' ||
+      found !== undefined ||
+      result.response.status !== 412 ||
+      proof?.id === undefined
+    ) {
       return judge(sent, request, within);
     }
     // A 412 about the lock with the very id that is meant: the service knows it by another tag than was sent.
-    const holder = holderOf(result.answer, path, result.texts);
+    const holder = holderOf(result.response, path, result.texts);
     const isOurs = holder?.id === proof.id;
-    const etag = etagOf(result.answer) ?? holder?.etag;
+    const etag = etagOf(result.response) ?? holder?.etag;
     if (isOurs && etag !== undefined && etag !== condition) {
       return judge(await send(request, etag, within), request, within);
     }
     const isInvented = proof.etag === undefined;
     if (isInvented && (isOurs || holder?.id === undefined)) return releaseUnconditionally(result, request, within);
-    return isOurs ? { kind: 'failed', error: result.refuse(result.answer) } : judge(sent, request, within);
+    return isOurs ? { kind: 'failed', error: result.refuse(result.response) } : judge(sent, request, within);
   };
 }
 

@@ -52,7 +52,7 @@ export function createRenewLock(context: ClientContext) {
         target: addresses.locks(request.workspace),
         headers: { 'idempotency-key': key, 'if-match': condition },
         body: { path: request.path, type: request.type, ttl: formatDuration(request.ttl) },
-        expect: (answer, texts) => expectResource(answer, texts, 'lock', namesLock),
+        expect: (response, texts) => expectResource(response, texts, 'lock', namesLock),
         async confirm({ status }) {
           // A login may be missing, and a success renewed something: nothing of that is a loss.
           if (![403, 404, 409, 410, 412].includes(status)) return false;
@@ -71,7 +71,7 @@ export function createRenewLock(context: ClientContext) {
     // When the request set out, by the clock of the server: the lock is renewed at that moment at the earliest.
     const from = serverNow() - (clock() - answered.sentAt);
     const lock = grantedIn(answered, request, () => from);
-    if (isAnother(answered.answer, request.proof, lock)) return { kind: 'replaced', lock };
+    if (isAnother(answered.response, request.proof, lock)) return { kind: 'replaced', lock };
     const { id = request.proof.id, etag = request.proof.etag } = lock;
     return { kind: 'renewed', lock: { ...lock, id, etag } };
   }
@@ -83,16 +83,16 @@ export function createRenewLock(context: ClientContext) {
     request: RenewLockRequest,
     within: CallLimits,
   ): Promise<RenewLockResult> {
-    const { answer, texts } = answered;
+    const { response, texts } = answered;
     const { proof } = request;
-    const error = answered.refuse(answer);
-    const holder = holderOf(answer, request.path, texts);
+    const error = answered.refuse(response);
+    const holder = holderOf(response, request.path, texts);
     const isSame = holder && isSameLock(proof, holder);
-    if (![403, 404, 410, 412].includes(answer.status) && listed === undefined) return { kind: 'refused', error };
+    if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return { kind: 'refused', error };
     // With the very id that is meant, it is still there: the service does not take the condition that was sent.
     if (isSame === true) return { kind: 'refused', error };
     // A service cannot match an ETag that it has never sent.
-    const isProof = answer.status === 412 ? proof.etag !== undefined || isSame === false : holder !== undefined;
+    const isProof = response.status === 412 ? proof.etag !== undefined || isSame === false : holder !== undefined;
     if (isProof) return { kind: 'lost', holder, error };
     const found = listed ?? (await look(request, within));
     if (!isGone(found, proof)) return { kind: 'refused', error };
@@ -105,7 +105,7 @@ export function createRenewLock(context: ClientContext) {
     within: CallLimits,
   ): Promise<RenewLockResult> {
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
-    return isSuccess(result.answer) ? renewed(result, request) : refusal(result, found, request, within);
+    return isSuccess(result.response) ? renewed(result, request) : refusal(result, found, request, within);
   }
 
   return async (request: RenewLockRequest, within: CallLimits): Promise<RenewLockResult> => {
@@ -114,12 +114,12 @@ export function createRenewLock(context: ClientContext) {
     if (condition === undefined) throw new Error(`Nothing tells the lock on ${path} from another.`);
     const sent = await send(request, condition, idempotencyKey, within);
     const { result } = sent;
-    if (result.kind === 'given-up' || result.answer.status !== 412 || proof.id === undefined) {
+    if (result.kind === 'given-up' || result.response.status !== 412 || proof.id === undefined) {
       return judge(sent, request, within);
     }
     // A 412 about the lock with the very id that is meant: an attempt without an answer has renewed it, and its ETag.
-    const holder = holderOf(result.answer, path, result.texts);
-    const etag = etagOf(result.answer) ?? holder?.etag;
+    const holder = holderOf(result.response, path, result.texts);
+    const etag = etagOf(result.response) ?? holder?.etag;
     if (holder?.id !== proof.id || etag === undefined || etag === condition) return judge(sent, request, within);
     return judge(await send(request, etag, crypto.randomUUID(), within), request, within);
   };

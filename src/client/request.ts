@@ -34,9 +34,9 @@ export interface Request {
   /** Secrets in the request itself. */
   readonly secrets?: readonly string[];
   /** Why a success is not the resource that was asked for; undefined if it is. By default any success is. */
-  readonly expect?: ((answer: ClientResponse, texts: ServiceText) => Unusable | undefined) | undefined;
+  readonly expect?: ((response: ClientResponse, texts: ServiceText) => Unusable | undefined) | undefined;
   /** Whether something else shows the result, though the answer may be a gateway's. */
-  readonly confirm?: ((answer: ClientResponse, within: CallLimits) => Promise<boolean>) | undefined;
+  readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<boolean>) | undefined;
 }
 
 export interface CallContext {
@@ -47,13 +47,13 @@ export interface CallContext {
   readonly sentAt: number;
   fail(failure: RequestFailure): ServiceError;
   /** Of an answer that is none of success. */
-  refuse(answer: ClientResponse): ServiceError;
+  refuse(response: ClientResponse): ServiceError;
   /** The spelling that was sent last. */
   readonly target: string;
 }
 
 /** The last answer, whatever its status: the service's own, or confirmed. All retries have been made. */
-export type AnsweredCall = CallContext & { readonly kind: 'answered'; readonly answer: ClientResponse };
+export type AnsweredCall = CallContext & { readonly kind: 'answered'; readonly response: ClientResponse };
 
 export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-up'; readonly error: ServiceError });
 
@@ -102,6 +102,6 @@ export interface ClientContext {
 /** Throws what a call failed with, if it did. */
 export function expectSuccess(result: CallResult): AnsweredCall {
   if (result.kind === 'given-up') throw result.error;
-  if (!isSuccess(result.answer)) throw result.refuse(result.answer);
+  if (!isSuccess(result.response)) throw result.refuse(result.response);
   return result;
 }

@@ -101,13 +101,13 @@ function sinceOf(deprecation: string): string {
 }
 
 /** What the headers Deprecation (RFC 9745) and Sunset (RFC 8594) say, as a sentence. */
-export function deprecationIn(answer: ClientResponse, texts: ServiceText): string | undefined {
-  const deprecation = headerOf(answer, 'deprecation');
-  const sunset = headerOf(answer, 'sunset');
+export function deprecationIn(response: ClientResponse, texts: ServiceText): string | undefined {
+  const deprecation = headerOf(response, 'deprecation');
+  const sunset = headerOf(response, 'sunset');
   if (deprecation === undefined && sunset === undefined) return undefined;
   const outdated = deprecation === undefined ? '' : ` is deprecated${sinceOf(deprecation)}`;
   const ending = sunset === undefined ? '' : ` ends on ${sunset}`;
-  const links = parseLinks(headerOf(answer, 'link'));
+  const links = parseLinks(headerOf(response, 'link'));
   const more = links.get('deprecation') ?? links.get('sunset');
   const what = [outdated, ending].filter((part) => part !== '').join(' and');
   return texts.line(
@@ -119,10 +119,10 @@ export function deprecationIn(answer: ClientResponse, texts: ServiceText): strin
 /** Warns the first time. */
 export function warnOfDeprecation(
   warn: (sentence: string) => void,
-): (answer: ClientResponse, texts: ServiceText) => void {
+): (response: ClientResponse, texts: ServiceText) => void {
   let warned = false;
-  return (answer, texts) => {
-    const sentence = warned ? undefined : deprecationIn(answer, texts);
+  return (response, texts) => {
+    const sentence = warned ? undefined : deprecationIn(response, texts);
     if (sentence === undefined) return;
     warned = true;
     warn(sentence);

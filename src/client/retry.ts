@@ -9,7 +9,7 @@ import type { RequestFailure, ServiceError } from './service-error.ts';
 
 export type AttemptResult =
   /** An answer that another attempt would not change. */
-  | { readonly kind: 'answered'; readonly answer: ClientResponse }
+  | { readonly kind: 'answered'; readonly response: ClientResponse }
   | {
       readonly kind: 'failed';
       readonly failure: RequestFailure;
@@ -34,22 +34,22 @@ function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): R
 interface ResponseContext extends RefusalContext {
   readonly keyMayHaveArrived: boolean;
   readonly expect: Request['expect'];
-  readonly isRecognized: (answer: ClientResponse) => boolean;
+  readonly isRecognized: (response: ClientResponse) => boolean;
 }
 
-export function classifyResponse(answer: ClientResponse, context: ResponseContext): AttemptResult {
-  const { status } = answer;
-  if (isSuccess(answer)) {
-    const failure = context.expect?.(answer, context.texts);
-    return failure === undefined ? { kind: 'answered', answer } : unrecognized(answer, failure);
+export function classifyResponse(response: ClientResponse, context: ResponseContext): AttemptResult {
+  const { status } = response;
+  if (isSuccess(response)) {
+    const failure = context.expect?.(response, context.texts);
+    return failure === undefined ? { kind: 'answered', response } : unrecognized(response, failure);
   }
-  const stillRunning = isStillRunning(answer, context.keyMayHaveArrived);
+  const stillRunning = isStillRunning(response, context.keyMayHaveArrived);
   const isTransientResponse = stillRunning || isTransientStatus(status);
-  if (!isTransientResponse && isDisputed(status) && !context.isRecognized(answer)) {
-    return unrecognized(answer, { ...refusalOf(answer, context), isRecognized: false });
+  if (!isTransientResponse && isDisputed(status) && !context.isRecognized(response)) {
+    return unrecognized(response, { ...refusalOf(response, context), isRecognized: false });
   }
-  if (!isTransientResponse) return { kind: 'answered', answer };
-  const failure = refusalOf(answer, context);
+  if (!isTransientResponse) return { kind: 'answered', response };
+  const failure = refusalOf(response, context);
   const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
   return {
     kind: 'failed',
@@ -62,29 +62,29 @@ export function classifyResponse(answer: ClientResponse, context: ResponseContex
 }
 
 /** It proves nothing, not even that the service has done nothing. */
-const unrecognized = (answer: ClientResponse, failure: RequestFailure): AttemptResult => ({
+const unrecognized = (response: ClientResponse, failure: RequestFailure): AttemptResult => ({
   kind: 'failed',
   failure,
   mayBeDone: true,
   // It would be received once more.
   retry: failure.kind === 'too-large' ? undefined : 'failed',
   retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
-  unrecognized: answer,
+  unrecognized: response,
 });
 
 /**
  * Whether a 409 says that an earlier request with the same Idempotency-Key is still at work. Where it names neither
  * that nor a lock, this is only believed of a key that can have arrived before: for a new one it would be a riddle.
  */
-export function isStillRunning(answer: ClientResponse, keyMayHaveArrived: boolean): boolean {
-  if (answer.status !== 409) return false;
-  const body = objectIn(answer);
+export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
+  if (response.status !== 409) return false;
+  const body = objectIn(response);
   const type = nameIn(body['type']) ?? '';
-  if (isOwnProblem(answer)) return type === `${problemTypePrefix}request-in-progress`;
-  if (namesHolder(answer)) return false;
+  if (isOwnProblem(response)) return type === `${problemTypePrefix}request-in-progress`;
+  if (namesHolder(response)) return false;
   const words = `${type} ${rawWordsOf(body) ?? ''}`;
   if (/idempoten/i.test(words) && /progress|running|outstanding|process|concurrent/i.test(words)) return true;
-  return keyMayHaveArrived && headerOf(answer, 'retry-after') !== undefined;
+  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
 }
 
 const firstBackoffMs = 500;

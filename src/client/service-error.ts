@@ -268,10 +268,10 @@ function adviceOn(failure: RequestFailure): string {
 }
 
 function requestText({ method, path, attempts }: FailedCall, failure: RequestFailure): string {
-  const answer = answerIn(failure);
-  const sent = answer?.kind === 'refused' ? (answer.sentStatus ?? answer.status) : answer?.status;
+  const response = answerIn(failure);
+  const sent = response?.kind === 'refused' ? (response.sentStatus ?? response.status) : response?.status;
   const status = sent && `: ${sent} ${STATUS_CODES[sent] ?? ''}`.trimEnd();
-  const id = answer?.requestId === undefined ? '' : `, request id ${answer.requestId}`;
+  const id = response?.requestId === undefined ? '' : `, request id ${response.requestId}`;
   const tried = attempts > 1 ? `, ${attempts} attempts` : '';
   return `${method} ${path}${status ?? ''}${id}${tried}`;
 }

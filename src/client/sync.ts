@@ -134,28 +134,28 @@ export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
   return isSafe && username === '' && password === '' ? href : undefined;
 }
 
-const syncIn = (answer: ClientResponse): JsonObject => {
-  const body = objectIn(answer);
+const syncIn = (response: ClientResponse): JsonObject => {
+  const body = objectIn(response);
   return [body['sync'], body['data']].find(isObject) ?? body;
 };
 
-function expectSync(answer: ClientResponse, texts: ServiceText): Unusable | undefined {
-  const isSync = firstName(syncIn(answer), [...idNames, ...statusNames]) !== undefined;
-  return isSync ? undefined : (unusable(answer, texts) ?? notUnderstood(answer, texts, 'there is no sync in it'));
+function expectSync(response: ClientResponse, texts: ServiceText): Unusable | undefined {
+  const isSync = firstName(syncIn(response), [...idNames, ...statusNames]) !== undefined;
+  return isSync ? undefined : (unusable(response, texts) ?? notUnderstood(response, texts, 'there is no sync in it'));
 }
 
 export function createSync({ call, addresses, baseUrl, serverNow }: ClientContext) {
-  function reportOf({ answer, texts }: AnsweredCall): SyncReport {
-    const body = syncIn(answer);
+  function reportOf({ response, texts }: AnsweredCall): SyncReport {
+    const body = syncIn(response);
     return {
       ...readSync(body, texts),
       clone_url: cloneUrlIn(body, baseUrl),
-      retryAfterMs: retryAfterHeader(answer, serverNow()),
+      retryAfterMs: retryAfterHeader(response, serverNow()),
     };
   }
 
-  function progressOf({ answer, texts }: AnsweredCall, from: string): StartedSync['progress'] {
-    const named = [headerOf(answer, 'location'), firstName(syncIn(answer), ['status_url', 'statusUrl'])];
+  function progressOf({ response, texts }: AnsweredCall, from: string): StartedSync['progress'] {
+    const named = [headerOf(response, 'location'), firstName(syncIn(response), ['status_url', 'statusUrl'])];
     const followed = named
       .filter((address) => address !== undefined)
       .map((address) => resolveLink(address, from, baseUrl));

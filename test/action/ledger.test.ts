@@ -295,7 +295,7 @@ describe('what a step has to answer for', () => {
         for (const { key } of unanswered) {
           const later = entries.slice(entries.findLastIndex((each) => each.kind === 'intent' && each.key === key));
           const answers = later.filter((each) => each.kind === 'granted' || each.kind === 'denied');
-          expect(answers.map((answer) => answer.key)).not.toContain(key);
+          expect(answers.map((response) => response.key)).not.toContain(key);
         }
       }),
       { numRuns: 500 },

@@ -63,8 +63,8 @@ describe('a wrong base URL', () => {
     ['nginx', raw(400, '<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>', html)],
     ['Caddy', raw(400, 'Client sent an HTTP request to an HTTPS server.\n')],
     ['Apache', raw(400, "<html>Reason: You're speaking plain HTTP to an SSL-enabled server port.</html>", html)],
-  ])('with plain http for a port of %s that speaks https is named as that', async (_, answer) => {
-    const { client } = await clientOf(answer);
+  ])('with plain http for a port of %s that speaks https is named as that', async (_, response) => {
+    const { client } = await clientOf(response);
     expect((await errorOf(client.ask())).message).toContain(
       '. This port expects https: begin the base URL with https:// (GET /v1/workspaces: 400 Bad Request',
     );
@@ -74,8 +74,8 @@ describe('a wrong base URL', () => {
     ['a page', page(404)],
     ['a program without a word', raw(404, '')],
     ['a framework', json(404, { message: 'Cannot GET /wrong/v1/workspaces' })],
-  ])('that leads nowhere is suspected when %s says so', async (_, answer) => {
-    const { client } = await clientOf(answer, { retries: 0 });
+  ])('that leads nowhere is suspected when %s says so', async (_, response) => {
+    const { client } = await clientOf(response, { retries: 0 });
     expect((await errorOf(client.ask())).message).toContain(
       ' Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place (GET /v1/workspaces: 404 Not Found',
     );

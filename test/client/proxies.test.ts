@@ -18,9 +18,9 @@ beforeEach(() => {
 });
 
 /** A server behind a proxy that the environment names, perhaps with credentials, and a client of it. */
-async function behindProxy(answer = fine, credentials = '', options: OtherServerOptions = {}) {
+async function behindProxy(response = fine, credentials = '', options: OtherServerOptions = {}) {
   const proxy = await startConnectProxy();
-  const server = await startOtherServer(answer, options);
+  const server = await startOtherServer(response, options);
   const scheme = options.tls === undefined ? 'http' : 'https';
   vi.stubEnv(`${scheme}_proxy`, proxy.address.replace('//', `//${credentials}`));
   return { proxy, server, client: testClient(`${scheme}://${name}:${server.port}/v1`) };

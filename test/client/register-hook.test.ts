@@ -7,8 +7,8 @@ import { clientOf, errorOf, game } from './test-client.ts';
 const url = 'https://ci.example.com/hook';
 const secret = 'whsec_abc';
 
-const register = async (answer: Answer, more: Partial<RegisterHookRequest> = {}) => {
-  const { server, client } = await clientOf(answer);
+const register = async (response: Answer, more: Partial<RegisterHookRequest> = {}) => {
+  const { server, client } = await clientOf(response);
   return { server, hook: client.registerHook({ workspace: game, url, ...more }, client.within()) };
 };
 
@@ -36,16 +36,16 @@ describe('a hook is registered', () => {
     ['its address', json(201, { url }), {}, unnamed],
     ['a secret that the service made', json(201, { id: 'h1', secret }), {}, { ...named, madeSecret: secret }],
     ['the secret that was given', json(201, { id: 'h1', secret }), { secret }, named],
-  ])('by an answer of %s', async (_, answer, more, expected) => {
-    expect(await (await register(answer, more)).hook).toEqual(expected);
+  ])('by an answer of %s', async (_, response, more, expected) => {
+    expect(await (await register(response, more)).hook).toEqual(expected);
   });
 
   test.each([
     ['a page', page(200), 'not-json'],
     ['a word', raw(201, 'created'), 'not-json'],
     ['other JSON', json(200, { status: 'maintenance' }), 'not-understood'],
-  ])('not by %s, which may be the answer of a gateway', async (_, answer, kind) => {
-    expect((await errorOf((await register(answer)).hook)).failure.kind).toBe(kind);
+  ])('not by %s, which may be the answer of a gateway', async (_, response, kind) => {
+    expect((await errorOf((await register(response)).hook)).failure.kind).toBe(kind);
   });
 });
 

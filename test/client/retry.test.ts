@@ -19,7 +19,7 @@ describe('an answer', () => {
   test('that another attempt would not change is the last', () => {
     const client = [400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 415, 418, 422, 423, 431, 451];
     for (const status of [200, 201, 204, 302, ...client, 600]) {
-      expect(judged(status)).toMatchObject({ kind: 'answered', answer: { status } });
+      expect(judged(status)).toMatchObject({ kind: 'answered', response: { status } });
     }
   });
 

@@ -72,8 +72,8 @@ export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}
 }
 
 /** A server that answers so, and a client of it. */
-export async function clientOf(answer: Answer, options?: Partial<ClientOptions>) {
-  const server = await startOtherServer(answer);
+export async function clientOf(response: Answer, options?: Partial<ClientOptions>) {
+  const server = await startOtherServer(response);
   return { server, client: testClient(server.baseUrl, options) };
 }
 

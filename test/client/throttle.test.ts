@@ -46,7 +46,7 @@ function play(load: Load, tells = true) {
     let underWay = 0;
     let waits = false;
 
-    function answer(sentAt: number, { kind, headers, ...more }: ReturnType<typeof admit>): void {
+    function response(sentAt: number, { kind, headers, ...more }: ReturnType<typeof admit>): void {
       underWay -= 1;
       throttle.ended();
       const status = tells ? rateLimitIn(headers, now) : undefined;
@@ -83,7 +83,7 @@ function play(load: Load, tells = true) {
         const half = () => latencyMs * (0.25 + random() / 2);
         after(half(), () => {
           const admission = admit('token');
-          after(half(), () => answer(sentAt, admission));
+          after(half(), () => response(sentAt, admission));
         });
       }
     }

@@ -49,13 +49,13 @@ async function syncSample(): Promise<{ readonly sync_id: string; readonly receiv
 async function signIn(): Promise<string> {
   const { origin } = new URL(service.baseUrl);
   const body = new URLSearchParams({ token: service.token, to: '/' });
-  const answer = await fetch(`${origin}/sign-in`, { method: 'POST', headers: { origin }, body, redirect: 'manual' });
-  return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const response = await fetch(`${origin}/sign-in`, { method: 'POST', headers: { origin }, body, redirect: 'manual' });
+  return response.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
 async function isSignedIn(cookie: string): Promise<boolean> {
-  const answer = await fetch(new URL('/', service.baseUrl), { headers: { cookie }, redirect: 'manual' });
-  return answer.status === 200;
+  const response = await fetch(new URL('/', service.baseUrl), { headers: { cookie }, redirect: 'manual' });
+  return response.status === 200;
 }
 
 /** Two locks, a token, a hook, a finished sync, a lock released by force, and a dashboard session. */

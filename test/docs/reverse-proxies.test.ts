@@ -115,12 +115,12 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
       },
     });
     sent.end(body);
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    const content = await text(answer);
-    const isJson = answer.headers['content-type']?.includes('json') === true;
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const content = await text(response);
+    const isJson = response.headers['content-type']?.includes('json') === true;
     return {
-      status: answer.statusCode ?? 0,
-      headers: answer.headers,
+      status: response.statusCode ?? 0,
+      headers: response.headers,
       text: content,
       body: isJson ? JSON.parse(content) : null,
     };

@@ -39,9 +39,9 @@ async function startNginx(first: number, second: number) {
       headers: { 'content-length': body.length },
     });
     sent.end(body);
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    answer.resume();
-    return answer.statusCode ?? 0;
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode ?? 0;
   };
 }
 

@@ -235,9 +235,9 @@ type Instead = NonNullable<GitHubApiOptions['instead']>;
 const busy = { message: 'You have exceeded a secondary rate limit. Please wait.' };
 const permission = (name: string): RegExp => new RegExp(`Give the job the permission \`${name}: read\`, below`, 'i');
 const always =
-  (answer: Answer): Instead =>
+  (response: Answer): Instead =>
   () =>
-    answer;
+    response;
 const ofList =
   (answerTo: (url: string, host: string | undefined) => Answer): Instead =>
   ({ url, headers }) =>
@@ -297,11 +297,11 @@ describe.each(forms(['GitHub']))('%s', () => {
   test.each<[string, Answer]>([
     ['a failure', htmlPage(502)],
     ['a limit with 403', json(403, busy, { 'retry-after': '0' })],
-  ])('is asked again after %s', async (_, answer) => {
+  ])('is asked again after %s', async (_, response) => {
     let asked = 0;
     const instead = (): Answer | undefined => {
       asked += 1;
-      return asked === 1 ? answer : undefined;
+      return asked === 1 ? response : undefined;
     };
     const { run } = await guard({ ...ofPull(modified('a')), instead }, { locked: ['a'] });
     const result = await run();

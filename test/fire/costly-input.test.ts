@@ -49,8 +49,11 @@ test('paths and names of marks in the wrong order keep nobody waiting', async ()
   const statuses: number[] = [];
   const slowest = await slowestAnswerDuring(service, async () => {
     for (const path of [marks, `Content/${marks}`, marks]) {
-      const answer = await service.ask('POST', locks, { token: secret, json: { path, type: 'exclusive', ttl: '1h' } });
-      statuses.push(answer.status);
+      const response = await service.ask('POST', locks, {
+        token: secret,
+        json: { path, type: 'exclusive', ttl: '1h' },
+      });
+      statuses.push(response.status);
     }
     // Encoded, fewer of them are the largest form.
     const name = marks.slice(35_000, 45_000);
@@ -73,8 +76,8 @@ test.each([
   ['many such paths', `[${repeated(`"a${'\u0345\u0327'.repeat(1_000)}",`, 8 * megabyte)}"b"]`],
   ['a page of scripts that do not end', `<html>${repeated('<script>', 8 * megabyte)}`],
   ['short texts', `[${repeated('"abcdefghijk",', 8 * megabyte)}1]`],
-])('a step whose answer is 8 MB of %s ends within its time', async (_name, answer) => {
-  const server = await startOtherServer(raw(200, answer));
+])('a step whose answer is 8 MB of %s ends within its time', async (_name, response) => {
+  const server = await startOtherServer(raw(200, response));
   const job = await startJob({
     env: { WORKSPACE_BASE_URL: server.baseUrl, WORKSPACE_TOKEN: 'wsa_0123456789', WORKSPACE_ID: 'game' },
   });

@@ -94,7 +94,7 @@ const kept = (service: string): fc.Arbitrary<string> =>
 const answers = fc.array(
   fc.oneof(
     fc.constantFrom('HTTP/1.1 204 x\r\n\r\n', 'HTTP/1.1 404 x\r\nconnection: close\r\n\r\n'),
-    hostile.answer(fc.constantFrom(200, 201, 204, 403, 404, 409, 412, 422), fc.oneof(hostile.lock, hostile.problem)),
+    hostile.response(fc.constantFrom(200, 201, 204, 403, 404, 409, 412, 422), fc.oneof(hostile.lock, hostile.problem)),
   ),
   { minLength: 1, maxLength: 3 },
 );

@@ -8,15 +8,15 @@ import * as hostile from './hostile.ts';
 
 const steps = openAnsweredSteps();
 
-const { answer, status, noise, anyJson } = hostile;
+const { response, status, noise, anyJson } = hostile;
 const named = fc.oneof(fc.constantFrom({ id: 'game' }), hostile.lock, hostile.value);
 const good = fc.constantFrom(200, 200, 201, 202, 204);
 
 /** What may come back for any request. */
 const anything = fc.oneof(
-  { weight: 3, arbitrary: answer(status, anyJson) },
+  { weight: 3, arbitrary: response(status, anyJson) },
   { weight: 1, arbitrary: noise },
-  { weight: 2, arbitrary: answer(status, hostile.problem) },
+  { weight: 2, arbitrary: response(status, hostile.problem) },
 );
 
 const mostly = (usual: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
@@ -41,7 +41,7 @@ const readers: readonly (readonly [As<FigureName>, readonly Inputs[], fc.Arbitra
       { INPUT_OPERATION: 'check', INPUT_LOCKS: '[{"path":"a","etag":"\\"1\\""},{"path":"b/c"},{"path":"b/d"}]' },
     ],
     mostly(
-      answer(
+      response(
         fc.constant(200),
         fc.oneof(
           hostile.page('workspaces', named),
@@ -59,7 +59,7 @@ const readers: readonly (readonly [As<FigureName>, readonly Inputs[], fc.Arbitra
       { INPUT_OPERATION: 'lock', INPUT_PATH: 'a' },
       { INPUT_OPERATION: 'unlock', INPUT_PATH: 'a\nb/c' },
     ],
-    mostly(answer(status, hostile.problem)),
+    mostly(response(status, hostile.problem)),
   ],
   [
     'the status of a sync',
@@ -68,7 +68,7 @@ const readers: readonly (readonly [As<FigureName>, readonly Inputs[], fc.Arbitra
       { INPUT_OPERATION: 'sync', INPUT_BRANCH: 'main' },
     ],
     mostly(
-      answer(
+      response(
         good,
         hostile.sync,
         hostile.headers.map((headers) => ({ location: '/v1/progress', ...headers })),
@@ -82,12 +82,12 @@ const readers: readonly (readonly [As<FigureName>, readonly Inputs[], fc.Arbitra
       { INPUT_OPERATION: 'lock', INPUT_PATH: 'a\nb', INPUT_WAIT: '20s', INPUT_RETRIES: '1' },
       { INPUT_OPERATION: 'unlock', INPUT_LOCKS: '[{"path":"a","etag":"\\"1\\""},{"path":"b"}]' },
     ],
-    mostly(answer(fc.oneof(good, fc.constantFrom(404, 409, 412, 423)), fc.oneof(hostile.lock, hostile.problem))),
+    mostly(response(fc.oneof(good, fc.constantFrom(404, 409, 412, 423)), fc.oneof(hostile.lock, hostile.problem))),
   ],
   [
     'hooks',
     [{ INPUT_OPERATION: 'register-hook', 'INPUT_HOOK-URL': 'https://ci.example.com/hook' }],
-    mostly(answer(good, hostile.hook)),
+    mostly(response(good, hostile.hook)),
   ],
 ];
 

@@ -203,7 +203,7 @@ const statuses = [200, 201, 202, 204, 301, 303, 304, 400, 401, 403, 404, 405, 40
 export const status = fc.constantFrom(...statuses, 425, 429, 500, 502, 503, 504, 299, 599, 199, 999);
 
 /** A whole answer, as it goes over the wire. */
-export const answer = (
+export const response = (
   code: fc.Arbitrary<number>,
   body: fc.Arbitrary<unknown>,
   fields: fc.Arbitrary<Record<string, string>> = headers,

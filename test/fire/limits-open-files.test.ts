@@ -30,7 +30,7 @@ test('more connections than files may be open: those that are there are served, 
   const over = async (method: string, target: string, json?: unknown): Promise<RawAnswer> => {
     const body = json === undefined ? {} : { headers: ['Content-Type: application/json'], body: JSON.stringify(json) };
     await first.send(writeRequest({ method, target, token: service.token, ...body }));
-    return first.answer();
+    return first.response();
   };
   expect((await over('GET', '/healthz')).status).toBe(200);
   const others = await Promise.all(Array.from({ length: 200 }, () => connectRaw(port)));
@@ -52,7 +52,9 @@ test('more connections than files may be open: those that are there are served, 
   measured('processor time of a second meanwhile', (await cpu()) - cpuBefore);
 
   for (const connection of [first, ...others]) connection.close();
-  await expect.poll(() => lock('afterwards').then((answer) => answer.status, String), { timeout: 20_000 }).toBe(201);
+  await expect
+    .poll(() => lock('afterwards').then((response) => response.status, String), { timeout: 20_000 })
+    .toBe(201);
   expect((await sync()).status).toBe('succeeded');
   const dropped = await metric('workspace_http_connections_dropped_total');
   measured('connections that were turned away, with no file left for them', dropped);
@@ -70,7 +72,7 @@ test('no file left at all: syncs fail with a sentence, nothing ends the service,
   const over = async (method: string, target: string, body?: string): Promise<RawAnswer> => {
     const headers = ['Content-Type: application/json'];
     await connection.send(writeRequest({ method, target, token: service.token, headers, ...(body && { body }) }));
-    return connection.answer();
+    return connection.response();
   };
   expect((await over('GET', '/readyz')).status).toBe(200);
   const files = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
@@ -97,7 +99,9 @@ test('no file left at all: syncs fail with a sentence, nothing ends the service,
   for (const other of others) other?.close();
 
   await limit(usual.trim());
-  await expect.poll(() => lock('afterwards').then((answer) => answer.status, String), { timeout: 20_000 }).toBe(201);
+  await expect
+    .poll(() => lock('afterwards').then((response) => response.status, String), { timeout: 20_000 })
+    .toBe(201);
   expect((await sync()).status).toBe('succeeded');
   connection.close();
 

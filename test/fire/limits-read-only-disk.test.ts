@@ -69,8 +69,8 @@ test('a disk that the system makes read-only because of its errors: writes are 5
 
   // As when the disk reports an error (ext4(5), errors=remount-ro).
   await disk.run('mount', '-o', 'remount,abort', disk.folder);
-  for (const answer of [await lock('after'), await lock('after'), await release('before-00'), await triggerSync()]) {
-    expect([answer.status, answer.body.detail]).toEqual([
+  for (const response of [await lock('after'), await lock('after'), await release('before-00'), await triggerSync()]) {
+    expect([response.status, response.body.detail]).toEqual([
       503,
       expect.stringMatching(/read-only|disk reports an error/),
     ]);

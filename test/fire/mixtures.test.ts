@@ -96,8 +96,8 @@ async function expectTrue(ground: Ground, sides: readonly Side[]): Promise<void>
   for (const { path, id } of counted) expect(there).toContainEqual(expect.objectContaining({ path, id }));
   expect(new Set(counted.map(({ path }) => path)).size).toBe(counted.length);
   const granted = ground.proxy.passed.filter((one) => isLocking(one) && one.status === 201);
-  const fences = new Map(granted.map(({ answer }) => [JSON.parse(answer).fence, JSON.parse(answer).id]));
-  expect(fences.size).toBe(new Set(granted.map(({ answer }) => JSON.parse(answer).id)).size);
+  const fences = new Map(granted.map(({ response }) => [JSON.parse(response).fence, JSON.parse(response).id]));
+  expect(fences.size).toBe(new Set(granted.map(({ response }) => JSON.parse(response).id)).size);
   expect((await ground.hooks()).length).toBeLessThanOrEqual(1);
 }
 

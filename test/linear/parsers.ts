@@ -143,7 +143,7 @@ const incoming = (headers: Readonly<Record<string, string>>) =>
     socket: { remoteAddress: '127.0.0.1' },
   }) as unknown as IncomingMessage;
 
-const answer = (status: number, value: Parameters<typeof wordsOf>[0], headers = {}) => ({
+const response = (status: number, value: Parameters<typeof wordsOf>[0], headers = {}) => ({
   status,
   headers,
   body: { kind: 'json' as const, value, byteLength: 0 },
@@ -215,15 +215,15 @@ export const parsers: readonly Parser[] = [
   row('client/clock.ts dateOf', (text) => dateOf({ date: text, age: text }), '('),
   row('client/clock.ts timestampIn', timestampIn, ['2026-03-01T00:00:00.', '0', 'x'], ['mon', '(', '']),
   row('client/response.ts deprecationIn', (text) =>
-    deprecationIn(answer(200, null, { deprecation: text, link: text }), texts),
+    deprecationIn(response(200, null, { deprecation: text, link: text }), texts),
   ),
   row('client/refusal.ts wordsOf fieldsOf', (text) => [
     wordsOf({ error: text, message: text }, texts),
     fieldsOf({ errors: [{ field: text, detail: text }] }, texts),
   ]),
-  row('client/retry.ts isStillRunning', (text) => isStillRunning(answer(409, { title: text }), true)),
+  row('client/retry.ts isStillRunning', (text) => isStillRunning(response(409, { title: text }), true)),
   row('client/refusal.ts refusalOf', (text) =>
-    refusalOf(answer(403, { detail: text }, { 'www-authenticate': `error="insufficient_scope", scope="${text}` }), {
+    refusalOf(response(403, { detail: text }, { 'www-authenticate': `error="insufficient_scope", scope="${text}` }), {
       baseUrl: new URL('https://assets.example'),
       serverNow: 0,
       texts,

@@ -22,7 +22,7 @@ export interface Passing {
 export interface Passed extends Passing {
   /** Of the service; undefined when it never got there. */
   readonly status: number | undefined;
-  readonly answer: string;
+  readonly response: string;
   readonly answeredAt: number | undefined;
 }
 
@@ -215,9 +215,9 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
     new Promise((resolve, reject) => {
       const onward = httpRequest(
         { host: '127.0.0.1', port, method, path: url, headers: onwardHeaders(headers), agent },
-        (answer) => {
-          buffer(answer).then(
-            (bytes) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: bytes }),
+        (response) => {
+          buffer(response).then(
+            (bytes) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes }),
             reject,
           );
         },
@@ -227,7 +227,7 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
     });
 
   async function pass(passing: Passing, response: ServerResponse): Promise<void> {
-    const index = passed.push({ ...passing, status: undefined, answer: '', answeredAt: undefined }) - 1;
+    const index = passed.push({ ...passing, status: undefined, response: '', answeredAt: undefined }) - 1;
     const fault = faultOf(passing);
     const cut = (): void => void response.socket?.resetAndDestroy();
     // Its clock is that of the service.
@@ -248,7 +248,7 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
     }
     const answered = await askService(passing);
     const { status, body } = answered;
-    passed[index] = { ...passing, status, answer: body.toString(), answeredAt: performance.now() };
+    passed[index] = { ...passing, status, response: body.toString(), answeredAt: performance.now() };
     switch (fault?.kind) {
       case 'done-then-cut':
         return cut();

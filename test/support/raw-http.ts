@@ -19,7 +19,7 @@ export interface RawConnection {
   /** Fulfilled when the bytes are with the operating system, rejected when the other side has cut the connection. */
   send(bytes: string | Uint8Array): Promise<void>;
   /** The next answer; rejected when the connection ends without one. */
-  answer(to?: { readonly head: boolean }): Promise<RawAnswer>;
+  response(to?: { readonly head: boolean }): Promise<RawAnswer>;
   /** Fulfilled when the other side has closed the connection. */
   readonly closed: Promise<void>;
   close(): void;
@@ -95,15 +95,15 @@ export async function connectRaw(port: number): Promise<RawConnection> {
       new Promise((resolve, reject) => {
         socket.write(bytes, (error) => (error ? reject(error) : resolve()));
       }),
-    async answer({ head: toHead } = { head: false }) {
+    async response({ head: toHead } = { head: false }) {
       for (;;) {
         const head = readHead(received);
         if (head !== undefined) {
           const end = head.end + bodyLength(head, toHead);
           if (received.length >= end) {
-            const answer = answerOf(head, received.subarray(head.end, end));
+            const response = answerOf(head, received.subarray(head.end, end));
             received = received.subarray(end);
-            return answer;
+            return response;
           }
         }
         if (ended) throw new Error('The connection was closed without an answer.');
@@ -147,7 +147,7 @@ export async function askRaw(
   const connection = await connectRaw(port);
   try {
     await connection.send(bytes);
-    return await connection.answer(to);
+    return await connection.response(to);
   } finally {
     connection.close();
   }

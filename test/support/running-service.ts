@@ -102,16 +102,16 @@ export async function ask(base: string, method: string, path: string, given: Ask
     },
   });
   asked.end(body);
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  const isEndless = given.mayBeEndless === true && answer.headers['content-type'] === 'text/event-stream';
-  if (isEndless) answer.destroy();
-  const text = isEndless ? '' : await readText(answer);
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const isEndless = given.mayBeEndless === true && response.headers['content-type'] === 'text/event-stream';
+  if (isEndless) response.destroy();
+  const text = isEndless ? '' : await readText(response);
   const fields = new Headers();
-  for (let index = 0; index < answer.rawHeaders.length; index += 2) {
-    fields.append(answer.rawHeaders[index] ?? '', answer.rawHeaders[index + 1] ?? '');
+  for (let index = 0; index < response.rawHeaders.length; index += 2) {
+    fields.append(response.rawHeaders[index] ?? '', response.rawHeaders[index + 1] ?? '');
   }
   const isJson = text !== '' && /\bjson\b/.test(fields.get('content-type') ?? '');
-  return { status: answer.statusCode ?? 0, headers: fields, text, body: isJson ? JSON.parse(text) : null };
+  return { status: response.statusCode ?? 0, headers: fields, text, body: isJson ? JSON.parse(text) : null };
 }
 
 const cidr = (text: string) => {

@@ -92,10 +92,10 @@ type Fetch = (address: string, options: FetchOptions) => Promise<Response>;
 /** A renamed repository redirects to its new address; such chains are short. */
 const maxRedirects = 5;
 
-function leadsElsewhere({ answer, texts, fail }: AnsweredCall, target: URL): Error {
+function leadsElsewhere({ response, texts, fail }: AnsweredCall, target: URL): Error {
   const where = texts.line(target.origin, 200);
   const reason = `it leads to ${where}, which is another server, and the token must not go there`;
-  return fail(notUnderstood(answer, texts, reason));
+  return fail(notUnderstood(response, texts, reason));
 }
 
 /**
@@ -119,20 +119,21 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits): Fetch {
       );
     }
     let outcome = await read(target, headers);
-    for (let redirects = 0; redirects < maxRedirects && !isSuccess(outcome.answer); redirects += 1) {
-      const location = headerOf(outcome.answer, 'location');
-      const { status } = outcome.answer;
+    for (let redirects = 0; redirects < maxRedirects && !isSuccess(outcome.response); redirects += 1) {
+      const location = headerOf(outcome.response, 'location');
+      const { status } = outcome.response;
       if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, target.href)) break;
       target = new URL(location, target);
       if (target.origin !== apiUrl.origin) throw leadsElsewhere(outcome, target);
       outcome = await read(target, headers);
     }
-    const { answer, texts } = outcome;
-    if (!isSuccess(answer)) throw outcome.refuse(answer);
-    const wrong = unusable(answer, texts);
-    if (answer.body.kind !== 'json' || wrong !== undefined) throw wrong ? outcome.fail(wrong) : outcome.refuse(answer);
-    const link = headerOf(answer, 'link');
-    return new Response(JSON.stringify(answer.body.value), {
+    const { response, texts } = outcome;
+    if (!isSuccess(response)) throw outcome.refuse(response);
+    const wrong = unusable(response, texts);
+    if (response.body.kind !== 'json' || wrong !== undefined)
+      throw wrong ? outcome.fail(wrong) : outcome.refuse(response);
+    const link = headerOf(response, 'link');
+    return new Response(JSON.stringify(response.body.value), {
       // No other headers: octokit would log deprecations it finds there.
       headers: { 'content-type': 'application/json', ...(link !== undefined && { link }) },
     });

@@ -79,7 +79,7 @@ async function startProcess() {
     windowsHide: true,
   });
   await once(child, 'spawn');
-  return { child, answer: answerOf(child) };
+  return { child, response: answerOf(child) };
 }
 
 type Answer = { readonly kind: 'renewing' } | { readonly kind: 'ended'; readonly how: string };
@@ -120,9 +120,9 @@ function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'loc
 const maxResponseMs = 2_000;
 
 /** Waits until the process reports that it renews. From then on it continues alone, even after the step. */
-async function firstResponse({ child, answer }: RenewalProcess): Promise<Answer | 'silent'> {
+async function firstResponse({ child, response }: RenewalProcess): Promise<Answer | 'silent'> {
   try {
-    return await unlessAborted(answer, AbortSignal.timeout(maxResponseMs));
+    return await unlessAborted(response, AbortSignal.timeout(maxResponseMs));
   } catch {
     return 'silent';
   } finally {
@@ -186,11 +186,11 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
       const prepared = await prepare();
       handedOver = true;
       handOver(prepared, context, task, step);
-      const answer = await firstResponse(prepared);
-      if (answer === 'silent') {
+      const response = await firstResponse(prepared);
+      if (response === 'silent') {
         const silent = `The process that renews the locks did not answer within ${maxResponseMs / 1_000} s.`;
         log.warn(`${silent} Unless it still starts, they ${endText()}`);
-      } else if (answer.kind === 'ended') couldNotStart(isOrphan() ? orphaned : answer.how);
+      } else if (response.kind === 'ended') couldNotStart(isOrphan() ? orphaned : response.how);
       else log.line('The locks are renewed for as long as the job lives: `renew` is true.');
     } catch (error) {
       couldNotStart(error instanceof Error ? error.message : String(error));

@@ -35,7 +35,7 @@ export function addHookRoutes(api: Api, routes: HookRoutes): void {
     async handle({ c, body }) {
       const workspace = await addressedWorkspace(c, storage);
       requireFreeDisk(routes);
-      const answer = await idempotent(
+      const response = await idempotent(
         { workspace: workspace.id },
         keyedRequestOf(c),
         () => targetOf(body, targets),
@@ -53,7 +53,7 @@ export function addHookRoutes(api: Api, routes: HookRoutes): void {
         },
       );
       onHooksChanged();
-      return answer;
+      return response;
     },
   });
 }

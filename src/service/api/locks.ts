@@ -158,14 +158,14 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       if (ifMatch !== undefined) {
         const request = { ...body, workspace, bearer, match: parseIfMatch(ifMatch) };
         const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));
-        const answer = await idempotent({ workspace }, key, async () => undefined, renew);
+        const response = await idempotent({ workspace }, key, async () => undefined, renew);
         onLockEvent();
         onRenewed({ workspace, path: body.path });
-        return answer;
+        return response;
       }
       requireFreeDisk(routes);
       const foldedPath = windowsPaths ? foldCase(body.path) : undefined;
-      const answer = await acquire(key, {
+      const response = await acquire(key, {
         ...body,
         workspace,
         foldedPath,
@@ -173,7 +173,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
         origin: runOriginOf(c),
       });
       onLockEvent();
-      return answer;
+      return response;
     },
   });
 

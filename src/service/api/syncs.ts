@@ -50,7 +50,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
     async handle({ c, body: { branch } }) {
       const workspace = await addressedWorkspace(c, storage);
       requireFreeDisk(routes);
-      const answer = await idempotent(
+      const response = await idempotent(
         { workspace: workspace.id },
         keyedRequestOf(c),
         () => prepareSync(workspace, branch),
@@ -63,7 +63,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
         },
       );
       onQueued();
-      return answer;
+      return response;
     },
   });
 

@@ -61,10 +61,10 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
       if (!mayBeNew) requireStored(data, call.environment);
       const storage = await openStorage(data, call.environment, { onMigrated: printMigration(io) });
       try {
-        const answer = await definition.run(call, storage);
-        if ('file' in answer) await writeFile(io, answer.file);
-        else if (json) printJson(io.stdout, answer.document);
-        else printLines(io.stdout, answer.lines);
+        const response = await definition.run(call, storage);
+        if ('file' in response) await writeFile(io, response.file);
+        else if (json) printJson(io.stdout, response.document);
+        else printLines(io.stdout, response.lines);
       } finally {
         await storage.close();
       }

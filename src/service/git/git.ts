@@ -74,8 +74,8 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
   return {
     /** The version of the git that is installed. */
     async version(): Promise<string> {
-      const answer = await git(['version'], { purpose: 'tell its version', limits: localLimits });
-      return answer.replace(/^git version /, '').trim();
+      const response = await git(['version'], { purpose: 'tell its version', limits: localLimits });
+      return response.replace(/^git version /, '').trim();
     },
     branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
     /** The commit of the branch when it was last fetched. */

@@ -41,23 +41,23 @@ export async function sendFile(
   }
   const length = end - start;
   outgoing.writeHead(status, { ...headers, 'content-length': String(length) });
-  const answer = sendOutput(outgoing, {}, maxMsPerChunk);
+  const response = sendOutput(outgoing, {}, maxMsPerChunk);
   // One for all chunks: a new one for each would be megabytes of garbage.
   const bytes = Buffer.allocUnsafeSlow(Math.min(chunkBytes, length));
 
   async function sendAll(): Promise<void> {
     try {
-      for (let position = start; position < end && !answer.gone.aborted; ) {
+      for (let position = start; position < end && !response.gone.aborted; ) {
         const wanted = Math.min(bytes.length, end - position);
         const { bytesRead } = await inTurn('', () => file.read(bytes, 0, wanted, position));
         // It is shorter than it was: nobody may take what was sent for all of it.
-        if (bytesRead === 0) return answer.cut();
+        if (bytesRead === 0) return response.cut();
         position += bytesRead;
-        await answer.write(bytes.subarray(0, bytesRead));
+        await response.write(bytes.subarray(0, bytesRead));
       }
-      answer.end();
+      response.end();
     } catch {
-      answer.cut();
+      response.cut();
     } finally {
       await file.close();
     }

@@ -88,7 +88,7 @@ export async function startServer(
   { turns, patience, events = unheard, openFiles = openFilesLimit() }: ServerOptions = {},
 ): Promise<ListeningServer> {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...patience };
-  const answer = getRequestListener(app.fetch, {
+  const response = getRequestListener(app.fetch, {
     // Node's own Response turns every body into a stream, which costs a tenth of a request. The adapter's does not.
     overrideGlobalObjects: true,
     // It would cut off a client that is still sending half a second after its answer; Node reads on until requestTimeout.
@@ -109,10 +109,10 @@ export async function startServer(
   const onRequest = oneAfterTheOther((incoming, outgoing) => {
     prepare(incoming);
     if (turns === undefined || incoming.url === withoutTurn) {
-      void answer(incoming, outgoing);
+      void response(incoming, outgoing);
       return;
     }
-    turns.wait(incoming, () => void answer(incoming, outgoing));
+    turns.wait(incoming, () => void response(incoming, outgoing));
   });
   server.on('request', onRequest);
   // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation; Node's refusal has no body.

@@ -64,9 +64,9 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
         // Again, in the transaction: another instance may have done it in the meantime.
         const meanwhile = await recall(db, request);
         if (meanwhile !== undefined) return meanwhile;
-        const answer = await change(db, prepared);
-        onRemembered(await rememberAll(db, storage, [{ request, answer }]));
-        return answer;
+        const response = await change(db, prepared);
+        onRemembered(await rememberAll(db, storage, [{ request, response }]));
+        return response;
       });
     });
   }
@@ -82,8 +82,8 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
         const asked = open.map((each) => each.asked);
         const decided = await decide(db, asked);
         const answered = open.flatMap(({ request }, index): Answered[] => {
-          const answer = decided[index];
-          return request && answer && !(answer instanceof Refusal) ? [{ request, answer }] : [];
+          const response = decided[index];
+          return request && response && !(response instanceof Refusal) ? [{ request, response }] : [];
         });
         onRemembered(await rememberAll(db, storage, answered));
         const outcomes = decided.values();

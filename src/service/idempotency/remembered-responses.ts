@@ -92,16 +92,16 @@ const insertResponses = batchQuery((db, members, now) =>
 
 export interface Answered {
   readonly request: IndexedRequest;
-  readonly answer: ApiResponse;
+  readonly response: ApiResponse;
 }
 
 /** Gives roughly how many bytes that took. */
 export async function rememberAll(db: Database, { now }: Storage, answered: readonly Answered[]): Promise<number> {
   if (answered.length === 0) return 0;
-  const rows = answered.map(({ request, answer }) => ({
+  const rows = answered.map(({ request, response }) => ({
     ...request,
-    ...answer,
-    headers: JSON.stringify(answer.headers),
+    ...response,
+    headers: JSON.stringify(response.headers),
   }));
   await insertResponses(db, now, rows);
   return rows.reduce((bytes, { headers, body }) => bytes + headers.length + body.length, 0);

@@ -63,10 +63,10 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
   const inTurn = limitParallel(parallelDownloads);
 
   /** Holds its place until the client has the answer. */
-  function download(c: Context<Environment>, answer: FileResponse): Promise<Response> {
+  function download(c: Context<Environment>, file: FileResponse): Promise<Response> {
     return new Promise((resolve, reject) => {
       inTurn(addressOf(c) ?? '', async () => {
-        const { response, ended } = await sendFile(c, answer);
+        const { response, ended } = await sendFile(c, file);
         resolve(response);
         await ended;
       }).catch(reject);
@@ -92,11 +92,11 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
     if (found === undefined || found.size !== verification.size) {
       return refuse(404, 'The mirror no longer has this object. Ask objects/batch where it is now.');
     }
-    const answer = answerTo(c, found, oid.value);
-    if (answer === undefined) {
+    const response = answerTo(c, found, oid.value);
+    if (response === undefined) {
       const { headers, ...refusal } = lfsError(416, `It has ${found.size} bytes.`, c.get('requestId'));
       return send(c, { ...refusal, headers: { ...headers, 'content-range': `bytes */${found.size}` } });
     }
-    return c.req.method === 'HEAD' ? new Response(null, answer) : download(c, answer);
+    return c.req.method === 'HEAD' ? new Response(null, response) : download(c, response);
   });
 }

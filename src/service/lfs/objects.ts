@@ -56,8 +56,8 @@ function sendToStore(workspace: FoundWorkspace): ApiResponse {
   const store = lfsEndpoint(workspace);
   if (store === undefined) throw new Refusal('invalid-request', unknownStore(workspace));
   // RFC 9110 section 15.4.8: the same request, with its body, at another address.
-  const answer = lfsResponse(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
-  return { ...answer, headers: { ...answer.headers, location: `${store}/objects/batch` } };
+  const response = lfsResponse(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
+  return { ...response, headers: { ...response.headers, location: `${store}/objects/batch` } };
 }
 
 export function addObjectRoutes(app: App, routes: ObjectRoutes): void {

@@ -50,8 +50,8 @@ export const lfsError = (status: number, message: string, requestId: string, loc
   });
 
 const sendLfsError: ShowRefusal = (c, refusal) => {
-  const answer = lfsError(statusOf(refusal), refusal.message, c.get('requestId'), refusal.extras.lock);
-  return send(c, { ...answer, headers: { ...headersOf(refusal), ...answer.headers } });
+  const response = lfsError(statusOf(refusal), refusal.message, c.get('requestId'), refusal.extras.lock);
+  return send(c, { ...response, headers: { ...headersOf(refusal), ...response.headers } });
 };
 
 /** Where LFS clients ask, for a workspace that is there or not. */

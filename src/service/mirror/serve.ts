@@ -31,9 +31,9 @@ export interface ServeParts {
 
 export type ServeRequest = (c: Context<Environment>, request: MirrorRequest) => Promise<Response>;
 
-function outcomeOf({ kind }: GitError, answer: OutputResponse): GitOutcomeLabel {
-  if (answer.isTooSlow()) return 'too-slow';
-  if (answer.gone.aborted) return 'gone';
+function outcomeOf({ kind }: GitError, response: OutputResponse): GitOutcomeLabel {
+  if (response.isTooSlow()) return 'too-slow';
+  if (response.gone.aborted) return 'gone';
   switch (kind) {
     case 'not-published':
       return 'refused';
@@ -80,15 +80,19 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
     const bearer = bearerOf(c);
     const { id: token, owner } = bearer;
     const requestId = c.get('requestId');
-    const answer = sendOutput(c.env.outgoing, answerHeaders(c, { 'content-type': contentType }), limits.maxMsPerPiece);
+    const response = sendOutput(
+      c.env.outgoing,
+      answerHeaders(c, { 'content-type': contentType }),
+      limits.maxMsPerPiece,
+    );
     const began = performance.now();
     let isRevoked = false;
 
     function note(outcome: GitOutcomeLabel, error?: string): void {
       metrics.gitRequests.inc({ request: kind, outcome });
-      metrics.gitSentBytes.inc(answer.sentBytes());
+      metrics.gitSentBytes.inc(response.sentBytes());
       const duration_ms = Math.round(performance.now() - began);
-      const about = { request_id: requestId, workspace, token, bytes: answer.sentBytes(), duration_ms, outcome };
+      const about = { request_id: requestId, workspace, token, bytes: response.sentBytes(), duration_ms, outcome };
       if (outcome === 'failed' || outcome === 'timeout') log.warn({ ...about, error }, 'the mirror was not served');
       else if (kind === 'fetch') log.info(about, 'a fetch from the mirror has ended');
     }
@@ -99,28 +103,28 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
     /** A token that ends meanwhile does not: it was valid when the clone began, and may be meant to live for minutes. */
     async function endIfRevoked(): Promise<void> {
       isRevoked = await isTokenRevoked(storage.read, bearer);
-      if (isRevoked) answer.cut();
+      if (isRevoked) response.cut();
     }
 
-    const isSlow = watchPace(answer, limits.minPaceIfWaitedFor);
+    const isSlow = watchPace(response, limits.minPaceIfWaitedFor);
 
     /** A client that takes little keeps its place only if no other owner waits for one. */
     async function endIfOthersAreFaster(): Promise<void> {
-      if (isSlow() && places.clones.isWaitedFor(owner) && kind === 'fetch') answer.cutAsTooSlow();
+      if (isSlow() && places.clones.isWaitedFor(owner) && kind === 'fetch') response.cutAsTooSlow();
     }
 
     async function run(): Promise<void> {
-      if (answer.gone.aborted) throw new GitError('aborted', 'The client has left.');
+      if (response.gone.aborted) throw new GitError('aborted', 'The client has left.');
       metrics.gitServing.inc();
       // Where the database does not answer, it is asked again.
       const stopChecking = repeat(limits.checkTokenEveryMs, endIfRevoked, () => undefined);
       const stopWatching = repeat(limits.minPaceIfWaitedFor.forMs, endIfOthersAreFaster, () => undefined);
       try {
         await work({
-          limits: { timeoutMs: limits.cloneTimeoutMs, signal: answer.gone },
+          limits: { timeoutMs: limits.cloneTimeoutMs, signal: response.gone },
           onOutput(chunk) {
             resolve();
-            return answer.write(chunk);
+            return response.write(chunk);
           },
         });
       } finally {
@@ -131,28 +135,28 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
     }
 
     async function fail(error: unknown): Promise<void> {
-      const hasStarted = answer.sentBytes() > 0;
+      const hasStarted = response.sentBytes() > 0;
       if (!(error instanceof GitError)) {
-        if (hasStarted) answer.cut();
+        if (hasStarted) response.cut();
         note('failed', String(error));
         return reject(error);
       }
-      const outcome = isRevoked ? 'refused' : outcomeOf(error, answer);
+      const outcome = isRevoked ? 'refused' : outcomeOf(error, response);
       if (!hasStarted && outcome !== 'gone') {
         const message = messageOf(error, requestId);
         if (kind === 'info-refs') reject(unavailable(message));
-        else await answer.write(errorPacket(message));
+        else await response.write(errorPacket(message));
       }
       // git itself has told the client why it failed; what was cut off in the middle must not look whole.
-      if (hasStarted && outcome !== 'failed') answer.cut();
-      else if (kind !== 'info-refs') answer.end();
+      if (hasStarted && outcome !== 'failed') response.cut();
+      else if (kind !== 'info-refs') response.end();
       note(outcome, error.message);
     }
 
     const place = kind === 'fetch' ? places.clones : places.quick;
     place(owner, run)
       .then(() => {
-        answer.end();
+        response.end();
         note('served');
       }, fail)
       .then(resolve, reject);

@@ -54,10 +54,10 @@ function get(url: string, lookup: ReturnType<typeof answering>, signal: AbortSig
   });
 }
 
-async function readText(answer: IncomingMessage): Promise<string> {
+async function readText(response: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
-  for await (const piece of answer as AsyncIterable<Buffer>) {
+  for await (const piece of response as AsyncIterable<Buffer>) {
     size += piece.length;
     if (size > maxResponseBytes) throw new IssuerError(`it answers with more than ${maxResponseBytes} bytes`);
     pieces.push(piece);
@@ -72,15 +72,15 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
   const addresses = await check.addressesOf(hostname, signal);
   const judged = checkTargetAddresses(target.value, addresses, check);
   if (!judged.ok) throw new IssuerError(judged.reason);
-  const answer = await get(url, answering(addresses), signal);
-  const { statusCode: status = 0 } = answer;
+  const response = await get(url, answering(addresses), signal);
+  const { statusCode: status = 0 } = response;
   if (status !== 200) {
-    answer.destroy();
+    response.destroy();
     const what =
       status >= 300 && status < 400 ? `the redirect ${status}, which is not followed` : `the status ${status}`;
     throw new IssuerError(`${url} answers with ${what}`);
   }
-  const text = await readText(answer);
+  const text = await readText(response);
   let value: unknown;
   try {
     value = JSON.parse(text);

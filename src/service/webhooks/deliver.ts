@@ -10,13 +10,13 @@ import type { IpAddresses, TargetCheck } from './target-address.ts';
 
 /** The result of one attempt. No sentence holds more of the URL than its origin, nor anything that was sent. */
 export type DeliveryResult =
-  | { readonly kind: 'delivered'; readonly answer: ReceiverResponse }
+  | { readonly kind: 'delivered'; readonly response: ReceiverResponse }
   /** 410: the receiver wants no more deliveries of this hook. */
-  | { readonly kind: 'gone'; readonly answer: ReceiverResponse }
+  | { readonly kind: 'gone'; readonly response: ReceiverResponse }
   | {
       readonly kind: 'failed';
       readonly reason: string;
-      readonly answer?: ReceiverResponse;
+      readonly response?: ReceiverResponse;
       /** What the receiver asks for; at most a day. */
       readonly retryAfterSeconds?: number;
     }
@@ -65,10 +65,10 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
     if (!judged.ok) return { kind: 'refused-target', reason: judged.reason };
 
     stage = 'connecting';
-    const answer = await exchange(target, addresses, request, ending.signal, (reached) => {
+    const response = await exchange(target, addresses, request, ending.signal, (reached) => {
       stage = reached;
     });
-    const read = await readAnswer(answer);
+    const read = await readAnswer(response);
     const kept = isPublic(addresses, check) ? completeResponse(read, request.secrets) : responseStatus(read);
     return resultOf(target, read, kept, now());
   } catch (error) {
@@ -86,14 +86,14 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
 function resultOf(
   target: Target,
   { status, headers }: ReadResponse,
-  answer: ReceiverResponse,
+  response: ReceiverResponse,
   now: Date,
 ): DeliveryResult {
-  if (status >= 200 && status < 300) return { kind: 'delivered', answer };
-  if (status === 410) return { kind: 'gone', answer };
+  if (status >= 200 && status < 300) return { kind: 'delivered', response };
+  if (status === 410) return { kind: 'gone', response };
   const wait = retryAfterSeconds(headers['retry-after'], now);
   const reason = rejectionReason(target, status);
-  return { kind: 'failed', reason, answer, ...(wait !== undefined && { retryAfterSeconds: wait }) };
+  return { kind: 'failed', reason, response, ...(wait !== undefined && { retryAfterSeconds: wait }) };
 }
 
 /** Sends the request to one of the addresses that were judged, and to no other: the name is not looked up again. */
@@ -162,12 +162,12 @@ export const answering =
   };
 
 /** The status has already decided, so later errors do not matter. */
-async function readAnswer(answer: IncomingMessage): Promise<ReadResponse> {
+async function readAnswer(response: IncomingMessage): Promise<ReadResponse> {
   const pieces: Buffer[] = [];
   let read = 0;
   let isCut = false;
   try {
-    for await (const piece of answer) {
+    for await (const piece of response) {
       pieces.push(piece);
       read += piece.length;
       if (read < maxBytesRead) continue;
@@ -178,7 +178,7 @@ async function readAnswer(answer: IncomingMessage): Promise<ReadResponse> {
     // Cut off, or out of time.
     isCut = true;
   }
-  answer.destroy();
-  const { statusCode: status = 0, headers } = answer;
+  response.destroy();
+  const { statusCode: status = 0, headers } = response;
   return { status, headers, body: Buffer.concat(pieces), isCut };
 }

@@ -21,7 +21,7 @@ export interface LastAttempt {
   readonly at: Timestamp;
   readonly duration_ms: number;
   /** Null when there was none. */
-  readonly answer: ReceiverResponse | null;
+  readonly response: ReceiverResponse | null;
 }
 
 /** Nothing of it is secret. What a receiver has answered is text from elsewhere. */
@@ -109,7 +109,7 @@ const overviewOf = (hook: HookRow, row: ReadRow): DeliveryOverview => ({
       : {
           at: asTimestamp(row.last_attempt_at),
           duration_ms: row.last_duration_ms ?? 0,
-          answer: storedResponse(row.last_answer),
+          response: storedResponse(row.last_answer),
         },
   last_error: row.last_error,
 });

@@ -124,7 +124,7 @@ export type DeliveryEnd =
 export interface AttemptMade {
   readonly durationMs: number;
   /** Null when there was none. */
-  readonly answer: ReceiverResponse | null;
+  readonly response: ReceiverResponse | null;
 }
 
 type Columns = Partial<Selectable<Tables['deliveries']>>;
@@ -139,7 +139,7 @@ export async function settleDelivery(
   now: Now,
   { id, lease, attempts, hook }: ClaimedDelivery,
   end: DeliveryEnd,
-  { durationMs, answer }: AttemptMade,
+  { durationMs, response }: AttemptMade,
 ): Promise<boolean> {
   const duration = Math.round(durationMs);
   const mine = db
@@ -148,7 +148,7 @@ export async function settleDelivery(
       attempts: attempts + 1,
       last_attempt_at: sql<number>`${now} - ${duration}`,
       last_duration_ms: duration,
-      last_answer: answer === null ? null : JSON.stringify(answer),
+      last_answer: response === null ? null : JSON.stringify(response),
       last_error: end.kind === 'delivered' ? null : end.reason,
     })
     .where('id', '=', id)

@@ -93,8 +93,8 @@ export async function runDelivery(
   const signal = AbortSignal.any([stopping, lost.signal]);
   const begun = performance.now();
   const outcome = await attempt(targets, delivery, timeoutMs, signal).finally(stopRenewing);
-  const answer = 'answer' in outcome ? (outcome.answer ?? null) : null;
-  const made = { durationMs: performance.now() - begun, answer };
+  const response = 'response' in outcome ? (outcome.response ?? null) : null;
+  const made = { durationMs: performance.now() - begun, response };
   const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
     await endLease(storage, 'deliveries', delivery);

@@ -82,8 +82,8 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     const began = performance.now();
     const times = () => ({ askedAt, answeredAt: askedAt + Math.round(performance.now() - began) });
     try {
-      const answer = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping });
-      return remember(workspace, { listing: { ...answer, ...times() }, failure: undefined });
+      const response = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping });
+      return remember(workspace, { listing: { ...response, ...times() }, failure: undefined });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       return remember(workspace, { listing: known(workspace).listing, failure: { reason: error.message, ...times() } });

@@ -36,7 +36,7 @@ const failed = (failure: RequestFailure): AcquireResult => ({ kind: 'failed', er
 
 interface Answering {
   /** What the service says to a request, the first of which has the number 0. */
-  readonly answer: (path: LockPath, number: number) => AcquireResult;
+  readonly response: (path: LockPath, number: number) => AcquireResult;
   readonly paths?: readonly string[];
   readonly waitSeconds?: number;
   readonly random?: () => number;
@@ -51,7 +51,7 @@ interface Answering {
 
 /** A wait whose time passes only while it sleeps or asks. */
 async function waiting({
-  answer,
+  response,
   paths = ['a'],
   waitSeconds = 600,
   random = () => 0.5,
@@ -104,7 +104,7 @@ async function waiting({
           events.push(`ask ${path}`);
           askedAt.push(now - start);
           now += requestMs;
-          return answer(path, askedAt.length - 1);
+          return response(path, askedAt.length - 1);
         },
         async settle({ path }) {
           events.push(`settle ${path}`);
@@ -131,7 +131,7 @@ describe('a wait', () => {
     await fc.assert(
       fc.asyncProperty(chance, fc.integer({ min: 1, max: 600 }), async (random, waitSeconds) => {
         const { result, sleeps, askedAt, tookMs } = await waiting({
-          answer: (path) => held(path),
+          response: (path) => held(path),
           waitSeconds,
           random: () => random,
         });
@@ -151,8 +151,8 @@ describe('a wait', () => {
       fc.asyncProperty(chance, chance, retryAfter, async (one, other, seconds) => {
         fc.pre(Math.abs(one - other) > 0.1);
         const firstSleep = async (random: number): Promise<number> => {
-          const answer = (path: LockPath) => held(path, seconds && seconds * second);
-          return (await waiting({ answer, random: () => random })).sleeps[0] ?? 0;
+          const response = (path: LockPath) => held(path, seconds && seconds * second);
+          return (await waiting({ response, random: () => random })).sleeps[0] ?? 0;
         };
         expect(Math.abs((await firstSleep(one)) - (await firstSleep(other)))).toBeGreaterThan(40);
       }),
@@ -162,7 +162,7 @@ describe('a wait', () => {
   test('is as long as the service asks for with Retry-After, whether somebody holds the path or it is too busy', async () => {
     const busy = failed(refused(429, { retryAfterMs: 20 * second }));
     const { sleeps } = await waiting({
-      answer: (path, number) => [held(path, 30 * second), busy][number] ?? taken(path),
+      response: (path, number) => [held(path, 30 * second), busy][number] ?? taken(path),
       random: () => 0,
     });
     expect(sleeps).toEqual([30 * second, 20 * second]);
@@ -176,13 +176,13 @@ describe('a wait', () => {
     ],
   ])('goes on after %s', async (_, failure) => {
     const { result } = await waiting({
-      answer: (path, number) => [held(path), failed(failure)][number] ?? taken(path),
+      response: (path, number) => [held(path), failed(failure)][number] ?? taken(path),
     });
     expect(result.round.kind).toBe('acquired');
   });
 
   test('says with each poll who holds what, from which run, since when, and until when', async () => {
-    const { lines, sleeps } = await waiting({ answer: (path) => held(path), waitSeconds: 60 });
+    const { lines, sleeps } = await waiting({ response: (path) => held(path), waitSeconds: 60 });
     expect(sleeps.length).toBeGreaterThan(5);
     expect(lines).toHaveLength(sleeps.length);
     for (const line of lines) {
@@ -195,7 +195,7 @@ describe('a wait', () => {
   test('has none of the paths in the meantime: what was taken is given back before the pause', async () => {
     const { events, result } = await waiting({
       paths: ['a', 'b'],
-      answer: (path, number) => (path === 'b' && number < 3 ? held(path) : taken(path)),
+      response: (path, number) => (path === 'b' && number < 3 ? held(path) : taken(path)),
     });
     expect(events).toEqual(['ask a', 'ask b', 'give back a', 'sleep', 'ask b', 'sleep', 'ask b', 'ask a']);
     expect(result.round.kind).toBe('acquired');
@@ -209,7 +209,7 @@ describe('a request whose answer got lost', () => {
     error: errorOf({ kind: 'timeout', limitMs: 1 }),
     conflict: undefined,
   });
-  const away = { answer: (path: LockPath, number: number) => (number === 0 ? lost(path) : taken(path)) };
+  const away = { response: (path: LockPath, number: number) => (number === 0 ? lost(path) : taken(path)) };
 
   test('is asked about at the beginning of each round, before the path is asked for anew', async () => {
     const { events, result } = await waiting({ ...away, settle: (path, number) => (number < 3 ? lost : taken)(path) });
@@ -233,8 +233,8 @@ describe('a request whose answer got lost', () => {
 });
 
 test('what could not be had is given back within ten seconds, and the rest is left to the post-step', async () => {
-  const answer = (path: LockPath) => (path === 'b' ? held(path) : taken(path));
-  const { givingBackMs } = await waiting({ paths: ['a', 'b'], answer, waitSeconds: 0 });
+  const response = (path: LockPath) => (path === 'b' ? held(path) : taken(path));
+  const { givingBackMs } = await waiting({ paths: ['a', 'b'], response, waitSeconds: 0 });
   expect(givingBackMs).toEqual([10 * second]);
 });
 
@@ -250,7 +250,7 @@ describe('a wait on a service that tells when a path is free', () => {
   test('asks for the path as soon as it is told, and then for the others', async () => {
     const { events, result } = await waiting({
       paths: ['a', 'b'],
-      answer: (path, number) => (path === 'b' && number === 1 ? held(path) : taken(path)),
+      response: (path, number) => (path === 'b' && number === 1 ? held(path) : taken(path)),
       tell: () => ({ result: free, afterMs: 7 * second }),
     });
     expect(events).toEqual(['ask a', 'ask b', 'give back a', 'listen b 30', 'ask b', 'ask a']);
@@ -259,7 +259,7 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test('asks to be told again when it is still held, and says each time who holds it', async () => {
     const { events, lines } = await waiting({
-      answer: heldAtFirst(1),
+      response: heldAtFirst(1),
       tell: ({ path, seconds }, number) =>
         number < 2 ? stillHeld(path, seconds * second) : { result: free, afterMs: 5 * second },
     });
@@ -275,7 +275,7 @@ describe('a wait on a service that tells when a path is free', () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 200 }), late, async (waitSeconds, lateMs) => {
         const { result, askedAt, tookMs, events } = await waiting({
-          answer: (path) => held(path),
+          response: (path) => held(path),
           waitSeconds,
           tell: ({ path, seconds }) => stillHeld(path, seconds * second + lateMs),
         });
@@ -289,7 +289,7 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test('looks now and then where the service does not wait, and does not ask it to again', async () => {
     const { events, result } = await waiting({
-      answer: heldAtFirst(3),
+      response: heldAtFirst(3),
       tell: () => ({ result: { kind: 'unsupported' }, afterMs: 10 }),
     });
     expect(events).toEqual(['ask a', 'listen a 30', 'sleep', 'ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
@@ -298,7 +298,7 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test('asks a service that has gone again within 300 ms, until it is back', async () => {
     const { events, sleeps } = await waiting({
-      answer: heldAtFirst(1),
+      response: heldAtFirst(1),
       tell: ({ path, seconds }, number) => {
         if (number === 0) return stillHeld(path, seconds * second);
         return { result: { kind: number < 50 ? 'failed' : 'free' }, afterMs: 5 };
@@ -312,7 +312,7 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test('takes a connection that is cut while it listens for the first time for a restart as well', async () => {
     const { sleeps } = await waiting({
-      answer: heldAtFirst(1),
+      response: heldAtFirst(1),
       tell: (_, number) => ({ result: { kind: number < 20 ? 'failed' : 'free' }, afterMs: number === 0 ? 2_500 : 5 }),
     });
     expect(sleeps).toHaveLength(20);
@@ -321,7 +321,7 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test('asks a service of ours again within 300 ms even where it goes away at once', async () => {
     const { sleeps } = await waiting({
-      answer: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
+      response: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
       tell: (_, number) => ({ result: { kind: number < 20 ? 'failed' : 'free' }, afterMs: 5 }),
     });
     expect(sleeps).toHaveLength(20);
@@ -330,7 +330,7 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test('asks a service of ours again within 300 ms while it stops and answers at once', async () => {
     const { sleeps, events } = await waiting({
-      answer: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
+      response: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
       tell: ({ path }, number) => (number < 20 ? stillHeld(path, 5) : { result: free, afterMs: 5 }),
     });
     expect(sleeps).toHaveLength(20);
@@ -340,7 +340,7 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test('asks for the lock within a minute where a gateway refuses all requests that wait', async () => {
     const { result, tookMs } = await waiting({
-      answer: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
+      response: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
       tell: () => ({ result: { kind: 'failed' }, afterMs: 5 }),
     });
     expect(result.round.kind).toBe('acquired');
@@ -349,7 +349,7 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test('polls where a service never answers those who listen', async () => {
     const { events } = await waiting({
-      answer: heldAtFirst(6),
+      response: heldAtFirst(6),
       tell: ({ seconds }) => ({ result: { kind: 'failed' }, afterMs: seconds * second + 30 * second }),
     });
     expect(events.filter((event) => event.startsWith('listen'))).toHaveLength(3);
@@ -357,7 +357,7 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test('waits as long as a gateway asks while the service is away', async () => {
     const { sleeps } = await waiting({
-      answer: heldAtFirst(1),
+      response: heldAtFirst(1),
       tell: ({ path }, number) => {
         if (number === 0) return stillHeld(path, 30 * second);
         return { result: number === 1 ? { kind: 'failed', retryAfterMs: 7 * second } : free, afterMs: 5 };
@@ -368,7 +368,7 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test('listens for its path after a round that failed, and so notices when the service is back', async () => {
     const { events, result } = await waiting({
-      answer: (path, number) => {
+      response: (path, number) => {
         if (number === 0) return held(path);
         return number === 1 ? failed({ kind: 'timeout', limitMs: 1 }) : taken(path);
       },
@@ -380,7 +380,7 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test.each(['free', 'held'])('does not believe one that says %s at once, again and again', async (kind) => {
     const { events } = await waiting({
-      answer: (path) => held(path),
+      response: (path) => held(path),
       waitSeconds: 60,
       tell: ({ path }) => (kind === 'free' ? { result: free, afterMs: 5 } : stillHeld(path, 5)),
     });

@@ -26,7 +26,7 @@ const failing = (failure: RequestFailure): ReleaseResult => ({ kind: 'failed', e
 /** Ends a step in a time that passes only in its pauses. */
 async function ending(
   claims: readonly ReleaseCandidate[],
-  answer: (path: string, tries: number, doubtful: boolean) => ReleaseResult,
+  response: (path: string, tries: number, doubtful: boolean) => ReleaseResult,
   renewalError?: string,
 ) {
   let now = start;
@@ -46,7 +46,7 @@ async function ending(
         settle: () => Promise.reject(new Error('Nothing was unclear.')),
         async release({ path }: Grant, _, doubtful = false) {
           tries.push(path);
-          return answer(path, tries.filter((one) => one === path).length, doubtful);
+          return response(path, tries.filter((one) => one === path).length, doubtful);
         },
       },
     },
@@ -233,8 +233,8 @@ describe('at the end of a job whose locks were renewed', () => {
     ['is somebody else’s', lost, taken, undefined, 'lost'],
     ['was lost, and cannot be asked about', lost, failed, undefined, 'lost'],
     ['cannot be asked about', held, failed, 'It was down.', 'failed'],
-  ])('a lock that %s is told so', async (_, claim, answer, trouble, kind, holder) => {
-    const { results } = await ending([claim], () => answer, trouble);
+  ])('a lock that %s is told so', async (_, claim, response, trouble, kind, holder) => {
+    const { results } = await ending([claim], () => response, trouble);
     expect(results).toMatchObject([{ kind }]);
     const [result] = results;
     if (result?.kind === 'lost')
@@ -243,12 +243,12 @@ describe('at the end of a job whose locks were renewed', () => {
         grant: claim.grant,
         holder,
         loss: claim.loss,
-        renewalError: answer === failed ? undefined : trouble,
+        renewalError: response === failed ? undefined : trouble,
       });
   });
 
   test('a loss stays one when it takes two attempts to ask about it', async () => {
-    const answer = (_: string, tries: number) => (tries === 1 ? failing(refused(502)) : absent);
-    expect((await ending([lost], answer)).results).toMatchObject([{ kind: 'lost', loss }]);
+    const response = (_: string, tries: number) => (tries === 1 ? failing(refused(502)) : absent);
+    expect((await ending([lost], response)).results).toMatchObject([{ kind: 'lost', loss }]);
   });
 });

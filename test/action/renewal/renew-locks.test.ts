@@ -39,7 +39,7 @@ interface Scene {
   /** What the service grants, where that is less. */
   readonly grantedSeconds?: number;
   /** `down` refuses the connection, `silent` never answers; else it renews what it has. */
-  readonly answer?: (sent: Sent, number: number) => Reply | 'down' | 'silent' | undefined;
+  readonly response?: (sent: Sent, number: number) => Reply | 'down' | 'silent' | undefined;
   readonly latencyMs?: (sent: Sent) => number;
   /** What happens to the ledger and the worker, at these times. */
   readonly events?: readonly (readonly [ms: number, event: Entry | 'worker-gone' | 'ledger-gone'])[];
@@ -77,7 +77,7 @@ async function renewing({
   paths = ['a'],
   ttlSeconds = 60,
   grantedSeconds = ttlSeconds,
-  answer = () => undefined,
+  response = () => undefined,
   latencyMs = () => 20,
   events = [],
   untilMs = 10 * ttlSeconds * second,
@@ -106,7 +106,7 @@ async function renewing({
   /** The list of the locks on a path; nobody counts it. */
   async function lookUp(target: string, signal: AbortSignal): ReturnType<CallOptions['send']> {
     const path = new URL(target, place.service).searchParams.get('path') ?? '';
-    const reply = answer({ method: 'GET', path, ms: clock() - start, match: undefined }, sent.length);
+    const reply = response({ method: 'GET', path, ms: clock() - start, match: undefined }, sent.length);
     await sleep(20, signal);
     if (signal.aborted || typeof reply === 'string')
       throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
@@ -123,7 +123,7 @@ async function renewing({
     underWay.set(path, mine);
     mostUnderWay = Math.max(mostUnderWay, mine);
     try {
-      const reply = answer(request, sent.push(request) - 1);
+      const reply = response(request, sent.push(request) - 1);
       await sleep(reply === 'silent' ? 10 ** 9 : latencyMs(request), signal);
       if (signal.aborted || reply === 'down') throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
       const end = ends.get(path) ?? 0;
@@ -218,19 +218,19 @@ describe('locks are renewed', () => {
   test.each<[string, Partial<Scene>, number]>([
     [
       'says that they have ended long ago',
-      { answer: ({ path }) => ({ status: 200, body: { path, id: 'lock_a', expires_at: iso(-3_600 * second) } }) },
+      { response: ({ path }) => ({ status: 200, body: { path, id: 'lock_a', expires_at: iso(-3_600 * second) } }) },
       600 / 1.5,
     ],
     [
       'grants next to nothing',
       {
         grantedSeconds: 0.001,
-        answer: ({ path, ms }) => ({ status: 200, body: { path, id: 'lock_a', expires_at: iso(ms) } }),
+        response: ({ path, ms }) => ({ status: 200, body: { path, id: 'lock_a', expires_at: iso(ms) } }),
       },
       600 / 1.5,
     ],
-    ['is not reached', { answer: () => 'down' }, 600 / 0.5],
-    ['refuses', { answer: () => ({ status: 401 }) }, 40],
+    ['is not reached', { response: () => 'down' }, 600 / 0.5],
+    ['refuses', { response: () => ({ status: 401 }) }, 40],
     ['is asked by who cannot write the ledger', { writable: false }, 40],
   ])('without haste where the service %s', async (_, scene, most) => {
     const { sent } = await renewing({ ...scene, random: () => 0 });
@@ -258,8 +258,8 @@ describe('locks are renewed', () => {
   });
 
   test('without a hurry for all when one of them is refused', async () => {
-    const answer = ({ path }: Sent) => (path === 'b' ? { status: 422 } : undefined);
-    const { sent } = await renewing({ paths: ['a', 'b'], answer });
+    const response = ({ path }: Sent) => (path === 'b' ? { status: 422 } : undefined);
+    const { sent } = await renewing({ paths: ['a', 'b'], response });
     expect(times(sent).length).toBeLessThan(40);
     expect(times(sent, 'b').length).toBeGreaterThan(20);
   });
@@ -267,9 +267,9 @@ describe('locks are renewed', () => {
 
 describe('the ledger has', () => {
   test('one line of a round, with its first end and what it leaves out', async () => {
-    const answer = ({ path }: Sent) => (path === 'b' ? { status: 422 } : undefined);
+    const response = ({ path }: Sent) => (path === 'b' ? { status: 422 } : undefined);
     const latencyMs = ({ path }: Sent) => (path === 'a' ? 500 : 20);
-    const scene = { paths: ['a', 'b', 'c'], answer, latencyMs, untilMs: 50 * second, random: () => 0 };
+    const scene = { paths: ['a', 'b', 'c'], response, latencyMs, untilMs: 50 * second, random: () => 0 };
     const { of, sent } = await renewing(scene);
     expect(of('renewed')).toMatchObject([{ except: ['b'] }, { except: ['b'] }]);
     const [first] = times(sent, 'c');
@@ -279,13 +279,13 @@ describe('the ledger has', () => {
   test('trouble once for as long as it lasts', async () => {
     const twice = (sent: Sent) => down(10 * second, 90 * second)(sent) ?? down(200 * second, 230 * second)(sent);
     const { of } = await renewing({
-      answer: (sent) => (sent.ms < 100 * second ? twice(sent) : undefined),
+      response: (sent) => (sent.ms < 100 * second ? twice(sent) : undefined),
       ttlSeconds: 300,
       grantedSeconds: 300,
     });
     expect(of('unrenewed')).toEqual([]);
     const refusing = (sent: Sent) => (Math.floor(sent.ms / (100 * second)) % 2 === 1 ? { status: 401 } : undefined);
-    const { of: then } = await renewing({ answer: refusing, grantedSeconds: 600, untilMs: 2_000 * second });
+    const { of: then } = await renewing({ response: refusing, grantedSeconds: 600, untilMs: 2_000 * second });
     expect(then('unrenewed').length).toBeGreaterThan(1);
     const kinds = [...then('unrenewed'), ...then('renewed')]
       .toSorted((one, other) => (one.at < other.at ? -1 : 1))
@@ -295,9 +295,9 @@ describe('the ledger has', () => {
 
   test('each loss once, with the holder, and the lost lock is not asked about again', async () => {
     const raw = { path: 'a', id: 'lock_z', owner: 'grace', origin: 'https://ci.example.com/7', expires_at: iso(0) };
-    const answer = ({ path, ms }: Sent) =>
+    const response = ({ path, ms }: Sent) =>
       path === 'a' && ms > 30 * second ? { status: 412, body: { lock: raw } } : undefined;
-    const { of, sent, end } = await renewing({ paths: ['a', 'b'], answer });
+    const { of, sent, end } = await renewing({ paths: ['a', 'b'], response });
     const { path: _, id: __, ...holder } = raw;
     expect(of('lost')).toMatchObject([{ path: 'a', key: 'a', step: 's', holder }]);
     expect(times(sent)).toHaveLength(2);
@@ -306,7 +306,7 @@ describe('the ledger has', () => {
   });
 
   test('a loss in an outage that is longer than the lock, as soon as that is over', async () => {
-    const { of, sent, end } = await renewing({ answer: down(10 * second, 200 * second) });
+    const { of, sent, end } = await renewing({ response: down(10 * second, 200 * second) });
     expect(times(sent).filter((ms) => ms > 70 * second && ms < 200 * second).length).toBeGreaterThan(10);
     expect(of('unrenewed')).toHaveLength(1);
     expect(of('lost')).toMatchObject([{ path: 'a' }]);
@@ -315,12 +315,12 @@ describe('the ledger has', () => {
   });
 
   test('another ETag of a lock as the same grant, and it is the next condition', async () => {
-    const answer = ({ path }: Sent, number: number) => ({
+    const response = ({ path }: Sent, number: number) => ({
       status: 200,
       etag: `"v${number}"`,
       body: { path, id: 'lock_a' },
     });
-    const { of, sent, entries } = await renewing({ answer, untilMs: 70 * second });
+    const { of, sent, entries } = await renewing({ response, untilMs: 70 * second });
     expect(sent.map(({ match }) => match)).toEqual(['"lock_a"', '"v0"', '"v1"']);
     expect(of('granted').map(({ key }) => key)).toEqual(['a', 'a', 'a', 'a']);
     const { held } = historyOf(entries);
@@ -334,7 +334,7 @@ describe('the ledger has', () => {
     'nothing more of a lock whose release has begun while it was asked about, when the service %s',
     async (_, reply) => {
       const { entries, end } = await renewing({
-        answer: () => reply,
+        response: () => reply,
         latencyMs: () => 500,
         events: [[19_200, releasing('a')]],
         random: () => 0.2,
@@ -345,9 +345,9 @@ describe('the ledger has', () => {
   );
 
   test('the loss of a lock that is replaced by another one, which is given back', async () => {
-    const answer = ({ method }: Sent) =>
+    const response = ({ method }: Sent) =>
       method === 'POST' ? { status: 201, body: { id: 'lock_z' } } : { status: 204 };
-    const { sent, of, end } = await renewing({ answer });
+    const { sent, of, end } = await renewing({ response });
     expect(sent.map(({ method, match }) => [method, match])).toEqual([
       ['POST', '"lock_a"'],
       ['DELETE', '"lock_z"'],
@@ -381,7 +381,7 @@ describe('nothing is renewed any more', () => {
     ['or none, when nobody is there to release anything', [[19_500, 'worker-gone']], 19_500],
   ])('and %s', async (_, events, endsAtMs) => {
     const paths = Array.from({ length: 20 }, (_each, index) => `p${index}`);
-    const { sent, endedAfterMs } = await renewing({ paths, answer: () => 'silent', events, random: () => 0.2 });
+    const { sent, endedAfterMs } = await renewing({ paths, response: () => 'silent', events, random: () => 0.2 });
     expect(sent).toHaveLength(16);
     expect(endedAfterMs).toBe(endsAtMs);
     const slow = await renewing({ paths, latencyMs: () => second, events, random: () => 0.2 });
@@ -401,7 +401,7 @@ test('a service that is silent for nearly half of the ttl costs no lock, wheneve
     fc.asyncProperty(scene, async ({ ttlSeconds, begins: from, chance }) => {
       const [fromMs, toMs] = [from, from + 0.49].map((part) => part * ttlSeconds * second);
       const silentAt = ({ ms }: Sent) => (ms >= (fromMs ?? 0) && ms < (toMs ?? 0) ? 'silent' : undefined);
-      const scene = { ttlSeconds, random: () => chance, answer: silentAt, untilMs: 2 * ttlSeconds * second };
+      const scene = { ttlSeconds, random: () => chance, response: silentAt, untilMs: 2 * ttlSeconds * second };
       expect((await renewing(scene)).of('lost')).toEqual([]);
     }),
     { numRuns: runs(80, 5_000) },
@@ -411,8 +411,8 @@ test('a service that is silent for nearly half of the ttl costs no lock, wheneve
 test.each(gatewayReplies)(
   'a gateway that answers $status for nearly half of the ttl costs no lock: %o',
   async (reply) => {
-    const answer = ({ ms }: Sent) => (ms >= 18 * second && ms < 47 * second ? reply : undefined);
-    const { of, leastLeftMs } = await renewing({ answer, untilMs: 120 * second });
+    const response = ({ ms }: Sent) => (ms >= 18 * second && ms < 47 * second ? reply : undefined);
+    const { of, leastLeftMs } = await renewing({ response, untilMs: 120 * second });
     expect(of('lost')).toEqual([]);
     expect(leastLeftMs).toBeGreaterThan(0);
   },
@@ -455,7 +455,7 @@ test('no lock of a service that can be reached ever ends, and it is not asked mo
       const { of, sent, leastLeftMs, mostUnderWay, endedAfterMs } = await renewing({
         ...{ paths, ttlSeconds, random, untilMs: 10 * ttlMs },
         latencyMs: () => latency * ttlMs * random(),
-        answer: ({ ms }) => outageAt(ms)?.how,
+        response: ({ ms }) => outageAt(ms)?.how,
         events: released.map(([index, ttls]) => [ttls * ttlMs, releasing(`p${index}`)] as const),
       });
       expect(of('lost')).toEqual([]);

@@ -73,11 +73,11 @@ test('the simulated locks answer as the service does', async () => {
 
       for (const step of steps) {
         const { real, simulated } = step.kind === 'take' ? await taken(step) : await released(step);
-        const { answer } = simulated;
-        expect(told(answer)).toEqual(told({ status: real.status, headers: Object.fromEntries(real.headers) }));
-        seen.add(`${answer.status} ${answer.headers['idempotency-replayed'] ?? ''}`);
-        if (answer.status !== 201) continue;
-        tags.set(step.path, { real: real.headers.get('etag') ?? '', simulated: String(answer.headers.etag) });
+        const { response } = simulated;
+        expect(told(response)).toEqual(told({ status: real.status, headers: Object.fromEntries(real.headers) }));
+        seen.add(`${response.status} ${response.headers['idempotency-replayed'] ?? ''}`);
+        if (response.status !== 201) continue;
+        tags.set(step.path, { real: real.headers.get('etag') ?? '', simulated: String(response.headers.etag) });
       }
     }),
     { examples: [[[...everyAnswer]]] },

@@ -62,7 +62,7 @@ test('who waits for a path is told when it is released, and those behind go on w
 test('a token that has spent its burst is refused more locks, is told so in each answer, and releases all the same', async () => {
   const { time, service } = started(1, { perSecond: 1, burst: 2 });
   const answers: ClientResponse[] = [];
-  const send = (asked: Asked): void => service.send(asked, 'token', (answer) => answers.push(answer));
+  const send = (asked: Asked): void => service.send(asked, 'token', (response) => answers.push(response));
   for (const number of [1, 2, 3]) send(take(number));
   await time.runUntil(500);
   const granted = answers.filter(({ status }) => status === 201);

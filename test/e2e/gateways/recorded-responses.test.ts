@@ -108,7 +108,7 @@ describe.concurrent.each(recordedResponses)('if $gateway answers $status because
     expect(step, step.log).toMatchObject({ conclusion: 'success', outputs: { status: 'succeeded' } });
     const triggered = proxy.passed.filter((one) => isTrigger(one) && one.status === 202);
     // On a busy machine, a request may time out and be repeated under its key.
-    const ids = new Set(triggered.map((one) => JSON.parse(one.answer).sync_id));
+    const ids = new Set(triggered.map((one) => JSON.parse(one.response).sync_id));
     expect([...ids]).toEqual([step.outputs['sync_id']]);
   });
 

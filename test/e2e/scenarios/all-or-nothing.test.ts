@@ -74,7 +74,7 @@ test('a job that is killed when some of very many paths were granted leaves none
   const askedAgain = inPost.filter(isLocking);
   expect(askedAgain.length).toBeLessThanOrEqual(16);
   expect(new Set(released.map(({ headers }) => headers['if-match']))).toEqual(
-    new Set([...ours.map(({ id }) => `"${id}"`), ...askedAgain.map(({ answer }) => `"${JSON.parse(answer).id}"`)]),
+    new Set([...ours.map(({ id }) => `"${id}"`), ...askedAgain.map(({ response }) => `"${JSON.parse(response).id}"`)]),
   );
   expect(await stage.locks()).toEqual([theirs]);
 });

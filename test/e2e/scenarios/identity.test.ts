@@ -339,8 +339,8 @@ describe('a job that gets no token', () => {
       json(200, {}),
       /^The service gives this job no token\. The answer cannot be used: there is no token in it\. Check .* \(POST \/v1\/token: 200 OK, 2 attempts\)\.$/,
     ],
-  ])('because a service %s is told so', async (_, answer, reason) => {
-    const server = await startOtherServer(answer);
+  ])('because a service %s is told so', async (_, response, reason) => {
+    const server = await startOtherServer(response);
     const env = { ...issuer.runnerEnvironment, WORKSPACE_TOKEN: '' };
     const job = await jobAt(server.baseUrl, { env });
     const result = await job.run({ with: { ...listing.with, retries: '1' } });

@@ -54,8 +54,8 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     await writeFile(file, stdout);
     for (const [typed, offered] of offers) {
       const args = shells[shell](file, ['workspace-service', ...typed.split(' ')]);
-      const answer = await promisify(execFile)(shell, args);
-      const words = answer.stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
+      const response = await promisify(execFile)(shell, args);
+      const words = response.stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
       expect([typed, words.toSorted()]).toEqual([typed, offered]);
     }
   });

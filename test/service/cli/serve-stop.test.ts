@@ -27,7 +27,7 @@ async function beginRequest({ baseUrl, token }: ServiceProcess) {
     agent: false,
     headers: { ...headers, 'content-length': body.length },
   });
-  const status = once(asked, 'response').then(([answer]) => answer.resume().statusCode);
+  const status = once(asked, 'response').then(([response]) => response.resume().statusCode);
   status.catch(() => undefined);
   asked.flushHeaders();
   // The service has read the head when it asks for the body.

@@ -72,8 +72,8 @@ describe('serve', () => {
     const proxies = ['--trusted-proxy', '192.0.2.1,198.51.100.0/24', '--trusted-proxy', '127.0.0.1'];
     const { baseUrl, token, written } = await startDev(...proxies);
     const headers = { 'x-forwarded-for': '192.0.2.7, 203.0.113.9, 198.51.100.3' };
-    const answer = await ask(baseUrl, 'GET', '/workspaces', { token, headers });
-    const id = answer.headers.get('x-request-id') ?? '';
+    const response = await ask(baseUrl, 'GET', '/workspaces', { token, headers });
+    const id = response.headers.get('x-request-id') ?? '';
     const line = () =>
       written()
         .stderr.split('\n')

@@ -176,10 +176,10 @@ describe('the page of the audit', () => {
 
   test('does not repeat the secret of a token that was typed for its name', async () => {
     const secret = newTokenSecret();
-    const answer = await visitor.get(`/audit?actor=${secret}`);
-    expect(answer.status).toBe(422);
-    expect(answer.text).toContain('This is the secret of a token.');
-    expect(answer.text + service.log()).not.toContain(secret);
+    const response = await visitor.get(`/audit?actor=${secret}`);
+    expect(response.status).toBe(422);
+    expect(response.text).toContain('This is the secret of a token.');
+    expect(response.text + service.log()).not.toContain(secret);
   });
 
   test.each([

@@ -72,8 +72,11 @@ export async function hostilePages(service: RunningService) {
       }),
     );
     const headers = { 'content-type': text, location: text, server: text };
-    const answer = completeResponse({ status: 500, headers, body: Buffer.from(`${text}\n\t${text}`), isCut: true }, []);
-    const last = { last_attempt_at: 1, last_duration_ms: 7, last_answer: JSON.stringify(answer) };
+    const response = completeResponse(
+      { status: 500, headers, body: Buffer.from(`${text}\n\t${text}`), isCut: true },
+      [],
+    );
+    const last = { last_attempt_at: 1, last_duration_ms: 7, last_answer: JSON.stringify(response) };
     await storeDelivery(storage, hook.id, { path: text, status: 'failed', last_error: text, ...last });
     await storage.commit('global', async (db) => {
       const actor = { name: text, tokenId: text, address: text };

@@ -17,9 +17,9 @@ import { serviceOfTests, signedIn } from './browser-like.ts';
 const service = serviceOfTests();
 
 async function open(url: string, cookie: string): Promise<IncomingMessage> {
-  const [answer] = (await once(get(url, { headers: { cookie } }), 'response')) as [IncomingMessage];
-  onTestFinished(() => void answer.destroy());
-  return answer;
+  const [response] = (await once(get(url, { headers: { cookie } }), 'response')) as [IncomingMessage];
+  onTestFinished(() => void response.destroy());
+  return response;
 }
 
 test('a page that does not read is sent what fits on the way, and no more', async () => {
@@ -49,11 +49,11 @@ test('a page that does not read is sent what fits on the way, and no more', asyn
   const server = await startServer(createApp(parts, [app]), '127.0.0.1', 0);
   onTestFinished(() => server.close({ idleMs: 0, requestsMs: 0 }));
 
-  const answer = await open(`http://127.0.0.1:${server.port}/events`, visitor.cookie());
-  expect(answer.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+  const response = await open(`http://127.0.0.1:${server.port}/events`, visitor.cookie());
+  expect(response.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   for (let before = -1; before !== sent; await sleep(500)) before = sent;
   expect(sent * eventBytes).toBeLessThan((events * eventBytes) / 2);
-  answer.destroy();
+  response.destroy();
   await Promise.all([ended, freed]);
   expect(sent).toBeLessThan(events);
 });

@@ -157,8 +157,8 @@ describe('the file', () => {
     // Far more than the connection takes before somebody reads.
     await seedHistory(workspace, 30_000, 'x'.repeat(1_000));
     const visitor = await signedIn(service, { scopes: ['locks:read'] });
-    const answer = await fetch(service.baseUrl + csvOf(workspace), { headers: { cookie: visitor.cookie() } });
-    const body = answer.body?.getReader();
+    const response = await fetch(service.baseUrl + csvOf(workspace), { headers: { cookie: visitor.cookie() } });
+    const body = response.body?.getReader();
     expect((await body?.read())?.done).toBe(false);
     await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, visitor.id));
     const readOn = async () => {

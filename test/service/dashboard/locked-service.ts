@@ -21,13 +21,13 @@ export async function takeLock(
   path: string,
   { ttl = '1h', origin = 'https://ci.example.com/game/runs/7/attempts/1', note }: Taking = {},
 ): Promise<TakenLock> {
-  const answer = await locksOf(service, workspace, token).take(
+  const response = await locksOf(service, workspace, token).take(
     path,
     { ttl, referer: origin },
     { ...(note !== undefined && { note }) },
   );
-  if (answer.status !== 201) throw new Error(`The lock on ${path} was not taken: ${answer.text}`);
-  return answer.body;
+  if (response.status !== 201) throw new Error(`The lock on ${path} was not taken: ${response.text}`);
+  return response.body;
 }
 
 /** Puts many locks there at once: to take each would take longer than the test. */

@@ -146,9 +146,9 @@ describe('releasing a lock', () => {
     const writer = await signedIn(service, { scopes: ['locks:write'] });
     const { path, id: lock } = await takeLock(service, workspace, writer.secret, 'a');
     const back = '//evil.example/?search=a&next=https://evil.example&notice=nonsense';
-    const answer = await writer.submit('/', `/workspaces/${workspace}/locks/release`, { path, lock, back });
+    const response = await writer.submit('/', `/workspaces/${workspace}/locks/release`, { path, lock, back });
     const list = new RegExp(`^/workspaces/${workspace}/locks\\?[^/:]*notice=released$`);
-    expect(answer.headers.get('location')).toMatch(list);
+    expect(response.headers.get('location')).toMatch(list);
   });
 
   test('of somebody else takes locks:admin and a reason, which the audit keeps', async () => {
@@ -190,10 +190,10 @@ describe('releasing a lock', () => {
     const admin = await signedIn(service, { scopes: ['locks:admin'] });
     const send = (lock: string) =>
       admin.submit('/', `/workspaces/${workspace}/locks/release`, { path: 'a', lock, reason: 'The runner is gone.' });
-    for (const answer of [await send(shown.id), await send(''), await admin.get(releaseOf(workspace, shown))]) {
-      expect(answer.status).toBe(412);
-      expect(answer.text).toContain('Nothing was released');
-      expect(answer.text).toContain('<bdi>second</bdi>');
+    for (const response of [await send(shown.id), await send(''), await admin.get(releaseOf(workspace, shown))]) {
+      expect(response.status).toBe(412);
+      expect(response.text).toContain('Nothing was released');
+      expect(response.text).toContain('<bdi>second</bdi>');
     }
     expect(await isHeld(workspace, now)).toBe(true);
     expect(await audited(now.id)).toEqual([]);

@@ -40,7 +40,7 @@ const named = async (name: string) => (await listTokens(service.storage)).filter
 
 describe('making a token', () => {
   test('gives one that works, with what was chosen, and the audit tells of it', async () => {
-    const answer = await send(await administrator(), {
+    const response = await send(await administrator(), {
       name: ' ci of dragon ',
       scope: ['locks:write', 'sync'],
       expires: 'other',
@@ -48,10 +48,10 @@ describe('making a token', () => {
       reach: 'some',
       workspace: [game],
     });
-    expect(answer.status).toBe(200);
-    const token = secretIn(answer.text);
-    expect(answer.text).toContain(`base-url: ${service.baseUrl}/v1`);
-    expect(answer.text).toContain(`workspace: ${game}`);
+    expect(response.status).toBe(200);
+    const token = secretIn(response.text);
+    expect(response.text).toContain(`base-url: ${service.baseUrl}/v1`);
+    expect(response.text).toContain(`workspace: ${game}`);
     expect((await service.ask('GET', `/v1/workspaces/${game}/locks`, { token })).status).toBe(200);
     const [made, ...more] = await named('ci of dragon');
     expect(more).toEqual([]);
@@ -85,10 +85,10 @@ describe('making a token', () => {
     await send(visitor, { name: 'for 30d', expires: '30d' });
     const [token] = await named('for 30d');
     expect(Date.parse(token?.expires_at ?? '') - Date.parse(token?.created_at ?? '')).toBe(30 * 86_400_000);
-    const answer = await send(visitor, { name: 'for ever', expires: 'never', scope: ['admin'] });
+    const response = await send(visitor, { name: 'for ever', expires: 'never', scope: ['admin'] });
     expect(await named('for ever')).toMatchObject([{ expires_at: null, scopes: ['admin'], workspaces: null }]);
-    expect((await visit(service).signIn(secretIn(answer.text))).status).toBe(303);
-    expect(answer.text).not.toContain('In a workflow');
+    expect((await visit(service).signIn(secretIn(response.text))).status).toBe(303);
+    expect(response.text).not.toContain('In a workflow');
   });
 
   test('names the address by which the browser reaches the service', async () => {
@@ -216,12 +216,12 @@ describe('what cannot be a token', () => {
   ])('%s is said beside its field', async (_name, fields, field, reason) => {
     const visitor = await administrator();
     const before = (await listTokens(service.storage)).length;
-    const answer = await send(visitor, { name: 'bad input', ...fields });
-    expect(answer.status).toBe(422);
-    const [, problem] = new RegExp(`id="${field}-problem" role="alert">([^<]*)<`).exec(answer.text) ?? [];
+    const response = await send(visitor, { name: 'bad input', ...fields });
+    expect(response.status).toBe(422);
+    const [, problem] = new RegExp(`id="${field}-problem" role="alert">([^<]*)<`).exec(response.text) ?? [];
     expect(problem).toContain(reason);
-    expect(answer.text.match(/aria-invalid="true"/g)).toHaveLength(1);
-    expectHarmless(answer.text);
+    expect(response.text.match(/aria-invalid="true"/g)).toHaveLength(1);
+    expectHarmless(response.text);
     expect(await listTokens(service.storage)).toHaveLength(before);
   });
 
@@ -243,8 +243,8 @@ describe('what cannot be a token', () => {
   });
 
   test('all that is wrong is said at once', async () => {
-    const answer = await send(await administrator(), { name: '', scope: [], expires: '', reach: '' });
-    expect(answer.text.match(/role="alert"/g)).toHaveLength(5);
+    const response = await send(await administrator(), { name: '', scope: [], expires: '', reach: '' });
+    expect(response.text.match(/role="alert"/g)).toHaveLength(5);
   });
 
   test('a workspace that was removed while the form was open is', async () => {

@@ -71,8 +71,8 @@ test('releasing from My locks leads back to it, without force', async () => {
   const back = addressIn(page.text, /name="back" value="([^"]*)"/);
   expect(back).toBe('/my-locks');
   const fields = { form_token: formTokenIn(page.text), path: 'a', lock: lock.id, back };
-  const answer = await ada.post(`/workspaces/${workspace}/locks/release`, fields);
-  expect(answer.headers.get('location')).toBe('/my-locks?notice=released');
+  const response = await ada.post(`/workspaces/${workspace}/locks/release`, fields);
+  expect(response.headers.get('location')).toBe('/my-locks?notice=released');
   expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
 });
 
@@ -111,10 +111,10 @@ test('nobody extends a lock of somebody else, nor one that they were not shown',
   await release('a');
   for (const { secret } of [await service.token({ name: 'other' }), admin]) {
     const second = await takeLock(service, workspace, secret, 'a', { ttl: '1h' });
-    for (const answer of [await extend(admin, workspace, first, '9h'), await admin.get(extendOf(workspace, first))]) {
-      expect(answer.status).toBe(412);
-      expect(answer.text).toContain('Nothing was extended.');
-      expect(answer.text.includes('Extend the new lock')).toBe(secret === admin.secret);
+    for (const response of [await extend(admin, workspace, first, '9h'), await admin.get(extendOf(workspace, first))]) {
+      expect(response.status).toBe(412);
+      expect(response.text).toContain('Nothing was extended.');
+      expect(response.text.includes('Extend the new lock')).toBe(secret === admin.secret);
     }
     const shown = secret === admin.secret ? 303 : 403;
     expect((await extend(admin, workspace, second, '9h')).status).toBe(shown);

@@ -88,11 +88,11 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     ['malformed', 'wsa_short', 'This is not a token'],
   ])('with a token that is %s is refused, and says why', async (_name, secret, reason) => {
     const visitor = visit(service);
-    const answer = await visitor.signIn(secret);
-    expect(answer.status).toBe(403);
-    expect(answer.text).toContain(reason);
+    const response = await visitor.signIn(secret);
+    expect(response.status).toBe(403);
+    expect(response.text).toContain(reason);
     expect(visitor.cookie()).toBe('');
-    expect(answer.text + service.log()).not.toContain(secret);
+    expect(response.text + service.log()).not.toContain(secret);
   });
 
   const end = (table: 'tokens' | 'sessions', column: 'id' | 'token_id', id: string) =>
@@ -132,9 +132,9 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   ])('a form %s does nothing, and does not sign in', async (_name, headers) => {
     const visitor = await here();
     const form_token = formTokenIn((await visitor.get('/')).text);
-    const answer = await visitor.post('/sign-out', { form_token }, headers);
-    expect(answer.status).toBe(403);
-    expect(answer.text).toContain('nothing was done');
+    const response = await visitor.post('/sign-out', { form_token }, headers);
+    expect(response.status).toBe(403);
+    expect(response.text).toContain('nothing was done');
     expect(await statusOf(visitor)).toBe(200);
     const other = visit(service);
     expect((await other.post('/sign-in', { token: visitor.secret, to: '/' }, headers)).status).toBe(403);
@@ -151,8 +151,8 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   });
 
   test('a form sent when the session is over leads to signing in, and says that nothing was changed', async () => {
-    const answer = await visit(service).post('/sign-out', { form_token: 'x' });
-    expect(answer.headers.get('location')).toBe('/sign-in?ended=true');
+    const response = await visit(service).post('/sign-out', { form_token: 'x' });
+    expect(response.headers.get('location')).toBe('/sign-in?ended=true');
     expect((await visit(service).get('/sign-in?ended=true')).text).toContain('nothing was changed');
   });
 });

@@ -129,9 +129,9 @@ describe('a sync', () => {
     const other = await service.workspace();
     await insert([{ index: 900, error: '\u202Ea\nb' }], other);
     const address = `${service.baseUrl}/workspaces/${other}/syncs/${idOf(900)}/events`;
-    const answer = await fetch(address, { headers: { cookie: visitor.cookie() } });
-    const text = await answer.text();
-    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    const response = await fetch(address, { headers: { cookie: visitor.cookie() } });
+    const text = await response.text();
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(text.match(/^event: progress$/gm)).toHaveLength(1);
     const [, data = ''] = /^event: progress\ndata: (.*)$/m.exec(text) ?? [];
     expect(JSON.parse(data)).toMatchObject({ status: 'failed', isOver: true, texts: { error: '\\u{202e}a\nb' } });

@@ -39,8 +39,8 @@ async function send(fields: Fields) {
 }
 
 test('a rule is added and removed with what was typed, and the audit tells of it', async () => {
-  const answer = await send({ ...right, reach: 'some', workspace: [game] });
-  expect(answer.status, answer.text).toBe(303);
+  const response = await send({ ...right, reach: 'some', workspace: [game] });
+  expect(response.status, response.text).toBe(303);
   const [rule, ...more] = await listTrustRules(service.storage);
   expect(more).toEqual([]);
   expect(rule).toMatchObject({
@@ -51,7 +51,7 @@ test('a rule is added and removed with what was typed, and the audit tells of it
     scopes: ['sync', 'locks:write'],
     workspaces: [game],
   });
-  expect(answer.headers.get('location')).toBe(`/trust?added=${rule?.id}`);
+  expect(response.headers.get('location')).toBe(`/trust?added=${rule?.id}`);
   const shown = (await visitor.get(`/trust?added=${rule?.id}`)).text;
   expect(shown).toContain('Jobs of octo/game are trusted now.');
   for (const text of ['repository_id=123', 'workflow=.github/workflows/release.yml', 'locks:write', game])
@@ -93,10 +93,10 @@ test('claims of other issuers are read one a line, and what a rule leaves open i
 test('a rule that is there already is not added again: the answer has its id', async () => {
   await send({ ...right, owner: 'twice' });
   const before = await listTrustRules(service.storage);
-  const answer = await send({ ...right, owner: 'twice' });
-  expect(answer.status).toBe(409);
-  expect(answer.text).toContain(`There is such a rule already: <a href="/trust#${before.at(-1)?.id}">`);
-  expect(answer.text).toContain('value="twice"');
+  const response = await send({ ...right, owner: 'twice' });
+  expect(response.status).toBe(409);
+  expect(response.text).toContain(`There is such a rule already: <a href="/trust#${before.at(-1)?.id}">`);
+  expect(response.text).toContain('value="twice"');
   expect(await listTrustRules(service.storage)).toEqual(before);
 });
 

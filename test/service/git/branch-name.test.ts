@@ -7,8 +7,8 @@ import { maxBranchNameLength, parseBranchName } from '../../../src/service/git/b
 function acceptedByGit(names: readonly string[]): readonly boolean[] {
   const script =
     'for name; do git check-ref-format "refs/heads/$name" && git check-ref-format --branch "$name" >/dev/null 2>&1 && echo yes || echo no; done';
-  const answer = execFileSync('sh', ['-c', script, 'sh', ...names], { encoding: 'utf8' });
-  return answer
+  const response = execFileSync('sh', ['-c', script, 'sh', ...names], { encoding: 'utf8' });
+  return response
     .trim()
     .split('\n')
     .map((line) => line === 'yes');

@@ -38,9 +38,9 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
       headers: authorization.map((value) => `Authorization: ${value}`),
     });
 
-  function expectChallenge(answer: Parameters<typeof expectProblem>[0], error = ''): void {
-    expectProblem(answer, 'unauthorized');
-    expect(answer.headers.get('www-authenticate')).toBe(`Bearer realm="workspace-service"${error}`);
+  function expectChallenge(response: Parameters<typeof expectProblem>[0], error = ''): void {
+    expectProblem(response, 'unauthorized');
+    expect(response.headers.get('www-authenticate')).toBe(`Bearer realm="workspace-service"${error}`);
   }
   const invalidToken = ', error="invalid_token"';
 
@@ -64,13 +64,13 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
 
     test.each(scopes)('with the scope %s alone', async (scope) => {
       const { secret } = await service.token({ scopes: [scope] });
-      const answer = await ask(operation, secret);
+      const response = await ask(operation, secret);
       if (need === 'anyone' || need === 'any-token' || sufficientFor[need].includes(scope)) {
-        expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([letIn, null]);
+        expect([response.status, response.headers.get('www-authenticate')]).toEqual([letIn, null]);
         return;
       }
-      expect(expectProblem(answer, 'insufficient-scope').detail).toContain(need);
-      expect(answer.headers.get('www-authenticate')).toBe(
+      expect(expectProblem(response, 'insufficient-scope').detail).toContain(need);
+      expect(response.headers.get('www-authenticate')).toBe(
         `Bearer realm="workspace-service", error="insufficient_scope", scope="${need}"`,
       );
     });
@@ -133,9 +133,9 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
       const { secret: token } = await service.token({ workspaces: [service.home] });
       const { method, body: json } = operation;
       const askFor = async (id: string) => {
-        const answer = await service.ask(method, addressIn(operation, id), { token, json });
-        expectProblem(answer, 'not-found');
-        const { request_id: _, ...rest } = answer.body;
+        const response = await service.ask(method, addressIn(operation, id), { token, json });
+        expectProblem(response, 'not-found');
+        const { request_id: _, ...rest } = response.body;
         return JSON.stringify(rest).replaceAll(id, 'ID');
       };
       expect(await askFor(await service.workspace())).toBe(await askFor('not-there'));

@@ -66,13 +66,13 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
     expect(service.log()).not.toContain('request failed');
   });
 
-  function expectSuccessOrProblem(answer: Answered): void {
-    if (answer.status >= 200 && answer.status < 300) {
-      expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
+  function expectSuccessOrProblem(response: Answered): void {
+    if (response.status >= 200 && response.status < 300) {
+      expect(response.headers.get('x-request-id')).toMatch(/^req_/);
       return;
     }
-    expect(answer.status).toBeLessThan(500);
-    expectProblem(answer, answer.body.type.replace(/^.*:/, ''));
+    expect(response.status).toBeLessThan(500);
+    expectProblem(response, response.body.type.replace(/^.*:/, ''));
   }
 
   test.each(['locks', 'sync', 'hooks'] as const)(
@@ -81,9 +81,9 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
       await tried(
         `any JSON sent to ${to}`,
         fc.asyncProperty(body, async (json) => {
-          const answer = await service.ask('POST', at(to), { token: service.secret, json });
-          expectSuccessOrProblem(answer);
-          expectDescribed('POST', `/v1/workspaces/{id}/${to}`, answer);
+          const response = await service.ask('POST', at(to), { token: service.secret, json });
+          expectSuccessOrProblem(response);
+          expectDescribed('POST', `/v1/workspaces/{id}/${to}`, response);
         }),
       );
     },
@@ -120,8 +120,8 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
         const path = rest.join('').replaceAll(/[?#]/g, '');
         fc.pre(path !== '');
         const target = at(`locks/${path}`);
-        const answer = await requestRaw(service.port, { method: 'DELETE', target, token });
-        expect([404, 422]).toContain(answer.status);
+        const response = await requestRaw(service.port, { method: 'DELETE', target, token });
+        expect([404, 422]).toContain(response.status);
         const posted = await requestRaw(service.port, { method: 'POST', target, token });
         expectProblem(posted, 'method-not-allowed');
         expect(posted.headers.get('allow')).toBe('DELETE');

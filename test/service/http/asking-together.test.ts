@@ -73,10 +73,10 @@ describe.each(realDatabaseKinds)('a key that two instances see at once, on $name
         scopeOf: () => 'global',
         refusedBefore: async () => undefined,
         decide: async (_, asked) =>
-          asked.map((answer) => {
+          asked.map((response) => {
             if (taken) return new Refusal('locked', 'It is taken.');
             taken = true;
-            return answer;
+            return response;
           }),
       });
       return ask({ tokenId: 't', key: 'k', fingerprint: 'f' }, { status: 201, headers: {}, body: '{}' });

@@ -18,20 +18,20 @@ test('no address fails more often than allowed within the time, whatever is trie
       const failures = new Map<string, number>();
       for (const { address, after, right } of steps) {
         now += after;
-        const answer = attempt(address);
+        const response = attempt(address);
         const start = began.get(address);
         if (start === undefined || now - start >= limit.everyMs) {
           began.set(address, now);
           failures.set(address, 0);
         }
         const failed = failures.get(address) ?? 0;
-        if (answer.kind === 'refused') {
+        if (response.kind === 'refused') {
           expect(failed).toBe(limit.max);
-          expect(answer.retryAfterSeconds).toBeGreaterThan(0);
-          expect(answer.retryAfterSeconds * 1_000).toBeGreaterThanOrEqual(
+          expect(response.retryAfterSeconds).toBeGreaterThan(0);
+          expect(response.retryAfterSeconds * 1_000).toBeGreaterThanOrEqual(
             (began.get(address) ?? 0) + limit.everyMs - now,
           );
-        } else if (right) answer.succeeded();
+        } else if (right) response.succeeded();
         else failures.set(address, failed + 1);
         expect(failures.get(address) ?? 0).toBeLessThanOrEqual(limit.max);
       }

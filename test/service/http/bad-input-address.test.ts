@@ -45,10 +45,10 @@ describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
       const known = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort();
       for (const target of operations.map((operation) => addressIn(operation, 'w'))) {
         for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
-          const answer = await requestRaw(service.port, { method, target });
-          expect(answer.status === 405, method).toBe(!known.includes(method));
-          if (answer.status === 405) expect(answer.headers.get('allow')).toBe(known.join(', '));
-          if (answer.status === 405 && method !== 'HEAD') expectProblem(answer, 'method-not-allowed');
+          const response = await requestRaw(service.port, { method, target });
+          expect(response.status === 405, method).toBe(!known.includes(method));
+          if (response.status === 405) expect(response.headers.get('allow')).toBe(known.join(', '));
+          if (response.status === 405 && method !== 'HEAD') expectProblem(response, 'method-not-allowed');
         }
       }
     },

@@ -69,9 +69,9 @@ describe('a bad request body', () => {
     });
 
     test('a coding of the content, which would look like broken JSON', async () => {
-      const answer = await post('locks', body, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
-      expectProblem(answer, 'unsupported-media-type');
-      expect(answer.headers.get('accept-encoding')).toBe('identity');
+      const response = await post('locks', body, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      expectProblem(response, 'unsupported-media-type');
+      expect(response.headers.get('accept-encoding')).toBe('identity');
     });
 
     test.each([['application/json;charset=UTF-8'], ['APPLICATION/JSON'], ['application/vnd.acme.v1+json']])(
@@ -98,8 +98,8 @@ describe('a bad request body', () => {
     });
 
     test('inside other fields too, as RFC 6901 writes them', async () => {
-      const answer = await postJson('hooks', { ...hook, branches: ['main', '-x'], headers: { 'a/b~ü': 1 } });
-      expectInvalid(answer, '#/branches/1', '#/headers/a~1b~0%C3%BC');
+      const response = await postJson('hooks', { ...hook, branches: ['main', '-x'], headers: { 'a/b~ü': 1 } });
+      expectInvalid(response, '#/branches/1', '#/headers/a~1b~0%C3%BC');
       expectInvalid(await postJson('hooks', { ...hook, headers: { [halfPair]: 1 } }), '#/headers/%EF%BF%BD');
     });
 
@@ -122,8 +122,8 @@ describe('a bad request body', () => {
     expectInvalid(await post('locks', `{"__proto__":{${inherited}}}`), '#/path', '#/type', '#/ttl');
     expectInvalid(await post('locks', `{"constructor":{"prototype":{${inherited}}}}`), '#/path', '#/type', '#/ttl');
     const { path } = freeLock();
-    const answer = await post('locks', `{"path":"${path}","type":"exclusive","ttl":"1h","__proto__":{"path":"b"}}`);
-    expect([answer.status, answer.body.path]).toEqual([201, path]);
+    const response = await post('locks', `{"path":"${path}","type":"exclusive","ttl":"1h","__proto__":{"path":"b"}}`);
+    expect([response.status, response.body.path]).toEqual([201, path]);
     expect('polluted' in {}).toBe(false);
   });
 });

@@ -54,7 +54,7 @@ describe('bad input on the wire', () => {
   ])('bytes that are no request are 400, and the connection ends: %j', async (bytes) => {
     const connection = await connected();
     await connection.send(Buffer.from(bytes, 'latin1'));
-    expectProblem(await connection.answer(), 'malformed-request');
+    expectProblem(await connection.response(), 'malformed-request');
     await connection.closed;
   });
 
@@ -91,8 +91,8 @@ describe('bad input on the wire', () => {
     ['HTTP/1.1', ['Host: a', 'Expect: the-unexpected']],
     ['HTTP/1.1', ['Host: a', 'Connection: Upgrade', 'Upgrade: websocket']],
   ])('what is unusual but right is answered: %s, %j', async (version, headers) => {
-    const answer = await askRaw(service.port, [`GET /healthz ${version}`, ...headers, '', ''].join('\r\n'));
-    expect([answer.status, answer.body]).toEqual([200, { status: 'ok' }]);
+    const response = await askRaw(service.port, [`GET /healthz ${version}`, ...headers, '', ''].join('\r\n'));
+    expect([response.status, response.body]).toEqual([200, { status: 'ok' }]);
   });
 
   describe.each([
@@ -108,9 +108,9 @@ describe('bad input on the wire', () => {
       const connection = await connected();
       // All of it before a look at the answer, as many clients do.
       await connection.send(bytesOf(lockBody(10 * mebibyte)));
-      expectProblem(await connection.answer(), 'body-too-large');
+      expectProblem(await connection.response(), 'body-too-large');
       await connection.send(health);
-      expect((await connection.answer()).status).toBe(200);
+      expect((await connection.response()).status).toBe(200);
     });
   });
 
@@ -118,12 +118,12 @@ describe('bad input on the wire', () => {
     test('that is announced as too large is not waited for, and may still come later', async () => {
       const connection = await connected();
       await connection.send(postLock('', `Content-Length: ${10 * mebibyte}`));
-      expectProblem(await connection.answer(), 'body-too-large');
+      expectProblem(await connection.response(), 'body-too-large');
       // As over a slow line; what cuts unread bodies off does so after half a second.
       await new Promise((resolve) => setTimeout(resolve, 700));
       await connection.send(lockBody(10 * mebibyte));
       await connection.send(health);
-      expect((await connection.answer()).status).toBe(200);
+      expect((await connection.response()).status).toBe(200);
     });
 
     test('that nobody has a right to send is refused before it is read', async () => {
@@ -135,7 +135,7 @@ describe('bad input on the wire', () => {
       const connection = await connected();
       await connection.send(postLock('', 'Expect: 100-continue', 'Content-Length: 100'));
       // It would not be begun for a client that is gone by its turn.
-      expect((await connection.answer()).status).toBe(100);
+      expect((await connection.response()).status).toBe(100);
       await connection.send('{"path":"early","type":"exclusive","ttl":"1h"');
       connection.close();
       await expect.poll(() => service.log(), { timeout: 20_000 }).toContain('"status":408');
@@ -147,9 +147,9 @@ describe('bad input on the wire', () => {
       const connection = await connected();
       const body = lockBody();
       await connection.send(postLock('', 'Expect: 100-continue', `Content-Length: ${body.length}`));
-      expect((await connection.answer()).status).toBe(100);
+      expect((await connection.response()).status).toBe(100);
       await connection.send(body);
-      expect((await connection.answer()).status).toBe(201);
+      expect((await connection.response()).status).toBe(201);
     });
   });
 
@@ -157,8 +157,8 @@ describe('bad input on the wire', () => {
     const connection = await connected();
     const body = lockBody();
     await connection.send(Buffer.concat([postLock(body), Buffer.from('}\r\n\r\n')]));
-    expect((await connection.answer()).body.path).toBe(JSON.parse(body).path);
-    expectProblem(await connection.answer(), 'malformed-request');
+    expect((await connection.response()).body.path).toBe(JSON.parse(body).path);
+    expectProblem(await connection.response(), 'malformed-request');
     await connection.closed;
   });
 });
@@ -181,8 +181,8 @@ describe('a client that takes its time', () => {
   ])('%s is told so, and the connection ends', async (_name, bytes) => {
     const connection = await connectRaw(server.port);
     await connection.send(bytes());
-    expectProblem(await connection.answer(), 'request-timeout');
+    expectProblem(await connection.response(), 'request-timeout');
     await connection.closed;
-    await expect(connection.answer()).rejects.toThrow();
+    await expect(connection.response()).rejects.toThrow();
   });
 });

@@ -119,7 +119,7 @@ describe('a server among clients that do what they like', () => {
     expect(lines().filter(({ msg }) => String(msg).includes('too many')).length).toBe(1);
     for (const connection of open) {
       await connection.send(writeRequest({ target: '/healthz', headers: ['Connection: close'] }));
-      expect((await connection.answer()).status).toBe(200);
+      expect((await connection.response()).status).toBe(200);
       connection.close();
     }
     await expect.poll(() => status().catch(() => 'closed'), { timeout: 20_000 }).toBe(200);
@@ -128,8 +128,8 @@ describe('a server among clients that do what they like', () => {
   test('a header behind thousands of others counts like any other', async () => {
     const many = Array.from({ length: 2_500 }, () => 'a:');
     const headers = [...many, 'Authorization: Bearer nonsense'];
-    const answer = await requestRaw(server.port, { target: '/v1/workspaces', headers });
-    expect(expectProblem(answer, 'unauthorized').detail).toBe('The API token is not known here.');
+    const response = await requestRaw(server.port, { target: '/v1/workspaces', headers });
+    expect(expectProblem(response, 'unauthorized').detail).toBe('The API token is not known here.');
   });
 
   test('a path is no longer in the log than it may be', async () => {
@@ -161,7 +161,7 @@ describe('a client that sends many requests at once', () => {
     const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
     await connection.send(names.map((name) => requestOf(`/v1/${name}`)).join(''));
     const details: string[] = [];
-    for (const _ of names) details.push((await connection.answer()).body.detail);
+    for (const _ of names) details.push((await connection.response()).body.detail);
     expect(details).toEqual(names.map((name) => `There is nothing at "/v1/${name}".`));
   });
 
@@ -198,14 +198,14 @@ async function beginLock(port: number, token: string, target: string) {
   const connection = await connectRaw(port);
   const headers = ['Content-Type: application/json', 'Expect: 100-continue', `Content-Length: ${body.length}`];
   await connection.send(writeRequest({ method: 'POST', target, token, headers }));
-  expect((await connection.answer()).status).toBe(100);
+  expect((await connection.response()).status).toBe(100);
   return { connection, body };
 }
 
 const idle = async (port: number): Promise<RawConnection> => {
   const connection = await connectRaw(port);
   await connection.send(writeRequest({ target: '/healthz' }));
-  expect((await connection.answer()).status).toBe(200);
+  expect((await connection.response()).status).toBe(200);
   return connection;
 };
 
@@ -220,9 +220,9 @@ test('stopping lets a running request finish, ends all other connections and tak
   await Promise.all(others.map(({ closed }) => closed));
   await expect(connectRaw(service.port)).rejects.toThrow('ECONNREFUSED');
   await connection.send(body);
-  const answer = await connection.answer();
-  expect(answer.status).toBe(201);
-  expect(answer.headers.get('connection')).toBe('close');
+  const response = await connection.response();
+  expect(response.status).toBe(201);
+  expect(response.headers.get('connection')).toBe('close');
   await connection.closed;
   await stopped;
 });
@@ -245,10 +245,10 @@ test('stopping refuses readiness first, and then new connections, but answers re
   const listed = [];
   for (const connection of [kept, late]) {
     await connection.send(writeRequest({ target, token: secret }));
-    listed.push(await connection.answer());
+    listed.push(await connection.response());
   }
   await running.connection.send(running.body);
-  expect((await running.connection.answer()).status).toBe(201);
+  expect((await running.connection.response()).status).toBe(201);
   // The client sends its next request elsewhere.
   for (const { status, headers } of listed) expect([status, headers.get('connection')]).toEqual([200, 'close']);
   await stopped;

@@ -34,8 +34,8 @@ export function expectProblem({ status, headers, body }: Answered, name: Problem
 }
 
 /** That the answer names exactly these fields of the request as wrong. */
-export function expectInvalid(answer: Answered, ...pointers: readonly string[]): void {
-  const { errors = [], detail } = expectProblem(answer, 'invalid-request');
+export function expectInvalid(response: Answered, ...pointers: readonly string[]): void {
+  const { errors = [], detail } = expectProblem(response, 'invalid-request');
   expect(errors.map(({ pointer }) => pointer).sort()).toEqual([...pointers].sort());
   for (const error of errors) expect(error.detail).toMatch(/^\S.*\.$/s);
   // For clients that show nothing but the detail.

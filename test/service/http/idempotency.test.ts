@@ -63,12 +63,12 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     const key = randomUUID();
     const { body } = await lock('a', key);
     const sync = { token: service.secret, headers: { 'idempotency-key': key }, json: { branch: 'main' } };
-    for (const answer of [
+    for (const response of [
       await lock('b', key),
       await service.ask('POST', `/v1/workspaces/${id}/sync`, sync),
       await lock('a', key, { 'if-match': `"${body.id}"` }),
     ]) {
-      expectProblem(answer, 'idempotency-key-reused');
+      expectProblem(response, 'idempotency-key-reused');
     }
     expect((await list()).body.locks).toEqual([body]);
   });

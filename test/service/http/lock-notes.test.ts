@@ -31,11 +31,11 @@ describe.each(realDatabaseKinds)('the note of a lock on $name', (kind) => {
     const locked = expectProblem(await bob.take('a'), 'locked');
     expect(locked.lock).toEqual(held);
     expect(locked.detail).toContain(`with the note "${note}"`);
-    for (const answer of [
+    for (const response of [
       await ada.take('a', { 'if-match': '"lock_1"' }),
       await bob.release('a', { 'if-match': '"x"' }),
     ]) {
-      expect(expectProblem(answer, 'lock-changed').lock).toEqual(held);
+      expect(expectProblem(response, 'lock-changed').lock).toEqual(held);
     }
     expect(expectProblem(await bob.release('a'), 'lock-of-another-owner').lock).toEqual(held);
   });

@@ -24,8 +24,8 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     const refusal = [{ pointer: '#/path', detail: expect.stringContaining('direction of text') }];
     expect((await take(old)).body.errors).toEqual(refusal);
     expect((await release(old)).status).toBe(204);
-    for (const answer of [await release(old), await take(old)]) {
-      expect([answer.status, answer.body.errors]).toEqual([422, refusal]);
+    for (const response of [await release(old), await take(old)]) {
+      expect([response.status, response.body.errors]).toEqual([422, refusal]);
     }
   });
 
@@ -86,10 +86,10 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     const seen: string[][] = [];
     let next: string | null = '';
     while (next !== null) {
-      const answer = await list(next === '' ? '' : `?cursor=${next}`);
-      seen.push(pathsIn(answer));
-      next = answer.body.next_cursor;
-      const [, target] = /^<(.+)>; rel="next"$/.exec(answer.headers.get('link') ?? '') ?? [];
+      const response = await list(next === '' ? '' : `?cursor=${next}`);
+      seen.push(pathsIn(response));
+      next = response.body.next_cursor;
+      const [, target] = /^<(.+)>; rel="next"$/.exec(response.headers.get('link') ?? '') ?? [];
       expect(target === undefined ? null : new URL(target, service.baseUrl).searchParams.get('cursor')).toBe(next);
     }
     expect(seen.map((page) => page.length)).toEqual([100, 100, 5]);
@@ -105,9 +105,9 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     const found: string[] = [];
     let address = `/v1/workspaces/${id}/locks?prefix=x/&owner=${encodeURIComponent(owner)}&limit=2`;
     for (let page = 0; page < 2; page += 1) {
-      const answer = await service.ask('GET', address, { token: service.secret });
-      found.push(...pathsIn(answer));
-      address = /^<(.+)>/.exec(answer.headers.get('link') ?? '')?.[1] ?? '';
+      const response = await service.ask('GET', address, { token: service.secret });
+      found.push(...pathsIn(response));
+      address = /^<(.+)>/.exec(response.headers.get('link') ?? '')?.[1] ?? '';
     }
     expect([found, address]).toEqual([['x/1', 'x/2', 'x/3'], '']);
   });

@@ -146,8 +146,8 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     const { body: held } = await ada.take('a');
     const tag = { 'if-match': `"${held.id}"` };
     for (const { take, release } of [bob, root]) {
-      for (const answer of [await take('a', { ttl: '2h', ...tag }), await release('a', tag), await release('a')]) {
-        expect(expectProblem(answer, 'lock-of-another-owner').lock).toEqual(held);
+      for (const response of [await take('a', { ttl: '2h', ...tag }), await release('a', tag), await release('a')]) {
+        expect(expectProblem(response, 'lock-of-another-owner').lock).toEqual(held);
       }
     }
     expect((await ada.list()).body.locks).toEqual([held]);
@@ -159,8 +159,8 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     await ada.release('a');
     const { body: now } = await bob.take('a');
     const condition = { 'if-match': `"${old.id}"` };
-    for (const answer of [await ada.take('a', condition), await ada.release('a', condition)]) {
-      expect(expectProblem(answer, 'lock-changed').lock).toEqual(now);
+    for (const response of [await ada.take('a', condition), await ada.release('a', condition)]) {
+      expect(expectProblem(response, 'lock-changed').lock).toEqual(now);
     }
   });
 

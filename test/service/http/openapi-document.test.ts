@@ -219,9 +219,9 @@ describe('the OpenAPI document', () => {
       // A header has no schema for what cannot be sent in one at all.
       const schema = field.in === 'header' ? { pattern: '^[\\x20-\\x7e]*$', ...field.schema } : field.schema;
       const property = fc.asyncProperty(valuesOf(field.name, schema), async (value) => {
-        const answer = await send(field, value);
-        expect(answer.status).not.toBe(400);
-        expect(fieldsRefusedBy(answer)).not.toContain(field.name);
+        const response = await send(field, value);
+        expect(response.status).not.toBe(400);
+        expect(fieldsRefusedBy(response)).not.toContain(field.name);
       });
       await fc.assert(property, { numRuns: runs(6, 100) });
     },
@@ -231,13 +231,13 @@ describe('the OpenAPI document', () => {
     for (const [limit, value] of beyond(field.name, field.schema)) {
       // An address with nothing at this place is that of something else.
       if (field.in === 'path' && value === '') continue;
-      const answer = await send(field, value);
+      const response = await send(field, value);
       // What cannot be the name of a thing is 404, like the name of none.
       if (field.in === 'path' && field.name !== 'path') {
-        expectProblem(answer, 'not-found');
+        expectProblem(response, 'not-found');
       } else {
-        expectProblem(answer, 'invalid-request');
-        expect(fieldsRefusedBy(answer), limit).toEqual([field.name]);
+        expectProblem(response, 'invalid-request');
+        expect(fieldsRefusedBy(response), limit).toEqual([field.name]);
       }
     }
   });
@@ -250,9 +250,9 @@ describe('the OpenAPI document', () => {
         .oneof(pathMess, fc.string())
         .filter((text) => text.isWellFormed() && !allows(field.schema, text));
       const property = fc.asyncProperty(texts, async (text) => {
-        const answer = await send(field, text);
-        expectProblem(answer, 'invalid-request');
-        expect(fieldsRefusedBy(answer)).toEqual([field.name]);
+        const response = await send(field, text);
+        expectProblem(response, 'invalid-request');
+        expect(fieldsRefusedBy(response)).toEqual([field.name]);
       });
       await fc.assert(property, { numRuns: runs(20, 200) });
     },

@@ -44,12 +44,12 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
       const [values, query] = typeof parameters === 'string' ? [{}, parameters] : [parameters, ''];
       const parts: Readonly<Record<string, string>> = { id: workspace, ...values };
       const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parts[name] ?? 'none'));
-      const answer = await service.ask(method, address + query, { token: service.secret, ...given });
-      expectDescribed(method, path, answer);
-      const sent = seen.get(answer.status) ?? new Set();
-      for (const name of answer.headers.keys()) sent.add(name);
-      seen.set(answer.status, sent);
-      return answer;
+      const response = await service.ask(method, address + query, { token: service.secret, ...given });
+      expectDescribed(method, path, response);
+      const sent = seen.get(response.status) ?? new Set();
+      for (const name of response.headers.keys()) sent.add(name);
+      seen.set(response.status, sent);
+      return response;
     };
     const expectAllSeen = async (): Promise<void> => {
       const statuses = describedStatuses(method, path);
@@ -214,11 +214,11 @@ describe('what a token that asks too much is answered is what the document descr
     const { method, path } = operation;
     const { secret: token } = await service.token();
     const ask = () => service.ask(method, addressIn(operation, service.home), { token });
-    let answer = await ask();
+    let response = await ask();
     // A release is charged when it turns out to be none of the token's own.
-    for (let more = 0; more < 5 && answer.status !== 429; more += 1) answer = await ask();
-    expect(answer.status).toBe(429);
-    expectDescribed(method, path, answer);
-    expect(optionalHeaders(method, path, 429).filter((name) => !answer.headers.has(name))).toEqual([]);
+    for (let more = 0; more < 5 && response.status !== 429; more += 1) response = await ask();
+    expect(response.status).toBe(429);
+    expectDescribed(method, path, response);
+    expect(optionalHeaders(method, path, 429).filter((name) => !response.headers.has(name))).toEqual([]);
   });
 });

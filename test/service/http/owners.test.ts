@@ -40,8 +40,8 @@ describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $nam
     for (const other of others) {
       const { take, release } = await as(other);
       const renewed = await take('a', { 'if-match': `"${held.id}"` });
-      for (const answer of [renewed, await release('a'), await release('a', {}, '?force=false')]) {
-        expect(expectProblem(answer, 'lock-of-another-owner').lock, JSON.stringify(other)).toEqual(held);
+      for (const response of [renewed, await release('a'), await release('a', {}, '?force=false')]) {
+        expect(expectProblem(response, 'lock-of-another-owner').lock, JSON.stringify(other)).toEqual(held);
       }
       expect(expectProblem(await release('a', {}, '?force=true'), 'insufficient-scope').status).toBe(403);
     }
@@ -56,8 +56,8 @@ describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $nam
     const { body: held } = await laptop.take('a');
     expect(expectProblem(await desk.take('a'), 'locked').lock).toEqual(held);
     const stale = { 'if-match': `"${before.id}"` };
-    for (const answer of [await desk.take('a', stale), await desk.release('a', stale)]) {
-      expect(expectProblem(answer, 'lock-changed').lock).toEqual(held);
+    for (const response of [await desk.take('a', stale), await desk.release('a', stale)]) {
+      expect(expectProblem(response, 'lock-changed').lock).toEqual(held);
     }
   });
 

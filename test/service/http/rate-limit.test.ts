@@ -244,13 +244,13 @@ describe.each(realDatabaseKinds)('a token that has used up its limit, on $name',
     expectProblem(refused, 'rate-limited');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(900);
     expect(refused.headers.get('ratelimit')).toMatch(/^"token";r=0;t=\d{4}$/);
-    for (const answer of [
+    for (const response of [
       await guest.release('others'),
       await guest.release('\u0001'),
       await guest.release('named', another),
       await locksOf(service, 'nowhere', secret).release('named'),
     ]) {
-      expectProblem(answer, 'rate-limited');
+      expectProblem(response, 'rate-limited');
     }
     expect((await guest.release('named', { 'if-match': `"${named.id}"` })).status).toBe(204);
     expect((await guest.release('kept')).status).toBe(204);
@@ -266,8 +266,8 @@ describe.each(realDatabaseKinds)('a token that has used up its limit, on $name',
 
   test('pays for a lock of others that it takes away by force', async () => {
     await (await ofNewToken()).take('forced');
-    const answer = await (await ofNewToken('locks:admin')).release('forced', {}, '?force=true');
-    expect([answer.status, answer.headers.get('ratelimit')]).toEqual([204, '"token";r=5;t=0']);
+    const response = await (await ofNewToken('locks:admin')).release('forced', {}, '?force=true');
+    expect([response.status, response.headers.get('ratelimit')]).toEqual([204, '"token";r=5;t=0']);
   });
 });
 

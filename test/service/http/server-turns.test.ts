@@ -42,14 +42,14 @@ test('nothing is done for a request before its turn', async () => {
   const { incoming, begin } = await nextWaiting();
   expect(incoming.url).toBe('/v1/none');
   let isAnswered = false;
-  const answer = connection.answer().finally(() => {
+  const response = connection.response().finally(() => {
     isAnswered = true;
   });
   // Others are answered meanwhile.
   expect((await requestRaw(server.port, { target: '/healthz' })).status).toBe(200);
   expect(isAnswered).toBe(false);
   begin();
-  expect((await answer).status).toBe(404);
+  expect((await response).status).toBe(404);
 });
 
 test('the turns are told of each new connection, and not of further requests on it', async () => {
@@ -57,7 +57,7 @@ test('the turns are told of each new connection, and not of further requests on 
   onTestFinished(() => connection.close());
   for (let request = 0; request < 3; request += 1) {
     await connection.send(writeRequest({ target: '/healthz' }));
-    await connection.answer();
+    await connection.response();
   }
   expect(connected).toHaveBeenCalledOnce();
 });

@@ -23,19 +23,19 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
   const waiting = (count: number) => untilWaiting(service, service.secret, count);
 
   test('that is free is over at once, and says that it was done', async () => {
-    const answer = await wait('free');
-    expect([answer.status, answer.body]).toEqual([200, { locks: [], next_cursor: null }]);
-    expect(answer.headers.get('preference-applied')).toBe('wait=30');
-    expect(answer.headers.get('vary')).toBe('Prefer');
+    const response = await wait('free');
+    expect([response.status, response.body]).toEqual([200, { locks: [], next_cursor: null }]);
+    expect(response.headers.get('preference-applied')).toBe('wait=30');
+    expect(response.headers.get('vary')).toBe('Prefer');
   });
 
   test('ends for the first when it is released, and for the next when it is free again', async () => {
     await locks.take('one');
     const answered: string[] = [];
     const waitAs = async (name: string): Promise<Reply> => {
-      const answer = await wait('one');
+      const response = await wait('one');
       answered.push(name);
-      return answer;
+      return response;
     };
     const first = waitAs('first');
     await waiting(1);
@@ -58,7 +58,7 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
     await waiting(41);
     await locks.release('watched');
     const began = performance.now();
-    for (const answer of await Promise.all([...watching, mine])) expect(pathsIn(answer)).toEqual([]);
+    for (const response of await Promise.all([...watching, mine])) expect(pathsIn(response)).toEqual([]);
     // One after the other they would take 40 times the grace, which is 10 s.
     expect(performance.now() - began).toBeLessThan(5_000);
   });
@@ -66,10 +66,10 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
   test('ends with its time, and shows who still holds it', async () => {
     const { body: held } = await locks.take('held');
     const began = performance.now();
-    const answer = await wait('held', 'wait=1');
+    const response = await wait('held', 'wait=1');
     expect(performance.now() - began).toBeGreaterThan(900);
-    expect(answer.body).toEqual({ locks: [held], next_cursor: null });
-    expect(answer.headers.get('preference-applied')).toBe('wait=1');
+    expect(response.body).toEqual({ locks: [held], next_cursor: null });
+    expect(response.headers.get('preference-applied')).toBe('wait=1');
     expect((await wait('held', 'wait=0')).headers.get('preference-applied')).toBe('wait=0');
   });
 
@@ -79,10 +79,10 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
     const waits = wait('short');
     await waiting(1);
     const renewed = await locks.take('short', { ttl: '1s', 'if-match': headers.get('etag') ?? '' });
-    const answer = await waits;
-    expect(pathsIn(answer)).toEqual([]);
+    const response = await waits;
+    expect(pathsIn(response)).toEqual([]);
     expect(performance.now() - began).toBeLessThan(20_000);
-    const answeredAt = Date.parse(answer.headers.get('date') ?? '');
+    const answeredAt = Date.parse(response.headers.get('date') ?? '');
     // The header has no milliseconds.
     expect(answeredAt).toBeGreaterThanOrEqual(Math.floor(Date.parse(renewed.body.expires_at) / 1_000) * 1_000);
   });
@@ -109,9 +109,9 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
       ['?path=kept', 'wait=soon'],
       ['?path=kept', 'respond-async'],
     ] as const) {
-      const answer = await locks.list(query, { headers: { prefer } });
-      expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, null]);
-      expect(pathsIn(answer)).toContain('kept');
+      const response = await locks.list(query, { headers: { prefer } });
+      expect([response.status, response.headers.get('preference-applied')]).toEqual([200, null]);
+      expect(pathsIn(response)).toContain('kept');
     }
   });
 
@@ -178,7 +178,7 @@ describe.each(realDatabaseKinds)('a thousand who wait for a path, on $name', (ki
     await untilWaiting(service, secret, 20);
     const began = performance.now();
     await service.stop();
-    for (const answer of await Promise.all(last)) expect([answer.status, pathsIn(answer)]).toEqual([200, ['a']]);
+    for (const response of await Promise.all(last)) expect([response.status, pathsIn(response)]).toEqual([200, ['a']]);
     // Without the stop they would have waited for 30 s.
     expect(performance.now() - began).toBeLessThan(25_000);
   });
@@ -201,6 +201,6 @@ test('a server that waits for nobody to send a request lets one that has been se
   await storage.commit('global', (db) =>
     addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/r.git' }),
   );
-  const answer = await waitFor(locksOf(server, 'game', await server.token('locks:read')), 'a');
-  expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, 'wait=30']);
+  const response = await waitFor(locksOf(server, 'game', await server.token('locks:read')), 'a');
+  expect([response.status, response.headers.get('preference-applied')]).toEqual([200, 'wait=30']);
 });

@@ -36,9 +36,9 @@ describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
       list(`?path=${path}`, { headers: { prefer: `wait=${seconds}` } });
     expect((await waitFor('hero', 1)).body.locks).toEqual([body]);
     let isAnswered = false;
-    const waiting = waitFor('hero', 30).then((answer) => {
+    const waiting = waitFor('hero', 30).then((response) => {
       isAnswered = true;
-      return answer;
+      return response;
     });
     await untilWaiting(service, service.secret, 1);
     expect((await take('HERO')).status).toBe(409);

@@ -37,9 +37,9 @@ describe('an object', () => {
   });
 
   test('comes whole from its address, without a token, and is told to be kept by nobody else', async () => {
-    const answer = await fetch(object.href);
-    expect(Buffer.from(await answer.arrayBuffer())).toEqual(content);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    const response = await fetch(object.href);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(content);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/octet-stream',
       'content-length': String(content.length),
       'accept-ranges': 'bytes',
@@ -62,9 +62,9 @@ describe('an object', () => {
     ['BYTES=1-99', 1, 100],
     ['bytes=-5', 299_995, 300_000],
   ])('comes in part: %s', async (range, start, end) => {
-    const answer = await fetch(object.href, { headers: { range, 'if-range': `"${object.oid}"` } });
-    expect([answer.status, answer.headers.get('content-range')]).toEqual([206, `bytes ${start}-${end - 1}/300000`]);
-    expect(Buffer.from(await answer.arrayBuffer())).toEqual(content.subarray(start, end));
+    const response = await fetch(object.href, { headers: { range, 'if-range': `"${object.oid}"` } });
+    expect([response.status, response.headers.get('content-range')]).toEqual([206, `bytes ${start}-${end - 1}/300000`]);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(content.subarray(start, end));
   });
 
   test.each([
@@ -77,15 +77,15 @@ describe('an object', () => {
     { range: 'bytes=1-2', 'if-range': '"another"' },
     { range: 'bytes=1-2', 'if-range': 'Sun, 22 Nov 2026 16:00:00 GMT' },
   ])('comes whole for a range that is none, or of another object: %j', async (headers) => {
-    const answer = await fetch(object.href, { headers });
-    expect([answer.status, Number(answer.headers.get('content-length'))]).toEqual([200, content.length]);
-    expect(Buffer.from(await answer.arrayBuffer())).toEqual(content);
+    const response = await fetch(object.href, { headers });
+    expect([response.status, Number(response.headers.get('content-length'))]).toEqual([200, content.length]);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(content);
   });
 
   test.each(['bytes=300000-', 'bytes=999999999-999999999', 'bytes=-0'])('has nothing at %s', async (range) => {
-    const answer = await refusalOf(object.href, { range });
-    expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */300000']);
-    expect(answer.body.message).toContain('300000 bytes');
+    const response = await refusalOf(object.href, { range });
+    expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */300000']);
+    expect(response.body.message).toContain('300000 bytes');
   });
 
   test('that is empty comes, and no range of it', async () => {
@@ -116,8 +116,8 @@ describe('an object', () => {
     const query = new URLSearchParams(queryOf(Object.fromEntries(object.href.searchParams)));
     const url = new URL(`${nameOf(object.oid)}?${query}`, object.href);
     for (const token of [undefined, service.secret]) {
-      const answer = await service.ask('GET', url.pathname + url.search, { token });
-      expectLfsError(answer, 403);
+      const response = await service.ask('GET', url.pathname + url.search, { token });
+      expectLfsError(response, 403);
     }
   });
 
@@ -172,18 +172,18 @@ async function openObjects(): Promise<readonly string[]> {
 async function downloadAs(localAddress: string, href: URL): Promise<number> {
   const asked = request(href, { localAddress, agent: false });
   asked.end();
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  return (await buffer(answer)).length;
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  return (await buffer(response)).length;
 }
 
 test('a client that reads late gets the same bytes', async () => {
   const bytes = randomBytes(32 * 1_024 * 1_024);
   const { href } = await addressed(bytes);
   const asked = request(href, { agent: false }).end();
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
   // Until the sockets between are full.
   await sleep(300);
-  expect((await buffer(answer)).equals(bytes)).toBe(true);
+  expect((await buffer(response)).equals(bytes)).toBe(true);
 });
 
 test.runIf(process.platform === 'linux')(

@@ -55,22 +55,22 @@ describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind)
         [{ token: revoked.secret }, 'has been revoked', invalid],
       ];
       for (const [given, message, challenge] of refused) {
-        const answer = await ask(given);
-        expect(expectLfsError(answer, 401)).toContain(message);
-        expect(answer.headers.get('www-authenticate')).toBe(`${challenge}, ${basic}`);
-        expect(answer.headers.get('lfs-authenticate')).toBe(basic);
+        const response = await ask(given);
+        expect(expectLfsError(response, 401)).toContain(message);
+        expect(response.headers.get('www-authenticate')).toBe(`${challenge}, ${basic}`);
+        expect(response.headers.get('lfs-authenticate')).toBe(basic);
       }
     });
 
     test.each(scopes)('403 where the scope %s is not enough, naming the one that is', async (scope) => {
       const { secret: token } = await service.token({ scopes: [scope] });
-      const answer = await ask({ token });
+      const response = await ask({ token });
       if (need === 'any-token' || sufficientFor[need].includes(scope)) {
-        expect(answer.status).not.toBe(403);
+        expect(response.status).not.toBe(403);
         return;
       }
-      expect(expectLfsError(answer, 403)).toContain(need);
-      expect(answer.headers.get('www-authenticate')).toContain(`scope="${need}"`);
+      expect(expectLfsError(response, 403)).toContain(need);
+      expect(response.headers.get('www-authenticate')).toContain(`scope="${need}"`);
     });
 
     test('403 for a workspace that is not there, that is hidden or that can be none, all alike', async () => {
@@ -88,16 +88,16 @@ describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind)
       const known = expectedLfsRoutes.flatMap((each) => (each.path === path ? [each.method] : []));
       for (const other of words('GET POST PUT PATCH DELETE OPTIONS TRACE PROPFIND')) {
         if (known.includes(other)) continue;
-        const answer = await service.ask(other, addressIn(path, service.home), { token: service.secret });
-        expect(expectLfsError(answer, 405)).toContain(other);
-        expect(answer.headers.get('allow')).toContain(known[0]);
+        const response = await service.ask(other, addressIn(path, service.home), { token: service.secret });
+        expect(expectLfsError(response, 405)).toContain(other);
+        expect(response.headers.get('allow')).toContain(known[0]);
       }
     });
 
     test('400 without a valid Host', async () => {
       const headers = [`Authorization: Bearer ${service.secret}`, 'Host: a', 'Host: b'];
-      const answer = await requestRaw(service.port, { method, target: addressIn(path, service.home), headers });
-      expect([answer.status, answer.headers.get('content-type'), answer.body.message]).toEqual([
+      const response = await requestRaw(service.port, { method, target: addressIn(path, service.home), headers });
+      expect([response.status, response.headers.get('content-type'), response.body.message]).toEqual([
         400,
         lfsMediaType,
         'A request needs exactly one Host header: a host, and perhaps a port.',
@@ -145,9 +145,9 @@ describe('limits that an operator sets', () => {
 
   test('503 for a new lock where the disk is full; all else goes on', async () => {
     const lfs = lfsOf(full, full.home, full.secret);
-    const answer = await lfs.take('a');
-    expect(expectLfsError(answer, 503)).toContain('The disk of the service');
-    expect(answer.headers.get('retry-after')).toBe('10');
+    const response = await lfs.take('a');
+    expect(expectLfsError(response, 503)).toContain('The disk of the service');
+    expect(response.headers.get('retry-after')).toBe('10');
     expect((await lfs.verify()).status).toBe(200);
   });
 
@@ -171,9 +171,9 @@ describe('limits that an operator sets', () => {
     const { lock } = (await lfs.take('a')).body;
     expect((await lfs.verify()).status).toBe(200);
     const refused = [await lfs.verify(), await lfs.list(), await lfs.take('b'), await lfs.batch()];
-    for (const answer of refused) {
-      expect(expectLfsError(answer, 429)).toContain('too many requests');
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    for (const response of refused) {
+      expect(expectLfsError(response, 429)).toContain('too many requests');
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     expect((await lfs.release(lock.id)).status).toBe(200);
   });

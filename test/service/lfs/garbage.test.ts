@@ -102,18 +102,18 @@ describe.each(realDatabaseKinds)('garbage on $name', (kind) => {
           '',
         );
         const secret = signedIn === 'Basic' ? btoa(`a:${service.secret}`) : service.secret;
-        const answer = await requestRaw(service.port, {
+        const response = await requestRaw(service.port, {
           method,
           target,
           headers: [...headers, ...(signedIn === '' ? [] : [`authorization: ${signedIn} ${secret}`])],
           body,
         });
-        seen.add(answer.status);
-        expect([404, 501], `${method} ${target}`).not.toContain(answer.status);
-        expect(answer.status, answer.text).not.toBe(500);
-        if (answer.status < 400 || method === 'HEAD') return;
-        expect(answer.headers.get('content-type'), `${method} ${target}: ${answer.text}`).toBe(lfsMediaType);
-        expect(answer.body.message).toMatch(/\S/);
+        seen.add(response.status);
+        expect([404, 501], `${method} ${target}`).not.toContain(response.status);
+        expect(response.status, response.text).not.toBe(500);
+        if (response.status < 400 || method === 'HEAD') return;
+        expect(response.headers.get('content-type'), `${method} ${target}: ${response.text}`).toBe(lfsMediaType);
+        expect(response.body.message).toMatch(/\S/);
       }),
       { examples: [[letIn]] },
     );

@@ -46,9 +46,9 @@ test.each(guesses)('errors at %s have the form that LFS clients show', async (gu
 test.each(['git.git', 'git.git/info/lfsx', 'git.git/info/refs', 'git.gitt/info/lfs/locks', 'git/x/info/lfs/locks'])(
   'there is no LFS endpoint at %s',
   async (path) => {
-    const answer = await service.ask('GET', `/v1/workspaces/${service.home}/${path}`, { token: service.secret });
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(answer.headers.get('content-type')).not.toContain('git-lfs');
+    const response = await service.ask('GET', `/v1/workspaces/${service.home}/${path}`, { token: service.secret });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(response.headers.get('content-type')).not.toContain('git-lfs');
   },
 );
 

@@ -68,18 +68,18 @@ describe.each(addresses)('$method $below', ({ method, below, given, letIn }) => 
   test('401 asks for a password where there is no token, or none that is good', async () => {
     const asBasic = (text: string) => ({ headers: { authorization: `Basic ${btoa(text)}` } });
     for (const more of [{}, { token: newTokenSecret() }, asBasic(`x:${newTokenSecret()}`), asBasic('x')]) {
-      const answer = await ask(more);
-      expectText(answer, 401);
-      expect(answer.headers.get('www-authenticate')).toBe(basic);
+      const response = await ask(more);
+      expectText(response, 401);
+      expect(response.headers.get('www-authenticate')).toBe(basic);
     }
     expect((await ask(asBasic(`any name:${service.secret}`))).status).toBe(letIn);
   });
 
   test.each(scopes)('the scope %s lets in or not, as the table says', async (scope) => {
     const { secret: token } = await service.token({ scopes: [scope] });
-    const answer = await ask({ token });
-    if (sufficientFor['contents:read'].includes(scope)) expect(answer.status).toBe(letIn);
-    else expect(expectText(answer, 403)).toContain('This needs the scope contents:read, and the token has only');
+    const response = await ask({ token });
+    if (sufficientFor['contents:read'].includes(scope)) expect(response.status).toBe(letIn);
+    else expect(expectText(response, 403)).toContain('This needs the scope contents:read, and the token has only');
   });
 
   test('404 for a workspace that is hidden, is not there, or can be none, all alike', async () => {
@@ -91,8 +91,8 @@ describe.each(addresses)('$method $below', ({ method, below, given, letIn }) => 
     expect(await message('not-there')).toBe(hidden);
     for (const id of ['..', '%2e%2e', `x%2F..%2F${mirror.workspace}`, `..%2Fmirrors%2F${mirror.workspace}.git`]) {
       const headers = [`Authorization: Bearer ${service.secret}`, 'Host: a'];
-      const answer = await requestRaw(service.port, { method, target: `/v1/workspaces/${id}/git${below}`, headers });
-      expect(answer.status, id).toBe(404);
+      const response = await requestRaw(service.port, { method, target: `/v1/workspaces/${id}/git${below}`, headers });
+      expect(response.status, id).toBe(404);
     }
   });
 });

@@ -35,7 +35,7 @@ async function largeMirror(service: SharedService): Promise<Mirrored> {
 
 interface Stalled {
   readonly request: ClientRequest;
-  readonly answer: IncomingMessage;
+  readonly response: IncomingMessage;
 }
 
 /** A client that asks for everything, and reads nothing of it but that it comes. */
@@ -54,9 +54,9 @@ async function stalledClone(service: RunningService, { path, remote }: Mirrored,
   asked.end(body);
   asked.on('error', () => undefined);
   onTestFinished(() => void asked.destroy());
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  answer.on('error', () => undefined);
-  return { request: asked, answer };
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.on('error', () => undefined);
+  return { request: asked, response };
 }
 
 const revocable = sharedService(sqlite, { mirrorLimits: { checkTokenEveryMs: 100 } });
@@ -140,10 +140,10 @@ describe('a clone that takes too long', () => {
   ] as const)('%s is cut off, and git is ended', async (_, which, outcome) => {
     const service = which();
     const mirror = await largeMirror(service);
-    const { answer } = await stalledClone(service, mirror, service.secret);
+    const { response } = await stalledClone(service, mirror, service.secret);
     await expect.poll(() => packing(service), { timeout: 10_000 }).toEqual([]);
     await expect.poll(() => outcomes(service)).toEqual({ [outcome]: 1 });
-    await expect(buffer(answer)).rejects.toThrow('aborted');
+    await expect(buffer(response)).rejects.toThrow('aborted');
   });
 });
 
@@ -152,11 +152,11 @@ test('a clone ends when its token is revoked, and that of another token goes on'
   const { storage } = revocable;
   const { id, secret } = await revocable.token({ scopes: ['contents:read'] });
   const revoked = await stalledClone(revocable, mirror, secret);
-  const { answer } = await stalledClone(revocable, mirror, revocable.secret);
+  const { response } = await stalledClone(revocable, mirror, revocable.secret);
   await storage.commit('global', (db) => revokeToken(db, storage.now, id));
-  await expect(buffer(revoked.answer)).rejects.toThrow('aborted');
+  await expect(buffer(revoked.response)).rejects.toThrow('aborted');
   await expect.poll(() => outcomes(revocable)).toEqual({ refused: 1 });
-  expect((await buffer(answer)).length).toBeGreaterThan(16 * megabyte);
+  expect((await buffer(response)).length).toBeGreaterThan(16 * megabyte);
 });
 
 test('a clone ends when the trust rule is removed that allowed the token of its run', async () => {
@@ -165,9 +165,9 @@ test('a clone ends when the trust rule is removed that allowed the token of its 
   const ofRun = { name: 'run', owner: 'ci', scopes: ['contents:read'], workspaces: null, runId: 'run_1' } as const;
   const proof = { runOrigin: null, trustRules: ['trust_1'], identity: 'a JWT', identityEndsAt: Date.now() + 60_000 };
   const secret = await storage.commit('global', (db) => createExchangedToken(db, storage.now, { ...ofRun, ...proof }));
-  const { answer } = await stalledClone(revocable, mirror, secret ?? '');
+  const { response } = await stalledClone(revocable, mirror, secret ?? '');
   await storage.commit('global', (db) => revokeTokensOfRule(db, storage.now, 'trust_1'));
-  await expect(buffer(answer).then(({ length }) => length)).rejects.toThrow('aborted');
+  await expect(buffer(response).then(({ length }) => length)).rejects.toThrow('aborted');
 });
 
 describe('places for clones', () => {
@@ -261,8 +261,8 @@ describe('requests that arrive slowly', () => {
     const mirror = await mirrored(service, folder, service.secret);
     const { secret } = await service.token({ owner: 'guest' });
     const answers = [1, 2].map(async () => {
-      const [answer] = await once(startedRequest(service, mirror, secret, '0000'.repeat(500)), 'response');
-      return (answer as IncomingMessage).statusCode;
+      const [response] = await once(startedRequest(service, mirror, secret, '0000'.repeat(500)), 'response');
+      return (response as IncomingMessage).statusCode;
     });
     await expect(Promise.race(answers)).resolves.toBe(503);
     expect((await list(service, mirror)).status).toBe(200);

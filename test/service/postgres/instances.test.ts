@@ -44,7 +44,7 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
       for (const index of [1, 2]) await untilWaiting(instance(index), token, 1);
       const began = performance.now();
       await locksAt(0, workspace).release('a', { 'if-match': held.headers.get('etag') ?? '' });
-      for (const answer of await Promise.all(waiting)) expect(answer.body.locks).toEqual([]);
+      for (const response of await Promise.all(waiting)) expect(response.body.locks).toEqual([]);
       // Generous: without a word from the other instance they would be told at the end of their time.
       expect(performance.now() - began).toBeLessThan(10_000);
     }

@@ -136,8 +136,8 @@ test.skipIf(postgresServer === undefined).for([
         },
       });
       sent.end(body);
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-      return answer;
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      return response;
     }
 
     /** Counts it, and notes what it was not to be. */
@@ -145,11 +145,11 @@ test.skipIf(postgresServer === undefined).for([
       const [method, path] = sent;
       requests += 1;
       try {
-        const answer = await begin(...sent);
-        const body = await text(answer);
-        const status = answer.statusCode ?? 0;
+        const response = await begin(...sent);
+        const body = await text(response);
+        const status = response.statusCode ?? 0;
         if (status !== expected) failures.push(`${method} ${path}: ${status} ${body}`);
-        return { status, headers: answer.headers, body };
+        return { status, headers: response.headers, body };
       } catch (error) {
         failures.push(`${method} ${path}: ${error}`);
         return { status: 0, headers: {}, body: '' };
@@ -180,11 +180,11 @@ test.skipIf(postgresServer === undefined).for([
         objects: [large],
       });
       const { href } = JSON.parse(body).objects[0].actions.download;
-      const answer = await begin('GET', new URL(href).pathname.replace('/v1', '') + new URL(href).search);
-      answer.pause();
+      const response = await begin('GET', new URL(href).pathname.replace('/v1', '') + new URL(href).search);
+      response.pause();
       await goOn;
       let received = 0;
-      for await (const chunk of answer) received += chunk.length;
+      for await (const chunk of response) received += chunk.length;
       return received;
     }
 

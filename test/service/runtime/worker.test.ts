@@ -32,9 +32,9 @@ function queueOf(scheduler: fc.Scheduler, takenEarly: () => boolean) {
 const inTurn = (answers: readonly boolean[]): (() => boolean) => {
   let asked = 0;
   return () => {
-    const answer = answers[asked % answers.length] ?? false;
+    const response = answers[asked % answers.length] ?? false;
     asked += 1;
-    return answer;
+    return response;
   };
 };
 

@@ -19,7 +19,7 @@ test('questions that are asked at the same time are asked together, the same one
 test('a question that comes while others are being answered is not answered with what they found', async () => {
   let value = 'old';
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-  const { promise: answering, resolve: answer } = Promise.withResolvers<void>();
+  const { promise: answering, resolve: response } = Promise.withResolvers<void>();
   const read = coalesceReads(async (_db, _now, questions: readonly string[]) => {
     const seen = value;
     begin();
@@ -30,7 +30,7 @@ test('a question that comes while others are being answered is not answered with
   await begun;
   value = 'new';
   const second = read(storage, 'second');
-  answer();
+  response();
   expect(await Promise.all([first, second])).toEqual(['old', 'new']);
 });
 

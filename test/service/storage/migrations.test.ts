@@ -152,13 +152,13 @@ describe.each([
     async function isReplayed(workspace: string, key: string): Promise<boolean> {
       const request = { tokenId: 'tok_1', key, fingerprint: 'f' };
       const done = { status: 201, headers: {}, body: 'done again' };
-      const answer = await idempotent(
+      const response = await idempotent(
         { workspace },
         request,
         async () => undefined,
         async () => done,
       );
-      return answer.headers['idempotency-replayed'] === 'true';
+      return response.headers['idempotency-replayed'] === 'true';
     }
     expect(await isReplayed('game', 'lock')).toBe(true);
     for (const key of ['sync', 'form', 'hook']) expect(await isReplayed('film', key), key).toBe(true);

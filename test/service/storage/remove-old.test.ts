@@ -39,7 +39,7 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
         .execute(),
     );
   };
-  const answer = (key: string, age: number) => {
+  const response = (key: string, age: number) => {
     const row = { token_id: '', workspace_id: '', key, fingerprint: '', status: 200, headers: '{}', body: '' };
     const values = { ...row, created_at: ago(age) };
     return storage.commit('global', (db) => db.insertInto('remembered_answers').values(values).execute());
@@ -82,8 +82,8 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
   });
 
   test('answers are remembered for a day', async () => {
-    await answer('old', day + minute);
-    await answer('young', day - minute);
+    await response('old', day + minute);
+    await response('young', day - minute);
     await removeOldResponses(storage);
     expect(await names('remembered_answers', 'key')).toEqual(['young']);
   });
@@ -116,7 +116,7 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
 
   test('however much is old, it goes in pieces, and all of it', async () => {
     // Many of the same moment among them: a piece is then larger, never endless.
-    for (let index = 0; index < 25; index += 1) await answer(`${index}`, 2 * day + Math.floor(index / 4) * minute);
+    for (let index = 0; index < 25; index += 1) await response(`${index}`, 2 * day + Math.floor(index / 4) * minute);
     commits.length = 0;
     const old = { table: 'remembered_answers', time: 'created_at', keptForMs: day } as const;
     await removeOld(storage, { ...old, atOnce: 5 });

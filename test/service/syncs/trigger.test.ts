@@ -24,7 +24,7 @@ const storage = sharedStorage(sqlite);
 
 /** Triggers on a remote whose listings the test answers, in the order in which they were asked for. */
 function withListings() {
-  const asked: ((answer: RemoteBranches) => void)[] = [];
+  const asked: ((response: RemoteBranches) => void)[] = [];
   const counts = { heads: 0, estimates: 0 };
   const remotes: Remotes = {
     branches: () => new Promise((resolve) => asked.push(resolve)),

@@ -188,9 +188,9 @@ describe('a form', () => {
     ],
     ['that cannot be decoded', { raw: 'subject_token=%ff' }, 'invalid_request', /percent-encoded/],
   ] as const)('%s is refused, and says so', async (_what, shown, error, description) => {
-    const answer = await service.exchange('no jwt', shown);
-    expect([answer.status, answer.body.error]).toEqual([400, error]);
-    expect(answer.body.error_description).toMatch(description);
+    const response = await service.exchange('no jwt', shown);
+    expect([response.status, response.body.error]).toEqual([400, error]);
+    expect(response.body.error_description).toMatch(description);
   });
 
   test('is what the document describes', async () => {
@@ -216,9 +216,9 @@ describe('a service that does not know its public address', () => {
 
   test('accepts no identity, and says in its log what it lacks', async () => {
     const { sign } = await service.trust();
-    const answer = await service.exchange(sign());
-    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
-    expect(service.told(answer)).toContain('start it with --public-url');
+    const response = await service.exchange(sign());
+    expect([response.status, response.body.error]).toEqual([400, 'invalid_request']);
+    expect(service.told(response)).toContain('start it with --public-url');
     expect(service.issuer.requests).toEqual([]);
   });
 });

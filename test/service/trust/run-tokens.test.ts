@@ -105,9 +105,9 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
       await service.storage.commit('global', (db) => removeTrustRule(db, service.storage.now, operator, id));
       return false;
     };
-    const answer = await service.exchange(issuer.sign(audience, claims));
-    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
-    expect(service.told(answer)).toContain('was removed at the same moment');
+    const response = await service.exchange(issuer.sign(audience, claims));
+    expect([response.status, response.body.error]).toEqual([400, 'invalid_request']);
+    expect(service.told(response)).toContain('was removed at the same moment');
   });
 
   test('are not among the tokens that people have made, and sign nobody in to the dashboard', async () => {
@@ -122,9 +122,9 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
     expect((await listTokens(storage)).filter((each) => each.owner === owner)).toEqual([]);
     expect(await activeTokensOf(storage.read, storage.now, owner)).toEqual([]);
     expect(await findToken(storage.read, storage.now, id)).toBeUndefined();
-    const answer = await visit(service).post('/sign-in', { token, to: '/' });
-    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
-    expect(answer.text).toContain('This token is that of a run, and ends within a quarter of an hour.');
+    const response = await visit(service).post('/sign-in', { token, to: '/' });
+    expect([response.status, response.headers.get('set-cookie')]).toEqual([403, null]);
+    expect(response.text).toContain('This token is that of a run, and ends within a quarter of an hour.');
   });
 
   test('are audited by one line for each attempt of the run, with what the token allows and what allowed it', async () => {

@@ -37,7 +37,7 @@ export interface TrustingService extends SharedService {
   /** Shows an identity for a token. */
   exchange(jwt: string, shown?: Shown): Promise<Reply>;
   /** What the operator is told of the request that was answered so. */
-  told(answer: Reply): string;
+  told(response: Reply): string;
 }
 
 /** One service and one issuer for the tests of a file. */
@@ -92,9 +92,9 @@ export function trustingService(kind?: DatabaseKind, options: RunningServiceOpti
         const type = { 'content-type': 'application/x-www-form-urlencoded' };
         const text = raw ?? new URLSearchParams(fields).toString();
         const asked = { raw: text, headers: { ...type, 'x-forwarded-for': address, ...headers } };
-        const answer = await service.ask('POST', '/v1/token', asked);
-        expectDescribed('POST', '/v1/token', answer);
-        return answer;
+        const response = await service.ask('POST', '/v1/token', asked);
+        expectDescribed('POST', '/v1/token', response);
+        return response;
       },
     });
   });

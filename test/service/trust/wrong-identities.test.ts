@@ -91,8 +91,8 @@ describe('an identity that is wrong is refused with one answer, and the log of t
 
   test.each(wrong)('%s', async (_what, make, told) => {
     const jwt = make();
-    const answer = await service.exchange(jwt);
-    expect([answer.status, answer.body]).toEqual([
+    const response = await service.exchange(jwt);
+    expect([response.status, response.body]).toEqual([
       400,
       {
         error: 'invalid_request',
@@ -100,8 +100,8 @@ describe('an identity that is wrong is refused with one answer, and the log of t
           'The identity (subject_token) is not accepted: it is not valid, or no trust rule of the service allows it. The log of the service says why.',
       },
     ]);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(service.told(answer)).toMatch(told);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(service.told(response)).toMatch(told);
     for (const part of jwt.split('.').filter(({ length }) => length > 20)) expect(service.log()).not.toContain(part);
     expect(stranger.requests).toEqual([]);
   });
@@ -113,11 +113,11 @@ describe('an identity that is wrong is refused with one answer, and the log of t
     // Now the issuer has just been asked.
     expect((await service.exchange(rule.sign())).status).toBe(200);
     const asked = service.issuer.requests.length;
-    const answer = await service.exchange(make());
-    expect([answer.status, answer.body.error]).toEqual([503, 'temporarily_unavailable']);
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(60);
-    expect(service.told(answer)).toMatch(
+    const response = await service.exchange(make());
+    expect([response.status, response.body.error]).toEqual([503, 'temporarily_unavailable']);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(response.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    expect(service.told(response)).toMatch(
       /has no key ".*" for RS256 that is known yet: it was asked less than a minute ago/,
     );
     expect([service.issuer.requests.length, stranger.requests]).toEqual([asked, []]);

@@ -39,8 +39,8 @@ async function answered(check: TargetCheck, body: string, status = 500) {
   const headers = { 'content-type': 'text/plain', 'set-cookie': 'a=b' };
   const { url } = await receiving({ does: 'answer', status, headers, body });
   const outcome = await deliverTo(url, { check });
-  if (!('answer' in outcome) || outcome.answer === undefined) throw new Error(`It was ${outcome.kind}.`);
-  return outcome.answer;
+  if (!('response' in outcome) || outcome.response === undefined) throw new Error(`It was ${outcome.kind}.`);
+  return outcome.response;
 }
 
 test.each([204, 200, 410, 500, 302])('the answer %i of a public receiver is kept', async (status) => {
@@ -60,8 +60,8 @@ test('of an answer from an allowed network the status is kept alone, and of one 
 });
 
 test('a receiver that repeats what it was sent does not tell it to anybody', async () => {
-  const answer = await answered(inPublic, `Bearer s3cret: wrong. ?key=the-key-of-the-url ${secret}`);
-  expect(answer).toMatchObject({ body: '***: wrong. ?*** ***' });
+  const response = await answered(inPublic, `Bearer s3cret: wrong. ?key=the-key-of-the-url ${secret}`);
+  expect(response).toMatchObject({ body: '***: wrong. ?*** ***' });
 });
 
 test.each<[string, Behaviour, RegExp, number]>([
@@ -79,8 +79,8 @@ test.each<[string, Behaviour, RegExp, number]>([
   async (_, behaviour, kept, timeoutMs) => {
     const { to, url } = await receiving(behaviour);
     const body = expect.stringMatching(kept);
-    const answer = expect.objectContaining({ status: 200, body, bodyIsCut: true });
-    expect(await deliverTo(url, { check: inPublic, timeoutMs })).toEqual({ kind: 'delivered', answer });
+    const response = expect.objectContaining({ status: 200, body, bodyIsCut: true });
+    expect(await deliverTo(url, { check: inPublic, timeoutMs })).toEqual({ kind: 'delivered', response });
     await to.allDisconnected();
   },
 );
@@ -89,7 +89,7 @@ const toName = checking(always('127.0.0.1'));
 
 test('a delivery reaches a receiver whose certificate is for the name and trusted', async () => {
   const { to, url } = await receiving();
-  expect(await deliverTo(url, { check: toName })).toEqual({ kind: 'delivered', answer: statusOnly(204) });
+  expect(await deliverTo(url, { check: toName })).toEqual({ kind: 'delivered', response: statusOnly(204) });
   const other = `https://other.example.com:${to.port}`;
   expect(failed(await deliverTo(other, { check: toName })).reason).toBe(
     `The TLS certificate of ${other} is for another name (ERR_TLS_CERT_ALTNAME_INVALID).`,

@@ -34,7 +34,7 @@ async function flood(first: string, thenForEver: string) {
 test('as many interim answers as a receiver may send do not keep its answer from counting', async () => {
   const to = await receiver();
   to.behave({ does: 'say', text: early.repeat(maxInterimResponses) + ok });
-  expect(await deliverTo(to.url())).toEqual({ kind: 'delivered', answer: statusOnly(200) });
+  expect(await deliverTo(to.url())).toEqual({ kind: 'delivered', response: statusOnly(200) });
 });
 
 test.each([
@@ -70,7 +70,7 @@ test.each([
   '%s without end does not undo an answer that has been given, and is cut off at once',
   async (_, first, thenForEver) => {
     const { url, sent } = await flood(first, thenForEver);
-    expect(await deliverTo(url)).toEqual({ kind: 'delivered', answer: statusOnly(200) });
+    expect(await deliverTo(url)).toEqual({ kind: 'delivered', response: statusOnly(200) });
     measured(cut, (await sent()) / 1e6);
   },
 );

@@ -7,7 +7,7 @@ import { verified } from './hooked-service.ts';
 
 test('a delivery arrives as it was made, and verifies', async () => {
   const to = await receiver();
-  expect(await deliverTo(to.url('/hook?a=b'))).toEqual({ kind: 'delivered', answer: statusOnly(204) });
+  expect(await deliverTo(to.url('/hook?a=b'))).toEqual({ kind: 'delivered', response: statusOnly(204) });
   const delivery = await to.nextDelivery();
   expect(delivery).toMatchObject({ method: 'POST', path: '/hook?a=b' });
   expect(delivery.headers).toMatchObject({
@@ -28,12 +28,12 @@ test('every 2xx is delivered, 410 ends the hook, and any other status is a failu
     return deliverTo(to.url());
   };
   for (const status of [200, 201, 202, 299]) {
-    expect(await answered(status)).toEqual({ kind: 'delivered', answer: statusOnly(status) });
+    expect(await answered(status)).toEqual({ kind: 'delivered', response: statusOnly(status) });
   }
-  expect(await answered(410)).toEqual({ kind: 'gone', answer: statusOnly(410) });
+  expect(await answered(410)).toEqual({ kind: 'gone', response: statusOnly(410) });
   for (const status of [400, 401, 404, 409, 429, 500, 502, 503]) {
     const reason = `http://127.0.0.1:${to.port} answered with the status ${status}.`;
-    expect(await answered(status)).toEqual({ kind: 'failed', answer: statusOnly(status), reason });
+    expect(await answered(status)).toEqual({ kind: 'failed', response: statusOnly(status), reason });
   }
 });
 
@@ -51,8 +51,8 @@ test('a receiver that is busy says when to come back', async () => {
 test.each([301, 302, 303, 307, 308])('the redirect %i is not followed', async (status) => {
   const [to, elsewhere] = [await receiver(), await receiver()];
   to.behave({ does: 'answer', status, headers: { location: elsewhere.url('/s3cret') } });
-  const { answer, reason } = failed(await deliverTo(to.url()));
-  expect(answer).toEqual(statusOnly(status));
+  const { response, reason } = failed(await deliverTo(to.url()));
+  expect(response).toEqual(statusOnly(status));
   expect(reason).toContain('Redirects are not followed');
   expect(reason).not.toContain('s3cret');
   expect(elsewhere.connections()).toBe(0);
@@ -131,7 +131,7 @@ test('an IPv6 address is reached', async ({ skip }) => {
   const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
   skip(!addresses.some(({ address }) => address === '::1'), 'This machine has no ::1.');
   const to = await receiver({ host: '::1' });
-  expect(await deliverTo(to.url())).toEqual({ kind: 'delivered', answer: statusOnly(204) });
+  expect(await deliverTo(to.url())).toEqual({ kind: 'delivered', response: statusOnly(204) });
   expect((await to.nextDelivery()).headers.host).toBe(`[::1]:${to.port}`);
 });
 

@@ -26,8 +26,8 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
     if (row === undefined) throw new Error('There is no such hook.');
     return row;
   }
-  const settleNext = async (end: DeliveryEnd, answer: ReceiverResponse | null = null, durationMs = 1) =>
-    settle(await claim(), end, { durationMs, answer });
+  const settleNext = async (end: DeliveryEnd, response: ReceiverResponse | null = null, durationMs = 1) =>
+    settle(await claim(), end, { durationMs, response });
 
   /** All of them, page by page; before each page after the first, something may happen. */
   async function listed(id: string, limit: number, meanwhile: () => Promise<unknown>) {
@@ -93,11 +93,11 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
       again: false,
       attempts: 1,
       created_at: timestamp,
-      last_attempt: { at: timestamp, duration_ms: 1, answer: { kept: 'status', status: 204 } },
+      last_attempt: { at: timestamp, duration_ms: 1, response: { kept: 'status', status: 204 } },
       last_error: null,
     });
     for (const failed of [second, third]) {
-      expect(failed).toMatchObject({ attempts: 1, last_attempt: { answer: whole }, last_error: 'It failed.' });
+      expect(failed).toMatchObject({ attempts: 1, last_attempt: { response: whole }, last_error: 'It failed.' });
     }
     expect(fourth).toMatchObject({ attempts: 0, last_attempt: null, last_error: null });
 
@@ -119,12 +119,12 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
       [{ kind: 'delivered' }, whole],
       [{ kind: 'gone', reason: 'no' }, whole],
     ];
-    for (const [index, [end, answer]] of ends.entries()) {
+    for (const [index, [end, response]] of ends.entries()) {
       if (index !== 1 && index !== 2) await acquire(`a${index}`);
       const before = await clock();
-      await settleNext(end, answer, 2_000.4);
+      await settleNext(end, response, 2_000.4);
       const { last_attempt, last_error } = (await oldestFirst(id)).at(-1) ?? {};
-      expect(last_attempt).toMatchObject({ duration_ms: 2_000, answer });
+      expect(last_attempt).toMatchObject({ duration_ms: 2_000, response });
       expect(last_error).toBe(end.kind === 'delivered' ? null : 'no');
       const at = Date.parse(last_attempt?.at ?? '');
       expect(at).toBeGreaterThanOrEqual(before - 2_000);

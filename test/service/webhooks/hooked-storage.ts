@@ -34,7 +34,7 @@ export const secret = newWebhookSecret();
 export const actor: Actor = { name: bearer.name, tokenId: bearer.id, address: null };
 
 /** An attempt of which only its end matters. */
-export const made: AttemptMade = { durationMs: 1, answer: null };
+export const made: AttemptMade = { durationMs: 1, response: null };
 
 type StoredDelivery = Omit<Selectable<Tables['deliveries']>, 'event'> & { readonly event: HookEventOccurrence };
 

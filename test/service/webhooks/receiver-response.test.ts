@@ -4,9 +4,12 @@ import { completeResponse, type ReadResponse } from '../../../src/service/webhoo
 import { runs } from '../../support/runs.ts';
 
 function whole(given: Partial<ReadResponse>, secrets: readonly string[] = []) {
-  const answer = completeResponse({ status: 200, headers: {}, body: Buffer.alloc(0), isCut: false, ...given }, secrets);
-  if (answer.kept !== 'whole') throw new Error('It was not kept.');
-  return answer;
+  const response = completeResponse(
+    { status: 200, headers: {}, body: Buffer.alloc(0), isCut: false, ...given },
+    secrets,
+  );
+  if (response.kept !== 'whole') throw new Error('It was not kept.');
+  return response;
 }
 
 test('of any bytes well-formed text of at most 1,024 bytes is kept, without controls, and what follows is owned up to', () => {

@@ -18,7 +18,7 @@ const synced = (branches: Readonly<Record<string, readonly [string, number]>>): 
 test('each branch of the remote is behind, up to date or never synced, and the default one comes first', () => {
   const listing = listed({ a: '2', b: '1', main: '7' }, 100);
   const branchStates = branchStatuses({ listing, failure: undefined }, synced({ a: ['1', 50], main: ['7', 50] }));
-  expect(branchStates.map(({ name, standing }) => [name, standing])).toEqual([
+  expect(branchStates.map(({ name, state }) => [name, state])).toEqual([
     ['main', 'current'],
     ['a', 'behind'],
     ['b', 'unsynced'],
@@ -29,7 +29,7 @@ test('each branch of the remote is behind, up to date or never synced, and the d
 test('what was synced is still told of when the remote is not known', () => {
   const branchStates = branchStatuses({ listing: undefined, failure: undefined }, synced({ main: ['7', 50] }));
   expect(branchStates).toEqual([
-    { name: 'main', standing: 'unknown', head: undefined, synced: { head: '7', at: 50 }, isDefault: false },
+    { name: 'main', state: 'unknown', head: undefined, synced: { head: '7', at: 50 }, isDefault: false },
   ]);
 });
 
@@ -45,12 +45,12 @@ test('a sync that ends after the remote was asked never makes a branch look bett
       const syncedAt = readAt + took;
       const known = { listing: listed({ main: headAt(askedAt) }, askedAt), failure: undefined };
       const branches = synced({ main: [headAt(readAt), syncedAt] });
-      const [{ standing } = { standing: 'missing' }] = branchStatuses(known, branches);
-      if (standing === 'behind') expect([headAt(readAt), headAt(askedAt)]).toEqual(['old', 'new']);
-      if (standing === 'current') expect(headAt(readAt)).toBe(headAt(askedAt));
+      const [{ state } = { state: 'missing' }] = branchStatuses(known, branches);
+      if (state === 'behind') expect([headAt(readAt), headAt(askedAt)]).toEqual(['old', 'new']);
+      if (state === 'current') expect(headAt(readAt)).toBe(headAt(askedAt));
       // What is unknown is asked for again.
-      if (standing === 'unknown') expect(isOutdated(known, branches, askedAt, 1_000)).toBe(true);
-      if (syncedAt < askedAt) expect(standing).not.toBe('unknown');
+      if (state === 'unknown') expect(isOutdated(known, branches, askedAt, 1_000)).toBe(true);
+      if (syncedAt < askedAt) expect(state).not.toBe('unknown');
     }),
   );
 });

@@ -10,7 +10,7 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 const storage = sharedStorage(sqlite);
 
 const game = { id: 'game', remote: 'https://git.example.com/game.git' };
-const answer = (head: string): RemoteBranches => ({
+const response = (head: string): RemoteBranches => ({
   branches: new Map<BranchName, string>([[branchNamed('main'), head]]),
   defaultBranch: branchNamed('main'),
 });
@@ -39,9 +39,9 @@ test('whoever asks for branches before the remote has been asked gets that answe
   asked[0]?.begin();
   const late = Array.from({ length: 100 }, () => list(game));
   expect(asked).toHaveLength(2);
-  asked[0]?.reply.resolve(answer('1'));
+  asked[0]?.reply.resolve(response('1'));
   asked[1]?.begin();
-  asked[1]?.reply.resolve(answer('2'));
+  asked[1]?.reply.resolve(response('2'));
   expect(new Set((await Promise.all(early)).map(headOf))).toEqual(new Set(['1']));
   expect(new Set((await Promise.all(late)).map(headOf))).toEqual(new Set(['2']));
 });
@@ -52,7 +52,7 @@ test('another remote is another question', async () => {
   expect(asked.map(({ remote }) => remote)).toEqual([game.remote, 'https://git.example.com/other.git']);
   for (const [index, { begin, reply }] of asked.entries()) {
     begin();
-    reply.resolve(answer(`${index}`));
+    reply.resolve(response(`${index}`));
   }
   expect((await Promise.all(listings)).map(headOf)).toEqual(['0', '1']);
 });
@@ -64,6 +64,6 @@ test('after one that never began, because too many others did, the remote is ask
   expect(headOf(await first)).toBe('busy');
   const second = list(game);
   expect(asked).toHaveLength(2);
-  asked[1]?.reply.resolve(answer('1'));
+  asked[1]?.reply.resolve(response('1'));
   expect(headOf(await second)).toBe('1');
 });

@@ -11,7 +11,7 @@ describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind
   const storage = sharedStorage(kind);
 
   const game = { id: 'game', remote: 'https://git.example.com/game.git' };
-  const answer = (head: string): RemoteBranches => ({
+  const response = (head: string): RemoteBranches => ({
     branches: new Map<BranchName, string>([[branchNamed('main'), head]]),
     defaultBranch: branchNamed('main'),
   });
@@ -41,9 +41,9 @@ describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind
     expect(memory.known(game)).toEqual({ listing: undefined, failure: undefined });
     const first = memory.ask(game);
     await next(1);
-    asked[0]?.reply.resolve(answer('1'));
+    asked[0]?.reply.resolve(response('1'));
     expect((await first).listing).toMatchObject({
-      ...answer('1'),
+      ...response('1'),
       askedAt: expect.any(Number),
       answeredAt: expect.any(Number),
     });
@@ -53,12 +53,12 @@ describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind
     asked[1]?.reply.reject(new GitError('timeout', 'It did not answer in time.'));
     await second;
     expect(memory.known(game)).toMatchObject({
-      listing: { branches: answer('1').branches },
+      listing: { branches: response('1').branches },
       failure: { reason: 'It did not answer in time.' },
     });
     const third = memory.ask(game);
     await next(3);
-    asked[2]?.reply.resolve(answer('2'));
+    asked[2]?.reply.resolve(response('2'));
     expect((await third).failure).toBeUndefined();
   });
 
@@ -66,7 +66,7 @@ describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind
     const { memory, asked, next } = setUp();
     const all = Promise.all([memory.ask(game), memory.ask(game), memory.ask(game)]);
     await next(1);
-    asked[0]?.reply.resolve(answer('1'));
+    asked[0]?.reply.resolve(response('1'));
     await all;
     expect(asked).toHaveLength(1);
     expect(memory.known({ ...game, remote: 'https://git.example.com/other.git' }).listing).toBeUndefined();
@@ -79,7 +79,7 @@ describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind
     const waited = memory.ask({ ...game, id: 'd' });
     await next(3);
     expect(asked.map(({ id }) => id)).toEqual(['a', 'b', 'd']);
-    asked[0]?.reply.resolve(answer('1'));
+    asked[0]?.reply.resolve(response('1'));
     await next(4);
     expect(asked[3]?.id).toBe('c');
     stopping.abort();

@@ -17,9 +17,9 @@ async function suggest(input, suggestions) {
   const { signal } = asked;
   const address = `${input.dataset['suggestions']}?${new URLSearchParams({ start: input.value })}`;
   // Without suggestions, the path is typed.
-  const answer = await fetch(address, { signal }).catch(() => undefined);
-  if (!answer?.ok) return;
-  const { paths } = /** @type {{ paths: string[] }} */ (await answer.json());
+  const response = await fetch(address, { signal }).catch(() => undefined);
+  if (!response?.ok) return;
+  const { paths } = /** @type {{ paths: string[] }} */ (await response.json());
   if (signal.aborted) return;
   suggestions.replaceChildren(
     ...paths.map((path) => {

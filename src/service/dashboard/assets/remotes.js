@@ -21,8 +21,8 @@ const unanswered = { state: 'unknown', text: 'unknown', more: '' };
 async function fillAll() {
   for (let cell = waiting.shift(); cell !== undefined; cell = waiting.shift()) {
     try {
-      const answer = await fetch(cell.getAttribute('data-summary') ?? '');
-      fill(cell, answer.ok ? await answer.json() : unanswered);
+      const response = await fetch(cell.getAttribute('data-summary') ?? '');
+      fill(cell, response.ok ? await response.json() : unanswered);
     } catch {
       fill(cell, unanswered);
     }
@@ -40,8 +40,8 @@ const notice = document.querySelector('[data-awaits]');
 const isInUse = () => document.activeElement?.matches('main input, main select, main button') ?? false;
 
 if (notice !== null) {
-  const answer = await fetch(notice.getAttribute('data-awaits') ?? '').catch(() => undefined);
+  const response = await fetch(notice.getAttribute('data-awaits') ?? '').catch(() => undefined);
   const again = notice.querySelector('a');
-  if (answer?.ok && !isInUse()) location.replace(again?.href ?? '');
-  else if (answer?.ok) notice.firstChild?.replaceWith('The remote has answered. ');
+  if (response?.ok && !isInUse()) location.replace(again?.href ?? '');
+  else if (response?.ok) notice.firstChild?.replaceWith('The remote has answered. ');
 }

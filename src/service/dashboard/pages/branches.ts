@@ -152,8 +152,7 @@ function branchTable(call: PageCall, view: BranchView): Markup {
   const wanted = query.search.trim().toLowerCase();
   const found = branches.filter(
     ({ name, state }) =>
-      name.toLowerCase().includes(wanted) &&
-      (state === query.show || !branchStates.some((one) => one === query.show)),
+      name.toLowerCase().includes(wanted) && (state === query.show || !branchStates.some((one) => one === query.show)),
   );
   if (found.length === 0) return empty('No branch matches.', html`<a href="?">Show all branches</a>`);
   const pages = Math.ceil(found.length / pageSize);
@@ -209,14 +208,14 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     const before = remoteMemory.known(workspace);
     const holdsMs = before.failure === undefined ? answerHoldsMs : failureHoldsMs;
     if (!isOutdated(before, synced, call.now, holdsMs)) return { known: before, isAwaited: false };
-    const answer = remoteMemory.ask(workspace).then((known) => ({ known, isAwaited: false }));
+    const response = remoteMemory.ask(workspace).then((known) => ({ known, isAwaited: false }));
     // Once the page is shown, nobody handles later errors.
-    answer.catch(() => undefined);
+    response.catch(() => undefined);
     const waiting = new AbortController();
     // A remote that did not answer a while ago probably still does not.
     const patience = sleep(before.failure === undefined ? timeoutMs : 0, { known: before, isAwaited: true }, waiting);
     patience.catch(() => undefined);
-    return Promise.race([answer, patience]).finally(() => waiting.abort());
+    return Promise.race([response, patience]).finally(() => waiting.abort());
   }
 
   async function show(call: PageCall, workspace: FoundWorkspace, refused?: RefusedBranch): Promise<ApiResponse> {

@@ -152,16 +152,16 @@ function answerSection(attempt: LastAttempt | null, attempts: number, lastError:
       ? html`<p class="faint">No attempt yet.</p>`
       : html`<p class="faint">Attempts by an earlier version of the service were not kept.</p>`;
   }
-  const { answer } = attempt;
-  if (answer === null) {
+  const { response } = attempt;
+  if (response === null) {
     return html`<p>There was none${lastError === null ? '.' : html`: ${userText(lastError)}`}</p>`;
   }
-  switch (answer.kept) {
+  switch (response.kept) {
     case 'status':
-      return html`${statusLine(answer, attempt)}
+      return html`${statusLine(response, attempt)}
         <p class="hint">Nothing else is kept: the receiver is in a network that the operator allows explicitly, and its answers are
           not for everyone who can register webhooks.</p>`;
     case 'whole':
-      return html`${statusLine(answer, attempt)}${completeResponse(answer)}`;
+      return html`${statusLine(response, attempt)}${completeResponse(response)}`;
   }
 }

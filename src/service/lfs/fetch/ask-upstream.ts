@@ -70,13 +70,13 @@ async function offersFor(
   const offers = new Map<string, Offer>();
   for (let at = 0; at < objects.length; at += atOnce) {
     const some = objects.slice(at, at + atOnce);
-    const answer = await requestBatch(connection, store, { objects: some, signal, now }).catch((error: unknown) => {
+    const response = await requestBatch(connection, store, { objects: some, signal, now }).catch((error: unknown) => {
       // A store that has answered before is slow with so many, or did not like these.
       throw error instanceof LfsError || at > 0 ? new BatchRefused(String(error)) : error;
     });
-    switch (answer.kind) {
+    switch (response.kind) {
       case 'offers':
-        for (const [oid, offer] of answer.offers) offers.set(oid, offer);
+        for (const [oid, offer] of response.offers) offers.set(oid, offer);
         break;
       case 'too-many': {
         if (some.length === 1) throw new BatchRefused('The store does not take a batch of one object (413).');
@@ -86,7 +86,7 @@ async function offersFor(
       case 'busy':
         throw new StoreError('it is busy');
       case 'unauthorized':
-        throw new LfsError(answer.reason);
+        throw new LfsError(response.reason);
     }
   }
   return offers;

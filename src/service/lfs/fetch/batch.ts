@@ -121,7 +121,7 @@ export async function requestBatch(
   },
 ): Promise<BatchResponse> {
   const { origin, pathname } = store.endpoint;
-  const answer = await connection.request({
+  const response = await connection.request({
     method: 'POST',
     url: addressOfBatch(store),
     headers: { ...store.headers, accept: mediaType, 'content-type': mediaType },
@@ -134,8 +134,8 @@ export async function requestBatch(
     }),
     signal,
   });
-  const { statusCode: status = 0, headers } = answer;
-  const text = await readResponseText(answer, maxResponseBytes);
+  const { statusCode: status = 0, headers } = response;
+  const text = await readResponseText(response, maxResponseBytes);
   const words = wordsOf(parseJson(messageSchema, text)?.message ?? '', store);
   const refuse = (reason: string): LfsError => new LfsError(`The LFS store at ${origin}${pathname} ${reason}${words}`);
   if (status === 401 || status === 403) {

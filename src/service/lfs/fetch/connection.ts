@@ -105,11 +105,11 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
 }
 
 /** All of a short answer. */
-export async function readResponseText(answer: IncomingMessage, maxBytes: number): Promise<string> {
+export async function readResponseText(response: IncomingMessage, maxBytes: number): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
   try {
-    for await (const piece of answer as AsyncIterable<Buffer>) {
+    for await (const piece of response as AsyncIterable<Buffer>) {
       pieces.push(piece);
       size += piece.length;
       if (size > maxBytes) throw new StoreError(`it answered with more than ${maxBytes / 1_024} KiB`);

@@ -157,26 +157,26 @@ export async function downloadAll(
   async function offersFor(items: readonly Item[]): Promise<ReadonlyMap<string, Offer> | undefined> {
     const inTime = AbortSignal.timeout(terms.minSpeed.forMs);
     const request = { branch, objects: items.map(({ object }) => object), now: now() };
-    const answer = await requestBatch(connection, store, {
+    const response = await requestBatch(connection, store, {
       ...request,
       signal: AbortSignal.any([signal, inTime]),
     }).catch((error: unknown) => {
       signal.throwIfAborted();
       throw inTime.aborted ? new StoreError('it does not answer in time') : error;
     });
-    switch (answer.kind) {
+    switch (response.kind) {
       case 'offers':
         wasRefused = false;
-        return answer.offers;
+        return response.offers;
       case 'too-many':
         if (items.length === 1) throw unreachable('it does not take a batch of one object (413)');
         batchSize = Math.ceil(items.length / 2);
         return undefined;
       case 'busy':
-        pauseAsAsked(answer.retryAfter);
+        pauseAsAsked(response.retryAfter);
         return undefined;
       case 'unauthorized':
-        if (wasRefused) throw new LfsError(answer.reason);
+        if (wasRefused) throw new LfsError(response.reason);
         wasRefused = true;
         store = await terms.findStore();
         return undefined;

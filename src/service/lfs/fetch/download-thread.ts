@@ -18,10 +18,10 @@ const connection = openStoreConnection({ guard: askGuard, parallel, idleMs: minS
 
 async function askGuard(url: URL, signal: AbortSignal): ReturnType<AddressGuard> {
   const { port1, port2 } = new MessageChannel();
-  const answer = once(port1, 'message', { signal });
+  const response = once(port1, 'message', { signal });
   const question: CheckRequest = { url: url.href, port: port2 };
   parentPort?.postMessage(question, [port2]);
-  const [judged] = await answer;
+  const [judged] = await response;
   return judged;
 }
 

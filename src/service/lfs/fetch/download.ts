@@ -57,10 +57,10 @@ async function ask(
   let url = href;
   let sent: Readonly<Record<string, string>> = { ...headers, ...own };
   for (let redirects = 0; ; redirects += 1) {
-    const answer = await connection.request({ method: 'GET', url, headers: sent, signal });
-    const { statusCode: status = 0, headers: answered } = answer;
-    if (status < 300 || status > 399 || answered.location === undefined) return answer;
-    answer.destroy();
+    const response = await connection.request({ method: 'GET', url, headers: sent, signal });
+    const { statusCode: status = 0, headers: answered } = response;
+    if (status < 300 || status > 399 || answered.location === undefined) return response;
+    response.destroy();
     const next = URL.parse(answered.location, url.href);
     if (redirects === maxRedirects || next === null || !/^https?:$/.test(next.protocol) || next.username !== '') {
       throw new StoreError('it redirects too often, or to no address of http(s)');
@@ -78,10 +78,10 @@ function beginOf({ statusCode, headers }: IncomingMessage, offset: number): numb
 }
 
 /** What an answer without the object means. */
-function refusalIn(answer: IncomingMessage): DownloadResult | undefined {
-  const { statusCode: status = 0, headers } = answer;
+function refusalIn(response: IncomingMessage): DownloadResult | undefined {
+  const { statusCode: status = 0, headers } = response;
   if (status === 200 || status === 206 || status === 416) return undefined;
-  answer.destroy();
+  response.destroy();
   const reason = `The store answers with the status ${status}.`;
   if (status === 404 || status === 410) return { kind: 'none', reason: 'The store does not have it.' };
   if (status === 401 || status === 403) return { kind: 'unauthorized', reason };
@@ -100,16 +100,16 @@ async function receive(
   const speed = watchTransferSpeed(async () => arrived, terms.minSpeed);
   const signal = AbortSignal.any([terms.signal, speed.tooSlow]);
   try {
-    const answer = await ask(terms, offer, partial.offset, signal);
-    const refusal = refusalIn(answer);
+    const response = await ask(terms, offer, partial.offset, signal);
+    const refusal = refusalIn(response);
     if (refusal !== undefined) return refusal;
-    const begin = beginOf(answer, partial.offset);
+    const begin = beginOf(response, partial.offset);
     if (begin !== partial.offset) await onDisk(partial.restart());
     if (begin === undefined) {
-      answer.destroy();
+      response.destroy();
       return { kind: 'trouble', reason: 'The store sends another part of it than was asked for.' };
     }
-    for await (const bytes of answer as AsyncIterable<Buffer>) {
+    for await (const bytes of response as AsyncIterable<Buffer>) {
       if (partial.offset + bytes.length > size) {
         await onDisk(partial.restart());
         return { kind: 'wrong-content', reason: `The store sends more than the ${size} bytes that it has.` };

@@ -65,13 +65,13 @@ async function storeOverSsh({ git }: StoreParts, remote: Remote, limits: Limits)
     if (!(error instanceof GitError) || error.kind === 'aborted') throw error;
     throw new LfsError(error.message);
   });
-  let answer: unknown;
+  let response: unknown;
   try {
-    answer = JSON.parse(text);
+    response = JSON.parse(text);
   } catch {
-    answer = undefined;
+    response = undefined;
   }
-  const parsed = authenticateSchema.safeParse(answer);
+  const parsed = authenticateSchema.safeParse(response);
   if (!parsed.success)
     throw new LfsError(
       `${login} did not say where the LFS objects are: its answer to git-lfs-authenticate is not what Git LFS defines.`,

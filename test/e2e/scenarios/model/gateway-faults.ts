@@ -33,8 +33,8 @@ const gatewayAnswers: readonly GatewayAnswer[] = [
 
 /** A gateway answers a request in place of the service. It may have passed the request on, and given up the response. */
 export const gatewayFault: fc.Arbitrary<Fault> = fc
-  .record({ answer: fc.constantFrom(...gatewayAnswers), done: fc.boolean() })
-  .map(({ answer, done }): Fault => ({ kind: done ? 'done-then-answer' : 'answer', ...answer }));
+  .record({ response: fc.constantFrom(...gatewayAnswers), done: fc.boolean() })
+  .map(({ response, done }): Fault => ({ kind: done ? 'done-then-answer' : 'answer', ...response }));
 
 export const isOfGateway = (fault: Fault): boolean =>
   (fault.kind === 'answer' || fault.kind === 'done-then-answer') &&

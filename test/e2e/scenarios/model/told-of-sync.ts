@@ -51,7 +51,7 @@ function expectId({ passed, arrived, result, stopped }: PlayedSync, reason: stri
   const answered = passed[triggered];
   // One that was killed with the answer on its way may not have read it; what it asks after that shows that it has.
   if (answered === undefined || (stopped && triggered === passed.length - 1)) return told;
-  expect(told, reason).toBe(JSON.parse(answered.answer).sync_id);
+  expect(told, reason).toBe(JSON.parse(answered.response).sync_id);
   return told;
 }
 

@@ -93,7 +93,7 @@ function expectTruth({ account, paths, after, before, passed, result, calm }: Un
 /** Whether it has seen the lock on the path before it released what was there. */
 function hasSeen(id: string, path: string, passed: readonly Passed[]): boolean {
   const first = passed.findIndex((one) => isReleasing(one) && one.path === path);
-  return passed.slice(0, Math.max(first, 0)).some(({ method, answer }) => method === 'GET' && answer.includes(id));
+  return passed.slice(0, Math.max(first, 0)).some(({ method, response }) => method === 'GET' && response.includes(id));
 }
 
 /** Checks what an unlock has said and done, and keeps book of it. What it had no right to end stays in the book. */

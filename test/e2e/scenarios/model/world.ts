@@ -103,7 +103,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   function tookAgain({ origin }: Player, { path, id }: Broken): boolean {
     const ids = proxy.passed
       .filter((one) => isLocking(one) && one.status === 201 && one.path === path && one.headers.referer === origin)
-      .map(({ answer }): string => JSON.parse(answer).id);
+      .map(({ response }): string => JSON.parse(response).id);
     return ids.slice(ids.lastIndexOf(id) + 1).length > 0;
   }
 
@@ -272,8 +272,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       }
       const granted = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
       const fences = new Map<number, string>();
-      for (const { answer } of granted) {
-        const { id, fence } = JSON.parse(answer);
+      for (const { response } of granted) {
+        const { id, fence } = JSON.parse(response);
         expect(fences.get(fence) ?? id, 'one lock for each fence').toBe(id);
         fences.set(fence, id);
       }

@@ -34,8 +34,8 @@ const attemptsAt = async (id: string): Promise<number | undefined> =>
 async function firstAttemptAt(id: string): Promise<void> {
   await expect.poll(() => attemptsAt(id), patient).toBe(1);
   const headers = { 'content-type': 'text/html', server: script };
-  const answer = completeResponse({ status: 500, headers, body: Buffer.from(script), isCut: false }, []);
-  const changes = { next_attempt_at: Date.now() + 3_600_000, last_answer: JSON.stringify(answer) };
+  const response = completeResponse({ status: 500, headers, body: Buffer.from(script), isCut: false }, []);
+  const changes = { next_attempt_at: Date.now() + 3_600_000, last_answer: JSON.stringify(response) };
   await changeRows(service.storage, 'deliveries', changes, { id });
 }
 

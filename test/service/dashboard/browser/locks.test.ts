@@ -72,8 +72,8 @@ describe('the page of locks', () => {
     const renewed = await takeLock(service, workspace, bot.secret, 'renewed', { ttl: '1m' });
     await rowOf(page, 'renewed').waitFor();
     const { take, release } = locksAsApi(service, workspace, bot.secret);
-    const answer = await take('renewed', { ttl: '3h', 'if-match': `"${renewed.id}"` });
-    expect(answer.status).toBe(200);
+    const response = await take('renewed', { ttl: '3h', 'if-match': `"${renewed.id}"` });
+    expect(response.status).toBe(200);
     await rowOf(page, 'renewed').getByText('2 h 59 min').waitFor();
     await release('Content/Hero.uasset');
     await gone(page, 'Content/Hero.uasset');

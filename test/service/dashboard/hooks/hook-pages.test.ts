@@ -142,8 +142,8 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
 
   test('show what was answered, or why it is not known', async () => {
     const { page, stored, show } = await hooked();
-    const answered = async (answer: unknown, more = {}) => {
-      const last_answer = answer === null ? null : JSON.stringify(answer);
+    const answered = async (response: unknown, more = {}) => {
+      const last_answer = response === null ? null : JSON.stringify(response);
       const last = { last_attempt_at: 1, last_duration_ms: 1_234, last_answer };
       return show(`${page}/deliveries/${await stored({ status: 'failed', ...last, ...more })}`);
     };

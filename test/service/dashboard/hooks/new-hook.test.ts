@@ -33,10 +33,10 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     async ([_name, field, form, body = { ...form }]) => {
       const { id, register, visitor } = await started();
       const page = await visitor.register(id, form);
-      const answer = await register(body);
-      expect([page.status, answer.status]).toEqual([422, 422]);
+      const response = await register(body);
+      expect([page.status, response.status]).toEqual([422, 422]);
       const entry = field === 'branches' ? 'Branch 1: ' : '';
-      expect(problemBeside(field, page.text)).toBe(`${entry}${answer.body.errors[0].detail}`);
+      expect(problemBeside(field, page.text)).toBe(`${entry}${response.body.errors[0].detail}`);
       expect(page.text).toContain(`No webhook was registered. Check <a href="#${field}">`);
       expect(page.text).toMatch(/aria-invalid="true"|aria-describedby="format-problem"/);
       expect(await stored(id)).toEqual([]);
