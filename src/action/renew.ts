@@ -100,6 +100,6 @@ async function renew({
 }
 
 const order = parseRenewalOrder(await text(process.stdin));
-if (order.ok) await renew(order.value);
+if (order !== undefined) await renew(order);
 // Nothing that may still be on its way keeps it.
 process.exit();

@@ -87,24 +87,12 @@ export function redactCut(text: string, spellings: readonly string[]): string {
   return whole.slice(0, whole.length - Math.max(0, ...begun));
 }
 
-/**
- * How many characters of the beginning of a secret the text ends with. Where one of them does not fit, the longest beginning
- * that ends there is gone on with (Knuth, Morris and Pratt), so that neither text is looked at again and again.
- */
+/** Length of the longest beginning of the secret that the text ends with. Secrets are short: headers and tokens. */
 function begunAtEnd(text: string, secret: string): number {
-  const shorter: number[] = [0];
-  const extend = (length: number, character: string | undefined): number => {
-    let begun = length;
-    while (begun > 0 && secret[begun] !== character) begun = shorter[begun - 1] ?? 0;
-    return secret[begun] === character ? begun + 1 : begun;
-  };
-  for (let index = 1; index < secret.length; index += 1) {
-    shorter.push(extend(shorter[index - 1] ?? 0, secret[index]));
+  for (let length = secret.length - 1; length > 0; length -= 1) {
+    if (text.endsWith(secret.slice(0, length))) return length;
   }
-  let begun = 0;
-  // As long as a whole secret it is not: that one was redacted.
-  for (const character of text.slice(-(secret.length - 1)).split('')) begun = extend(begun, character);
-  return begun;
+  return 0;
 }
 
 export function createRedactor(secrets: readonly string[]): (text: string) => string {

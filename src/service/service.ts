@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Duration, milliseconds } from '../interface/duration.ts';
-import { foldCase } from '../interface/windows-path.ts';
 import { createApi } from './api/api.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
@@ -30,6 +29,7 @@ import { createRefusedRequests } from './locks/refused-requests.ts';
 import { shareReleases } from './locks/share-releases.ts';
 import { createLockWaiters, type ReleasedLock } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
+import { foldCase } from './locks/windows-path.ts';
 import { defaultMirrorLimits, type MirrorLimits } from './mirror/limits.ts';
 import { createMirror } from './mirror/mirror.ts';
 import { asTextToGit } from './mirror/responses.ts';

@@ -34,8 +34,8 @@ function withoutEnd(status: number, type: string, chunk: string) {
   return { answer, sent };
 }
 
-const pageWithAll =
-  '<!DOCTYPE html><style>a{}</style><script>b()</script><!-- c --><p>Sign&nbsp;in &amp; <b>out</b></p>';
+const pageWithStyle =
+  '<!DOCTYPE html><head><title>a</title><style>b{}</style><script>c()</script><!-- d --></head><body><p>Sign <b>in</b></p></body>';
 
 test.each<[string, Answer, string | undefined]>([
   ['detail', json(418, { type: 'about:blank', title: 'Broken', detail: 'The pipe broke.' }), 'The pipe broke.'],
@@ -47,8 +47,8 @@ test.each<[string, Answer, string | undefined]>([
   ['error and its description', json(418, { error: 'x', error_description: 'Too old' }), 'x: Too old'],
   ['a bare text', json(418, 'Broken pipe'), 'Broken pipe'],
   ['plain text', raw(418, 'Broken\r\n  pipe'), 'Broken pipe'],
-  ['a page', page(418), "418 I'm a Teapot 418 I'm a Teapot nginx/1.27.0"],
-  ['a page with entities, scripts and comments', raw(418, pageWithAll), 'Sign in & out'],
+  ['a page', page(418), "418 I'm a Teapot nginx/1.27.0"],
+  ['a page without the styles, scripts and comments of its head', raw(418, pageWithStyle), 'Sign in'],
   ['nothing', nothing(418), undefined],
   ['an empty object', json(418, {}), undefined],
   ['an empty text', json(418, { message: '', error: null }), undefined],

@@ -42,7 +42,7 @@ describe.each(resources)('a list of %s', (name, url, list) => {
   test.each([
     ['nothing', nothing(200), 'not-json', 'it is empty'],
     ['nothing at all', nothing(204), 'not-json', 'it is empty'],
-    ['a page', page(200), 'not-json', '(its type is said to be text/html). It begins with: 200 OK 200 OK nginx'],
+    ['a page', page(200), 'not-json', '(its type is said to be text/html). It begins with: 200 OK nginx'],
     ['text', raw(200, 'all is well'), 'not-json', 'it is not valid JSON. It begins with: all is well'],
     ['another object', json(200, { hello: 1 }), 'not-understood', 'It begins with: an object with hello'],
     ['a number', json(200, 12), 'not-understood', 'there is no list in it'],

@@ -24,7 +24,7 @@ describe('a refusal for the rate limit is no failed attempt', () => {
     const { server, client } = await clientOf(inTurn(nothing(429), ...limited, fine), { retries });
     expect((await client.ask()).items).toHaveLength(1);
     expect(server.requests).toHaveLength(11);
-    expect(new Set(client.retries.map(({ reason }) => reason))).toEqual(new Set(['limited']));
+    expect(new Set(client.retries.map(({ kind }) => kind))).toEqual(new Set(['limited']));
   });
 
   test('nor is an overload that names the time of its end, but one that names none is', async () => {

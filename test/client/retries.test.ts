@@ -49,9 +49,7 @@ describe('an attempt is followed by another', () => {
     const error = await errorOf(client.ask());
     expect(server.requests).toHaveLength(3);
     expect(error).toMatchObject({ attempts: 3, status: 502, failure: { kind: 'refused' } });
-    expect(error.message).toBe(
-      '502 Bad Gateway 502 Bad Gateway nginx/1.27.0 (GET /v1/workspaces: 502 Bad Gateway, 3 attempts).',
-    );
+    expect(error.message).toBe('502 Bad Gateway nginx/1.27.0 (GET /v1/workspaces: 502 Bad Gateway, 3 attempts).');
   });
 });
 

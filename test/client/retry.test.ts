@@ -33,10 +33,10 @@ describe('an answer', () => {
     [503, 0, 'failed', true],
     [503, 7, 'unavailable', true],
     [599, undefined, 'failed', true],
-  ])('of %i with a Retry-After of %s is worth another attempt: %s', (status, seconds, reason, mayBeDone) => {
+  ])('of %i with a Retry-After of %s is worth another attempt: %s', (status, seconds, retry, mayBeDone) => {
     const headers = seconds === undefined ? {} : { 'retry-after': String(seconds) };
     const retryAfterMs = seconds === undefined ? undefined : seconds * 1_000;
-    expect(judged(status, headers)).toMatchObject({ kind: 'failed', reason, mayBeDone, retryAfterMs });
+    expect(judged(status, headers)).toMatchObject({ kind: 'failed', retry, mayBeDone, retryAfterMs });
   });
 });
 
@@ -50,7 +50,7 @@ describe('a 409 tells of a request that is still running', () => {
     ['in an error', { error: { code: 'x', message: 'Idempotent request in progress' } }, {}, false],
     ['by asking to come back, for a key that can have arrived', { detail: 'Conflict' }, soon, true],
   ])('%s', (_, body, headers, sent) => {
-    expect(judged(409, headers, body, sent)).toMatchObject({ reason: 'still-running', mayBeDone: true });
+    expect(judged(409, headers, body, sent)).toMatchObject({ retry: 'still-running', mayBeDone: true });
   });
 
   test.each([

@@ -7,7 +7,6 @@ import type { PathLine } from '../inputs/path-line.ts';
 import { lineProblem } from '../inputs/reader.ts';
 import { InputError } from '../outcome.ts';
 import { type Checkout, openCheckout } from './checkout.ts';
-import { slowPatternReason } from './pattern-cost.ts';
 import { unknownLinesText } from './unknown-lines.ts';
 
 /** A path that the input stands for: named by a line, or matched by a pattern. */
@@ -160,8 +159,6 @@ async function matchingFiles(pattern: string, checkout: string): Promise<readonl
 
 /** A pattern that leaves the checkout would lock paths that mean something else in the workspace. */
 function parsePattern(text: string): Parsed<string> {
-  const slow = slowPatternReason(text.replaceAll('\\', '/'));
-  if (slow !== undefined) return refused(slow);
   const segments = text.replaceAll('\\', '/').split('/');
   const last = segments.length - 1;
   if (segments[0] === '' || /^[a-z]:$/i.test(segments[0] ?? '')) {

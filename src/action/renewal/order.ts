@@ -1,6 +1,3 @@
-import { parseWorkspaceId } from '../../client/access.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { parseTtl } from '../../interface/ttl.ts';
 import type { ConnectionInputs } from '../inputs/load.ts';
 import type { KnownProcess } from './processes.ts';
 
@@ -44,62 +41,12 @@ export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): Readonly<R
 
 export const formatRenewalOrder = (order: RenewalOrder): string => JSON.stringify(order);
 
-/** A token, addresses and a few numbers are far shorter. */
-const maxLength = 100_000;
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
-const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === 'string';
-
-const isWorker = (worker: RenewalOrder['worker']): boolean =>
-  worker === undefined ||
-  (isObject(worker) && Number.isSafeInteger(worker.pid) && worker.pid > 0 && isOptionalText(worker.startedAt));
-
-const isCredentials = (credentials: RenewalOrder['connection']['credentials']): boolean => {
-  switch (credentials?.kind) {
-    case 'given':
-      return typeof credentials.token === 'string';
-    case 'identity':
-      return (
-        typeof credentials.audience === 'string' &&
-        URL.canParse(credentials.requestUrl) &&
-        typeof credentials.requestToken === 'string'
-      );
-    default:
-      return false;
-  }
-};
-
-const isProxies = (proxies: RenewalOrder['proxies']): boolean =>
-  isObject(proxies) &&
-  Object.entries(proxies).every(([name, value]) => proxyVariables.test(name) && typeof value === 'string');
-
-/** It comes from the same bundle; what else may write into the pipe is refused. */
-export function parseRenewalOrder(text: string): Parsed<RenewalOrder> {
-  if (text.length > maxLength) return refused('It is too long.');
-  let value: unknown;
+/** Undefined if it was cut off, because the step was killed while it wrote. */
+export function parseRenewalOrder(text: string): RenewalOrder | undefined {
   try {
-    value = JSON.parse(text);
+    // The same bundle wrote it, through a pipe that no other process has.
+    return JSON.parse(text) as RenewalOrder;
   } catch {
-    return refused('It is not JSON.');
+    return undefined;
   }
-  if (!isObject(value)) return refused('It is not an object.');
-  // Each member that is used is checked here.
-  const order = value as RenewalOrder;
-  const isWhole =
-    isObject(order.connection) &&
-    URL.canParse(order.connection.baseUrl) &&
-    isCredentials(order.connection.credentials) &&
-    Number.isFinite(order.connection.requestTimeout?.seconds) &&
-    isOptionalText(order.origin) &&
-    typeof order.ledgerFile === 'string' &&
-    typeof order.step === 'string' &&
-    typeof order.workspace === 'string' &&
-    parseWorkspaceId(order.workspace).ok &&
-    typeof order.ttl === 'string' &&
-    parseTtl(order.ttl).ok &&
-    Number.isFinite(order.serverAheadMs) &&
-    isWorker(order.worker) &&
-    isProxies(order.proxies);
-  return isWhole ? accepted(order) : refused('It does not say what to renew.');
 }

@@ -23,7 +23,7 @@ test('a lock step that takes nothing says how much it had, and what has become o
   expect(left).toEqual([
     '5 of 9 paths had been locked; 1 released again.',
     expect.stringMatching(/^The lock on lost was lost before it could be released\. lost is held by grace until/),
-    expect.stringMatching(/^The lock on left-alone may have ended, .* has been left alone\.$/),
+    expect.stringMatching(/^The lock on ambiguous may have ended, .* has been left alone\.$/),
     ...['unanswered', 'failed'].map((path) =>
       expect.stringContaining(`The lock on ${path} could not be released and stays`),
     ),

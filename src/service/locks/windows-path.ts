@@ -1,4 +1,4 @@
-import type { LockPath } from './lock-path.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
 
 /** "Naming Files, Paths, and Namespaces" of the Win32 documentation: also with an extension, and spaces before it. */
 const deviceName = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;

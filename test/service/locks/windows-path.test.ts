@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type LockPath, maxLockPathBytes, parseLockPath } from '../../src/interface/lock-path.ts';
-import { foldCase, windowsPathProblem } from '../../src/interface/windows-path.ts';
-import { runs } from '../support/runs.ts';
-import { bytesIn, lockPaths } from './texts.ts';
+import { type LockPath, maxLockPathBytes, parseLockPath } from '../../../src/interface/lock-path.ts';
+import { foldCase, windowsPathProblem } from '../../../src/service/locks/windows-path.ts';
+import { bytesIn, lockPaths } from '../../interface/texts.ts';
+import { runs } from '../../support/runs.ts';
 
 const reason = {
   character:
