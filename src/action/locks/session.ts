@@ -18,12 +18,7 @@ export interface Conflict {
 
 /** What came of asking for one lock. */
 export type AcquireResult =
-  | {
-      readonly kind: 'acquired';
-      readonly grant: Grant;
-      /** It was granted to this very request; undefined where that is not known of a request that was sent before. */
-      readonly isNew: boolean | undefined;
-    }
+  | { readonly kind: 'acquired'; readonly grant: Grant }
   | ({ readonly kind: 'held' } & Conflict)
   | { readonly kind: 'failed'; readonly error: ServiceError }
   | {
@@ -90,20 +85,12 @@ export function openLockSession(context: SessionContext): LockSession {
     return !(Date.parse(holder?.acquired_at ?? '') < askedAt(intent) - clockSlackMs);
   }
 
-  /** Whether a request that was sent before has got its lock only now. */
-  function isNewGrant(lock: AcquiredLock, replayed: boolean, sentAt: number): boolean | undefined {
-    if (replayed) return false;
-    const acquired = Date.parse(lock.acquired_at ?? '');
-    return Number.isNaN(acquired) ? undefined : acquired >= client.serverNow() - (clock() - sentAt) - clockSlackMs;
-  }
-
   async function ask(intent: Intent, keySentBefore: boolean, within: CallLimits): Promise<AcquireResult> {
     const { service, key, type } = intent;
     const { workspace, path } = parsedAddress(intent);
     const ttl = parsedTtl(intent);
     if (!firstAsked.has(path)) firstAsked.set(path, clock());
     if (!keySentBefore) askedWith.set(key, clock());
-    const sentAt = clock();
     const acquisition = await client.acquireLock(
       { workspace, path, type, ttl, idempotencyKey: key, firstSentAt: keySentBefore ? askedAt(intent) : undefined },
       within,
@@ -115,8 +102,7 @@ export function openLockSession(context: SessionContext): LockSession {
         const waitedMs = Math.round(clock() - (firstAsked.get(path) ?? clock()));
         const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, at: now() };
         record(grant);
-        const isNew = !keySentBefore || isNewGrant(acquisition.lock, acquisition.replayed, sentAt);
-        return { kind: 'acquired', grant, isNew };
+        return { kind: 'acquired', grant };
       }
       case 'held': {
         const { holder, retryAfterMs, supportsWait, error, mayBeOurs } = acquisition;

@@ -22,12 +22,8 @@ export function chartOf(ledger: Ledger, { step, results, now, redact }: ChartOpt
   } catch {
     return undefined;
   }
-  // Granted only because the post-step asked about it, a lock was never held.
-  const without = new Set(ofKind(results, 'never-granted').map(({ intent }) => intent.key));
   const lost = new Set(ofKind(results, 'lost').map(({ grant }) => grant.key));
-  const { grants, endings, losses, renewals } = historyOf(
-    entries.filter((entry) => !('key' in entry && without.has(entry.key))),
-  );
+  const { grants, endings, losses, renewals } = historyOf(entries);
   const rounds = renewals.get(step) ?? [];
   const bars = grants
     .filter((grant) => grant.step === step)

@@ -50,8 +50,7 @@ export type CandidateResult =
       readonly request?: string | undefined;
     }
   /** Nothing shows whether it was granted. */
-  | { readonly kind: 'unanswered'; readonly intent: Intent; readonly reason: string }
-  | { readonly kind: 'never-granted'; readonly intent: Intent };
+  | { readonly kind: 'unanswered'; readonly intent: Intent; readonly reason: string };
 
 interface Records {
   readonly ledger: Ledger;

@@ -76,13 +76,11 @@ export async function releaseClaims(
         const earlier = sentAt === undefined ? undefined : 'release-started';
         const doubt = trouble === undefined ? earlier : 'records-damaged';
         const released = await release({ grant: settlement.grant, doubt }, undefined);
-        const neverGranted = released.result.kind === 'released' && settlement.isNew === true;
-        if (neverGranted) return { result: { kind: 'never-granted', intent } };
-        // No step has told the job of this lock, so nothing relied on it.
-        return released.result.kind === 'lost' ? { result: { kind: 'gone', grant: settlement.grant } } : released;
+        // The job never learned of this lock, so nothing relied on it.
+        return released.result?.kind === 'lost' ? { result: { kind: 'gone', grant: settlement.grant } } : released;
       }
       case 'held':
-        return { result: { kind: 'never-granted', intent } };
+        return { result: undefined };
       case 'failed':
       case 'unanswered':
         return { result: { kind: 'unanswered', intent, reason: settlement.error.message }, error: settlement.error };
@@ -95,15 +93,20 @@ export async function releaseClaims(
     await inParallel(all, async ({ attempt, before, requests, sentAt }) => {
       const began = clock();
       const { result, error } = await attempt(sentAt);
+      if (error === undefined) {
+        if (result !== undefined) results.push(result);
+        return;
+      }
       // An attempt that was cut off says less than the one before it.
-      const wasCutOff = error?.failure.kind === 'deadline' || error?.failure.kind === 'aborted';
-      if (error === undefined || !isTransient(error)) {
-        results.push(wasCutOff && before !== undefined ? before.result : result);
+      const wasCutOff = error.failure.kind === 'deadline' || error.failure.kind === 'aborted';
+      const most = wasCutOff && before !== undefined ? before : { result, error };
+      if (!isTransient(error)) {
+        results.push(most.result);
         return;
       }
       again.push({
         attempt,
-        before: wasCutOff && before !== undefined ? before : { result, error },
+        before: most,
         requests: requests + error.attempts,
         sentAt: sentAt ?? (mayHaveArrived(error) ? began : undefined),
       });
@@ -153,17 +156,22 @@ const maxPauseMs = 8_000;
 
 const never = new AbortController().signal;
 
-/** The result of one attempt, and its error if another attempt may succeed. */
-interface Attempt {
+/** The result of one attempt: undefined if the lock was never granted. */
+type Attempt =
+  | { readonly result: CandidateResult | undefined; readonly error?: undefined }
+  /** Another attempt may succeed. */
+  | FailedAttempt;
+
+interface FailedAttempt {
   readonly result: CandidateResult;
-  readonly error?: ServiceError;
+  readonly error: ServiceError;
 }
 
 /** A claim or an intent that an earlier attempt has not settled. */
 interface Pending {
   readonly attempt: (sentAt: number | undefined) => Promise<Attempt>;
   /** The earlier attempt that says most. */
-  readonly before?: Required<Attempt>;
+  readonly before?: FailedAttempt;
   /** Requests so far. */
   readonly requests: number;
   /** Since then the lock may have been released, by an attempt whose response was lost. */
@@ -181,7 +189,7 @@ const mayHaveArrived = ({ failure, attempts }: ServiceError): boolean =>
   attempts > 0 && !(failure.kind === 'connection' && !failure.mayHaveArrived);
 
 /** The client counts the requests of one attempt only. */
-function withRequests({ result, error }: Required<Attempt>, requests: number): CandidateResult {
+function withRequests({ result, error }: FailedAttempt, requests: number): CandidateResult {
   const counted = error.request === undefined || error.attempts > 1 || requests < 2;
   return counted || result.kind !== 'failed'
     ? result

@@ -32,7 +32,6 @@ const words = {
   unanswered: ['not known to be ours, left alone'],
   gone: ['was already gone', 'were already gone'],
   released: ['released'],
-  'never-granted': ['was never granted'],
 } as const satisfies Readonly<
   Record<CandidateResult['kind'] | `lost-${string}`, readonly [one: string, several?: string]>
 >;
@@ -138,9 +137,9 @@ function lineOf(result: CandidateResult, now: number): string {
 
 export const nothingLeft = 'Nothing was left to release at the end of the job.';
 
-/** One sentence about all locks of the step; one that was never granted is none. */
+/** One sentence about all locks of the step. */
 function sentenceOf(results: readonly CandidateResult[]): string {
-  const fates = results.map(fateOf).filter((fate) => fate !== 'never-granted');
+  const fates = results.map(fateOf);
   const numberOf = (fate: Fate): number => fates.filter((each) => each === fate).length;
   const phrase = (fate: Fate, what = ''): string => {
     const [one, several = one] = words[fate];

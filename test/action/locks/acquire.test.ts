@@ -29,7 +29,6 @@ const held = (path: LockPath, retryAfterMs?: number, supportsWait = false): Acqu
 const taken = (path: LockPath): AcquireResult => ({
   kind: 'acquired',
   grant: grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) }),
-  isNew: true,
 });
 
 const failed = (failure: RequestFailure): AcquireResult => ({ kind: 'failed', error: errorOf(failure) });

@@ -87,7 +87,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
   };
   const granted = (path: LockPath): AcquireResult => {
     const grant: Grant = grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) });
-    return { kind: 'acquired', grant, isNew: true };
+    return { kind: 'acquired', grant };
   };
   const held = (path: LockPath): AcquireResult => ({
     kind: 'held',

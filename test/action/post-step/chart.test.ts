@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Entry, Loss } from '../../../src/action/ledger/entry.ts';
 import { type Bar, chartOf, gantt } from '../../../src/action/post-step/chart.ts';
 import type { CandidateResult } from '../../../src/action/post-step/claims.ts';
-import { asItIs, at, grantOf, intentOf, iso, lockOf, place, start } from '../samples.ts';
+import { asItIs, at, grantOf, iso, lockOf, place, start } from '../samples.ts';
 
 const minute = 60_000;
 const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(20 * minute) };
@@ -141,8 +141,6 @@ describe('the chart', () => {
       ];
       const picture = chartOf(ledger, { step: 's', results, now: start + 5 * minute, redact: asItIs }) ?? '';
       expect(picture).toMatch(/section b\n {4}lost :crit, /);
-      const others = [{ kind: 'never-granted', intent: intentOf('b', { key: 'b' }) }] as const;
-      expect(chartOf(ledger, { step: 's', results: others, now: start, redact: asItIs })).not.toContain('section b');
       const ends = (path: string) =>
         (picture.split(`section ${path}\n`)[1]?.split('section')[0] ?? '').matchAll(
           new RegExp(`, ${time}, ${time}`, 'g'),

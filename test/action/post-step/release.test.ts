@@ -130,7 +130,7 @@ describe('at the end of a job', () => {
         sleep: () => Promise.resolve(),
         session: {
           acquire: () => Promise.reject(new Error('Nothing is acquired.')),
-          settle: () => Promise.resolve({ kind: 'acquired', grant, isNew: false }),
+          settle: () => Promise.resolve({ kind: 'acquired', grant }),
           release: () => Promise.resolve(taken),
         },
       },

@@ -27,7 +27,6 @@ describe('the end of a job', () => {
     [{ kind: 'ambiguous', grant }, 1],
     [{ kind: 'failed', grant, reason }, 1],
     [{ kind: 'unanswered', intent, reason }, 1],
-    [{ kind: 'never-granted', intent }, 0],
   ])('fails no job for %j, and warns of what stays or did not last', (result, warnings) => {
     expect(report([result]).failures).toEqual([]);
     expect(report([result]).warnings).toHaveLength(warnings);
@@ -114,27 +113,24 @@ describe('the end of a job', () => {
     const { table } = report([
       { kind: 'failed', grant: grantOf('f'), reason },
       { kind: 'released', grant },
-      { kind: 'never-granted', intent },
     ]);
     expect(table).toEqual({
       head: ['Path', 'Result', 'Ends'],
       rows: [
         ['f', 'not released', '2026-03-01 13:00 UTC'],
         ['a', 'released', ''],
-        ['i', 'was never granted', ''],
       ],
       rest: { text: 'all locks of game', address: 'https://workspaces.example.com/workspaces/game/locks' },
     });
   });
 
-  test('begins with what a person has to look at, and leaves out of the sentence what never was', () => {
+  test('lists the locks first that need a person', () => {
     const { sentence, table } = report([
-      { kind: 'never-granted', intent },
       { kind: 'released', grant: grantOf('b') },
       { kind: 'failed', grant: grantOf('c'), reason: '' },
       lost('a'),
     ]);
-    expect(table.rows.map(([path]) => path)).toEqual(['a', 'c', 'b', 'i']);
+    expect(table.rows.map(([path]) => path)).toEqual(['a', 'c', 'b']);
     expect(sentence).toBe('Released 1 lock at the end of the job, 1 lost to another holder, 1 not released.');
   });
 });
@@ -155,7 +151,7 @@ describe('the sentence about the end of a job', () => {
       [lost('a'), toNobody, { ...toNobody, holder: undefined, loss }],
       'Released 0 locks at the end of the job, 1 lost to another holder, 1 lost and now free, 1 lost.',
     ],
-    ['knows locks that were never granted for nothing', [{ kind: 'never-granted', intent }], nothingLeft],
+    ['says that nothing was left if no request was granted', [], nothingLeft],
   ])('%s', (_, results, sentence) => {
     expect(report(results).sentence).toBe(sentence);
   });
