@@ -194,7 +194,7 @@ describe('a service that others wrote', () => {
     expect(stable(result.log)).toMatchInlineSnapshot(`
       "The sync of main in game is pending, about 2,000 objects to receive.
       The sync is transferring, 0 of about 2,000 objects received.
-      503 Service Unavailable 503 Service Unavailable nginx/1.27.0 (GET /v1/workspaces/game/syncs/s: 503 Service Unavailable).
+      503 Service Unavailable nginx/1.27.0 (GET /v1/workspaces/game/syncs/s: 503 Service Unavailable).
       The branch main of game is synced: completed after <duration>, 2,000 objects received."
     `);
     expect(result.outputs).toMatchObject({ status: 'completed', sync_id: 's', estimated_objects: '2000' });
