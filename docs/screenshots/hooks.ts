@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { HookEvent } from '../../src/interface/resources.ts';
+import { changeBacklogs } from '../../src/service/outbox/backlog.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import { asTimestamp } from '../../src/service/storage/timestamp.ts';
-import { changeBacklogs } from '../../src/service/webhooks/backlog.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { registerHook } from '../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';

@@ -74,7 +74,14 @@ export interface Lock {
   readonly fence: number;
 }
 
-export const hookEvents = ['sync.succeeded', 'sync.failed', 'lock.acquired', 'lock.released', 'lock.expired'] as const;
+export const hookEvents = [
+  'sync.succeeded',
+  'sync.failed',
+  'lock.acquired',
+  'lock.released',
+  'lock.expired',
+  'audit.recorded',
+] as const;
 
 export type HookEvent = (typeof hookEvents)[number];
 

@@ -5,6 +5,7 @@ import type { ObjectMaintenance } from './lfs/object-maintenance.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { removeOldLockHistory } from './locks/history.ts';
 import type { RefusedRequests } from './locks/refused-requests.ts';
+import { createBacklogWatch, recountBacklogs } from './outbox/backlog.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { repeat } from './runtime/repeat.ts';
 import { removeEndedSessions } from './sessions/sessions.ts';
@@ -13,7 +14,6 @@ import type { Storage } from './storage/storage.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import { removeExchangedTokens } from './tokens/exchanged.ts';
 import type { LastUse } from './tokens/last-use.ts';
-import { createBacklogWatch, recountBacklogs } from './webhooks/backlog.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 
 const expiryEveryMs = 500;

@@ -1,7 +1,7 @@
 import { jsonApiResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
 import { type AccessControl, requireFreeDisk } from '../http/access.ts';
-import { actorOf, addressedWorkspace } from '../http/context.ts';
+import { actorOf, addressedWorkspace, bearerOf } from '../http/context.ts';
 import type { Idempotent } from '../idempotency/idempotency.ts';
 import { createdHookSchema, hookRequestSchema, registerRequested, targetOf } from '../webhooks/registration.ts';
 import type { TargetCheck } from '../webhooks/target-address.ts';
@@ -40,7 +40,7 @@ export function addHookRoutes(api: Api, routes: HookRoutes): void {
         keyedRequestOf(c),
         () => targetOf(body, targets),
         async (db, target) => {
-          const registrant = { workspace: workspace.id, actor: actorOf(c) };
+          const registrant = { workspace: workspace.id, actor: actorOf(c), scopes: bearerOf(c).scopes };
           const registered = await registerRequested(db, storage.now, body, target, registrant);
           switch (registered.kind) {
             case 'updated':

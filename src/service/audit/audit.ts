@@ -1,4 +1,6 @@
+import { recordEvent } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
 
 /** The acts that are audited: everything beyond a token's own locks and syncs. */
 export const auditActions = [
@@ -44,11 +46,21 @@ export interface AuditEntry {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** In the same transaction as the act, so that neither exists without the other. */
+/**
+ * In the same transaction as the act, so that neither exists without the other. Webhooks of a workspace get its entries;
+ * entries about the whole service, such as of tokens, go to none.
+ */
 export async function recordAudit(db: Database, now: Now, { actor, action, detail }: AuditEntry): Promise<void> {
   const { name, tokenId: token_id, address } = actor;
-  await db
+  const { sequence, at } = await db
     .insertInto('audit')
     .values({ at: now, actor: name, token_id, address, action, detail: JSON.stringify(detail) })
-    .execute();
+    .returning(['sequence', 'at'])
+    .executeTakeFirstOrThrow();
+  const { workspace } = detail;
+  if (typeof workspace !== 'string') return;
+  const occurredAt = asTimestamp(at);
+  const entry = { sequence, at: occurredAt, actor: name, token_id, address, action, detail };
+  const event = { type: 'audit.recorded', workspace, occurredAt, data: { entry } } as const;
+  await recordEvent(db, now, event, { orderingKey: 'audit', branch: null });
 }

@@ -1,5 +1,6 @@
 import { csvLine } from '../contract/csv.ts';
-import type { AuditPage, RecordedEntry } from './read-audit.ts';
+import type { RecordedEntry } from '../outbox/event.ts';
+import type { AuditPage } from './read-audit.ts';
 
 /** Each with its media type. */
 export const auditFormats = {

@@ -1,23 +1,9 @@
 import { type Selectable, sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
-import type { Timestamp } from '../../interface/resources.ts';
+import type { RecordedEntry } from '../outbox/event.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import type { AuditAction } from './audit.ts';
-
-export interface RecordedEntry {
-  /** Grows with each entry; not without gaps. */
-  readonly sequence: number;
-  readonly at: Timestamp;
-  readonly actor: string;
-  /** Null for what was done at the command line. */
-  readonly token_id: string | null;
-  readonly address: string | null;
-  /** `isAuditAction` tells whether it is one of ours: another version may have recorded others, which are shown as they are. */
-  readonly action: AuditAction | (string & {});
-  readonly detail: Readonly<Record<string, unknown>>;
-}
 
 export interface AuditQuery {
   readonly limit: number;

@@ -7,6 +7,7 @@ import {
   problemTypePrefix,
 } from '../../interface/problem.ts';
 import type { Lock } from '../../interface/resources.ts';
+import type { Scope } from '../../interface/scopes.ts';
 import type { ApiResponse } from './response.ts';
 
 export interface RefusalExtras {
@@ -73,4 +74,13 @@ export function toProblemResponse(
     },
     body: JSON.stringify(problem),
   };
+}
+
+export const realm = 'Bearer realm="workspace-service"';
+
+export function insufficientScope(needed: Scope, held: readonly Scope[]): Refusal {
+  const has = held.length === 0 ? 'no scope' : `only ${held.join(', ')}`;
+  return new Refusal('insufficient-scope', `This needs the scope ${needed}, and the token has ${has}.`, {
+    headers: { 'www-authenticate': `${realm}, error="insufficient_scope", scope="${needed}"` },
+  });
 }

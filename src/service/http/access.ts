@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
-import { Refusal } from '../contract/problem.ts';
+import { insufficientScope, Refusal, realm } from '../contract/problem.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
 import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
@@ -12,20 +12,11 @@ import type { RequestScheduler } from './request-scheduler.ts';
 /** What a request needs: nothing, any valid token, or a token with a scope. */
 export type Access = 'anyone' | 'any-token' | Scope;
 
-const realm = 'Bearer realm="workspace-service"';
-
 /** RFC 6750 section 3.1: no error is named to a request that brings no token, or a credential of another scheme. */
 export const unauthorized = (detail: string, challenge: string = realm): Refusal =>
   new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });
 
 const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}, error="invalid_token"`);
-
-export function insufficientScope(needed: Scope, held: readonly Scope[]): Refusal {
-  const has = held.length === 0 ? 'no scope' : `only ${held.join(', ')}`;
-  return new Refusal('insufficient-scope', `This needs the scope ${needed}, and the token has ${has}.`, {
-    headers: { 'www-authenticate': `${realm}, error="insufficient_scope", scope="${needed}"` },
-  });
-}
 
 /** What stands where a token does; undefined where there is no such header, or one of another scheme. */
 export function bearerTokenIn(authorization: string | undefined): string | undefined {

@@ -1,10 +1,10 @@
 import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
+import { type OccurredEvent, recordEvents } from '../outbox/outbox.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { type OccurredEvent, recordEvents } from '../webhooks/outbox.ts';
 import { acquiredEvent, expiredEvent, releasedEvent } from './lock-events.ts';
 import { type LockRow, noteOf } from './lock-row.ts';
 

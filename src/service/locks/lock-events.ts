@@ -1,5 +1,5 @@
+import type { OccurredEvent, OutboxEvent } from '../outbox/outbox.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import type { OccurredEvent, OutboxEvent } from '../webhooks/outbox.ts';
 import { type LockRow, lockOf } from './lock-row.ts';
 
 const occurred = ({ path }: LockRow, event: OutboxEvent): OccurredEvent => ({

@@ -1,5 +1,5 @@
 import type { HookFormat, Lock, Timestamp } from '../../interface/resources.ts';
-import type { HookEventOccurrence } from './event.ts';
+import type { HookEventOccurrence } from '../outbox/event.ts';
 
 /** For people: their receivers show a sentence, look at no signature, and know who sends by a secret in the address. */
 export const chatFormats = ['slack', 'discord', 'teams'] as const satisfies readonly HookFormat[];
@@ -45,6 +45,8 @@ function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
       return releaseText(data.lock, data.released_by, data.forced === true);
     case 'lock.expired':
       return `${fileName(data.lock)} is free: the lock of ${data.lock.owner} has expired.`;
+    case 'audit.recorded':
+      return `${workspace}: ${data.entry.action} by ${data.entry.actor}.`;
   }
 }
 

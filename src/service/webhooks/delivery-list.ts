@@ -1,10 +1,11 @@
 import type { Selectable } from 'kysely';
 import type { Timestamp } from '../../interface/resources.ts';
+import type { HookEventOccurrence } from '../outbox/event.ts';
+import type { HookRow } from '../outbox/hook-row.ts';
 import type { Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import type { HookEventOccurrence } from './event.ts';
-import { type HookRow, inactiveWhyOf } from './hooks.ts';
+import { inactiveWhyOf } from './hooks.ts';
 import { type ReceiverResponse, storedResponse } from './receiver-response.ts';
 
 export type DeliveryState =

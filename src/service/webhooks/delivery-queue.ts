@@ -1,24 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
+import { emptyBacklog, shortenBacklog } from '../outbox/backlog.ts';
+import type { HookEventOccurrence } from '../outbox/event.ts';
+import type { HookRow } from '../outbox/hook-row.ts';
+import type { DeliveryStatus } from '../outbox/outbox.ts';
 import { type Leased, leasedUntil } from '../runtime/lease.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { emptyBacklog, shortenBacklog } from './backlog.ts';
 import type { DueHook } from './delivery-slots.ts';
-import type { HookEventOccurrence } from './event.ts';
-import type { HookRow, InactiveReason } from './hooks.ts';
+import type { InactiveReason } from './hooks.ts';
 import type { ReceiverResponse } from './receiver-response.ts';
-
-export type DeliveryStatus =
-  | 'pending'
-  /** It was over, and is sent again: one attempt is made. */
-  | 'again'
-  | 'delivered'
-  | 'failed'
-  /** The receiver has said to another delivery that it wants nothing more. */
-  | 'dropped';
 
 export interface ClaimedDelivery extends Leased {
   readonly hook: HookRow;

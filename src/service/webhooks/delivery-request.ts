@@ -1,10 +1,11 @@
 import { accepted, type Parsed } from '../../interface/parsed.ts';
 import type { HookFormat } from '../../interface/resources.ts';
+import type { HookEventOccurrence } from '../outbox/event.ts';
+import type { HookRow } from '../outbox/hook-row.ts';
 import { isChatFormat } from './chat-formats.ts';
-import type { HookEventOccurrence } from './event.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { contentOf } from './formats.ts';
-import { formatOf, type HookRow, headersOf, secretOf } from './hooks.ts';
+import { formatOf, headersOf, secretOf } from './hooks.ts';
 import { signedHeaders, type WebhookSecret } from './signature.ts';
 
 /** One attempt, ready to be sent. */

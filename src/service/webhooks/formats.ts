@@ -1,7 +1,7 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { HookEvent, HookFormat } from '../../interface/resources.ts';
+import { type HookEventOccurrence, isSyncEvent, type SyncEvent, type SyncOccurrence } from '../outbox/event.ts';
 import { chatMessage, isChatFormat } from './chat-formats.ts';
-import { type HookEventOccurrence, isSyncEvent, type SyncEvent, type SyncOccurrence } from './event.ts';
 
 /** What a receiver is told, and the headers that its format asks for; names in lower case. */
 export interface Content {
@@ -14,7 +14,7 @@ export type Subscription =
   | { readonly format: Exclude<HookFormat, 'buildkite'>; readonly events: readonly HookEvent[] }
   | { readonly format: 'buildkite'; readonly events: readonly SyncEvent[] };
 
-const onlySyncs = 'The buildkite format starts a build of a branch, and lock events have none: use sync events only.';
+const onlySyncs = 'The buildkite format starts a build of a branch, and only sync events have one: use no others.';
 
 export function parseSubscription(format: HookFormat, events: readonly HookEvent[]): Parsed<Subscription> {
   if (format !== 'buildkite') return accepted({ format, events });
@@ -37,6 +37,7 @@ export function contentOf(format: HookFormat, occurrence: HookEventOccurrence): 
         case 'lock.acquired':
         case 'lock.released':
         case 'lock.expired':
+        case 'audit.recorded':
           return refused(onlySyncs);
       }
   }

@@ -1,8 +1,8 @@
 import type { Hook, Timestamp } from '../../interface/resources.ts';
+import { hookQuota } from '../outbox/hook-quotas.ts';
 import type { Database } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { hookOf, type InactiveReason, inactiveWhyOf } from './hooks.ts';
-import { hookQuota } from './quotas.ts';
 
 /** A hook and how its deliveries fare, for the operator. */
 export interface HookOverview extends Hook {

@@ -1,22 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Selectable } from 'kysely';
 import { type Hook, type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
+import { hookQuota } from '../outbox/hook-quotas.ts';
+import { branchesOf, eventsOf, type HookRow } from '../outbox/hook-row.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
-import { hookQuota } from './quotas.ts';
 import { newWebhookSecret, type WebhookSecret } from './signature.ts';
 
-export type HookRow = Selectable<Tables['hooks']>;
-
-// Only registerHook writes these columns; words that this version does not know are left out.
-const eventsOf = (row: HookRow): HookEvent[] => {
-  const stored = JSON.parse(row.events) as string[];
-  return hookEvents.filter((event) => stored.includes(event));
-};
-const branchesOf = (row: HookRow): string[] | null => JSON.parse(row.branches ?? 'null') as string[] | null;
 export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;
 export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
 export const formatOf = (row: Pick<HookRow, 'format'>): HookFormat =>
@@ -41,12 +32,6 @@ export const hookOf = (row: HookRow): Hook => ({
   created_at: asTimestamp(row.created_at),
   updated_at: asTimestamp(row.updated_at),
 });
-
-export function wantsEvent(row: HookRow, event: HookEvent, branch: string | null): boolean {
-  if (!eventsOf(row).includes(event)) return false;
-  const branches = branchesOf(row);
-  return branch === null || branches === null || branches.includes(branch);
-}
 
 export interface HookRegistration {
   readonly workspace: string;
@@ -73,6 +58,9 @@ export interface TooManyHooks {
 export const findHook = (db: Database, workspace: string, id: string): Promise<HookRow | undefined> =>
   db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
 
+export const findHookByUrl = (db: Database, workspace: string, url: string): Promise<HookRow | undefined> =>
+  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url).executeTakeFirst();
+
 const settingsOf = ({
   events,
   branches,
@@ -98,12 +86,7 @@ export async function registerHook(
     failing_since: null,
     updated_at: now,
   };
-  const replaced = await db
-    .selectFrom('hooks')
-    .selectAll()
-    .where('workspace_id', '=', workspace)
-    .where('url', '=', url)
-    .executeTakeFirst();
+  const replaced = await findHookByUrl(db, workspace, url);
   if (replaced !== undefined) {
     const wasInactive = inactiveWhyOf(replaced);
     const hook = await db

@@ -1,8 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { hookEvents, hookFormats } from '../../interface/resources.ts';
+import { type HookEvent, hookEvents, hookFormats } from '../../interface/resources.ts';
+import { grants, type Scope } from '../../interface/scopes.ts';
 import type { Actor } from '../audit/audit.ts';
-import { invalid, Refusal } from '../contract/problem.ts';
+import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { branchField, hookSchema, parsedBy } from '../contract/schemas.ts';
+import { eventsOf } from '../outbox/hook-row.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import {
   type ExtraHeaders,
@@ -18,7 +20,7 @@ import {
   valuePattern,
 } from './extra-headers.ts';
 import { parseSubscription } from './formats.ts';
-import { type RegisteredHook, registerHook } from './hooks.ts';
+import { findHookByUrl, type RegisteredHook, registerHook } from './hooks.ts';
 import { parseSecret, secretPattern } from './signature.ts';
 import { checkTarget, maxUrlLength, type Target } from './target.ts';
 import type { TargetCheck } from './target-address.ts';
@@ -63,7 +65,7 @@ export const hookRequestSchema = z
       .max(maxBranches, `A hook names at most ${maxBranches} branches. Leave the field out for all.`)
       .nullable()
       .default(null)
-      .openapi({ description: 'Only syncs of these branches; all if absent. Lock events have no branch.' }),
+      .openapi({ description: 'Only syncs of these branches; all if absent. Other events have no branch.' }),
     secret: z.string().transform(parsedBy(parseSecret)).optional().openapi({
       type: 'string',
       pattern: secretPattern.source,
@@ -106,6 +108,12 @@ export async function targetOf({ url }: HookRequest, targets: TargetCheck): Prom
 interface Registrant {
   readonly workspace: string;
   readonly actor: Actor;
+  readonly scopes: readonly Scope[];
+}
+
+/** The audit is for administrators, and so is a webhook that receives it. */
+export function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Scope[]): void {
+  if (events.includes('audit.recorded') && !grants(scopes, 'admin')) throw insufficientScope('admin', scopes);
 }
 
 export async function registerRequested(
@@ -113,8 +121,11 @@ export async function registerRequested(
   now: Now,
   request: HookRequest,
   { url }: Target,
-  registrant: Registrant,
+  { scopes, ...registrant }: Registrant,
 ): Promise<RegisteredHook> {
+  requireAdminForAudit(request.events, scopes);
+  const replaced = await findHookByUrl(db, registrant.workspace, url);
+  if (replaced !== undefined) requireAdminForAudit(eventsOf(replaced), scopes);
   const registered = await registerHook(db, now, { ...request, ...registrant, url, secret: request.secret ?? null });
   if (registered.kind !== 'too-many') return registered;
   const detail = `The workspace has its maximum of ${registered.maxHooks} webhooks. Remove one that is no longer used, or ask the operator to raise --max-hooks.`;

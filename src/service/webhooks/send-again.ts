@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely';
 import type { Actor } from '../audit/audit.ts';
+import { changeBacklogs } from '../outbox/backlog.ts';
+import type { DeliveryStatus } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { changeBacklogs } from './backlog.ts';
-import { type DeliveryStatus, free, notLeased } from './delivery-queue.ts';
+import { free, notLeased } from './delivery-queue.ts';
 import { findHook, type InactiveReason, inactiveWhyOf, recordHookAudit } from './hooks.ts';
 
 export interface SendAgainRequest {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Lock, Sync, Timestamp } from '../../interface/resources.ts';
+import { changeBacklogs } from '../outbox/backlog.ts';
+import type { HookEventOccurrence, RecordedEntry } from '../outbox/event.ts';
+import type { DeliveryStatus } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { changeBacklogs } from './backlog.ts';
-import type { DeliveryStatus } from './delivery-queue.ts';
-import type { HookEventOccurrence } from './event.ts';
 import { findHook, type HookChange, hookOf, recordHookAudit } from './hooks.ts';
 
 const hourMs = 60 * 60_000;
@@ -40,6 +40,16 @@ const exampleLock = (owner: string, at: Timestamp): Lock => ({
   fence: 0,
 });
 
+const exampleEntry = (actor: string, { workspace, occurredAt }: Example): RecordedEntry => ({
+  sequence: 0,
+  at: occurredAt,
+  actor,
+  token_id: null,
+  address: null,
+  action: 'hook.tested',
+  detail: { workspace },
+});
+
 interface Example {
   readonly id: string;
   readonly workspace: string;
@@ -65,6 +75,8 @@ function exampleOf(
     case 'lock.acquired':
     case 'lock.expired':
       return { ...about, type, data: { lock, test } };
+    case 'audit.recorded':
+      return { ...about, type, data: { entry: exampleEntry(name, about), test } };
   }
 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { HookEventOccurrence, LockOccurrence } from '../../../src/service/outbox/event.ts';
 import { type ChatFormat, chatFormats } from '../../../src/service/webhooks/chat-formats.ts';
 import { deliveryRequest, shownRequest } from '../../../src/service/webhooks/delivery-request.ts';
-import type { HookEventOccurrence, LockOccurrence } from '../../../src/service/webhooks/event.ts';
 import { runs } from '../../support/runs.ts';
 import { hookRow, lock, released, succeeded, sync, valueIn } from './samples.ts';
 

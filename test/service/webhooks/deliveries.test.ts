@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { hookEvents } from '../../../src/interface/resources.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { folderOfTests } from '../../support/git-folders.ts';
@@ -38,7 +37,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   }
 
   test('locks are told of as they are taken and released, signed for the secret that was made', async () => {
-    const { id, lock, unlock, next } = await hooked({ events: [...hookEvents] });
+    const { id, lock, unlock, next } = await hooked({ events: ['lock.acquired', 'lock.released', 'lock.expired'] });
     const { body: taken } = await lock('art/hero.psd');
     const acquired = await next();
     expect([acquired.method, acquired.path]).toEqual(['POST', '/hook?key=the-key-of-the-url']);

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { HookRow } from '../../../src/service/outbox/hook-row.ts';
 import { type DeliveryOverview, listDeliveries } from '../../../src/service/webhooks/delivery-list.ts';
 import type { DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
-import { findHook, type HookRow } from '../../../src/service/webhooks/hooks.ts';
+import { findHook } from '../../../src/service/webhooks/hooks.ts';
 import type { ReceiverResponse } from '../../../src/service/webhooks/receiver-response.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { hookedStorage } from './hooked-storage.ts';

@@ -3,10 +3,10 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { redact, spellingsOf } from '../../../src/interface/redact.ts';
 import { type HookFormat, hookFormats } from '../../../src/interface/resources.ts';
+import { type HookEventOccurrence, isSyncEvent } from '../../../src/service/outbox/event.ts';
+import type { HookRow } from '../../../src/service/outbox/hook-row.ts';
 import { deliveryRequest, shownRequest } from '../../../src/service/webhooks/delivery-request.ts';
-import { type HookEventOccurrence, isSyncEvent } from '../../../src/service/webhooks/event.ts';
 import { parseSubscription } from '../../../src/service/webhooks/formats.ts';
-import type { HookRow } from '../../../src/service/webhooks/hooks.ts';
 import { runs } from '../../support/runs.ts';
 import { hookRow, lock, released, succeeded, sync, valueIn, whyOf } from './samples.ts';
 
@@ -84,7 +84,7 @@ test('only the buildkite format has no words for locks: it is refused for them a
     }
   }
   expect(whyOf(parseSubscription('buildkite', ['sync.succeeded', 'lock.acquired']))).toBe(
-    'The buildkite format starts a build of a branch, and lock events have none: use sync events only.',
+    'The buildkite format starts a build of a branch, and only sync events have one: use no others.',
   );
 });
 

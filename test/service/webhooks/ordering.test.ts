@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { recountBacklogs } from '../../../src/service/webhooks/backlog.ts';
+import { recountBacklogs } from '../../../src/service/outbox/backlog.ts';
+import { defaultHookQuotas, setHookQuotas } from '../../../src/service/outbox/hook-quotas.ts';
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { listHooks } from '../../../src/service/webhooks/hook-overview.ts';
-import { defaultHookQuotas, setHookQuotas } from '../../../src/service/webhooks/quotas.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import type { Behaviour, Delivery } from '../../support/webhook-receiver.ts';

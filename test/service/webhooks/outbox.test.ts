@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/interface/resources.ts';
+import { recordEvent, recordEvents } from '../../../src/service/outbox/outbox.ts';
 import { removeHook } from '../../../src/service/webhooks/hooks.ts';
-import { recordEvent, recordEvents } from '../../../src/service/webhooks/outbox.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { actor, hookedStorage } from './hooked-storage.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
-import { changeBacklogs } from '../../../src/service/webhooks/backlog.ts';
+import { changeBacklogs } from '../../../src/service/outbox/backlog.ts';
+import { defaultHookQuotas, setHookQuotas } from '../../../src/service/outbox/hook-quotas.ts';
 import { findHookOverview } from '../../../src/service/webhooks/hook-overview.ts';
-import { defaultHookQuotas, setHookQuotas } from '../../../src/service/webhooks/quotas.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';

@@ -1,8 +1,8 @@
 import type { Parsed } from '../../../src/interface/parsed.ts';
 import type { HookFormat, Lock, Sync } from '../../../src/interface/resources.ts';
-import type { LockOccurrence, SyncOccurrence } from '../../../src/service/webhooks/event.ts';
+import type { LockOccurrence, SyncOccurrence } from '../../../src/service/outbox/event.ts';
+import type { HookRow } from '../../../src/service/outbox/hook-row.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import type { HookRow } from '../../../src/service/webhooks/hooks.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 
 export function valueIn<T>(parsed: Parsed<T>): T {

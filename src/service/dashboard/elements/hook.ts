@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Hook, HookEvent, HookFormat } from '../../../interface/resources.ts';
+import { type HookEventOccurrence, isSyncEvent } from '../../outbox/event.ts';
 import type { DeliveryOverview, DeliveryState } from '../../webhooks/delivery-list.ts';
-import { type HookEventOccurrence, isSyncEvent } from '../../webhooks/event.ts';
 import type { HookOverview } from '../../webhooks/hook-overview.ts';
 import type { InactiveReason } from '../../webhooks/hooks.ts';
 import { faint, literals, type Markup, notice, time } from './text.ts';
@@ -13,6 +13,7 @@ export const eventMeanings: Readonly<Record<HookEvent, string>> = {
   'lock.acquired': 'Someone took a lock.',
   'lock.released': 'A lock was released, by its holder or by force.',
   'lock.expired': 'A lock expired without being released.',
+  'audit.recorded': 'An act in this workspace was recorded in the audit. Administrators only.',
 };
 
 export const formatNames: Readonly<Record<HookFormat, string>> = {
@@ -62,10 +63,13 @@ export const droppedInShort = ({ dropped_events: dropped }: HookOverview): Marku
     : html`<p class="hint">${eventsWere(dropped.count)} dropped: its queue ${dropped.is_full ? 'is' : 'was'} full.</p>`;
 
 /** The subject of an event. */
-export const subjectOf = (event: HookEventOccurrence): { readonly kind: 'branch' | 'path'; readonly name: string } =>
-  'sync' in event.data
-    ? { kind: 'branch', name: event.data.sync.branch }
-    : { kind: 'path', name: event.data.lock.path };
+export function subjectOf({ data }: HookEventOccurrence): {
+  readonly kind: 'branch' | 'path' | 'audit';
+  readonly name: string;
+} {
+  if ('sync' in data) return { kind: 'branch', name: data.sync.branch };
+  return 'lock' in data ? { kind: 'path', name: data.lock.path } : { kind: 'audit', name: data.entry.action };
+}
 
 /** The word for a state, and the class for its colour. */
 const deliveryStates: Readonly<Record<DeliveryState['kind'], readonly [word: string, colour: string]>> = {

@@ -2,11 +2,12 @@ import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
+import type { HookEventOccurrence } from '../../outbox/event.ts';
+import type { HookRow } from '../../outbox/hook-row.ts';
 import { type DeliveryOverview, findDelivery, type LastAttempt } from '../../webhooks/delivery-list.ts';
 import { type ShownHeader, type ShownRequest, shownRequest, shownUrl } from '../../webhooks/delivery-request.ts';
-import type { HookEventOccurrence } from '../../webhooks/event.ts';
-import type { HookRow } from '../../webhooks/hooks.ts';
 import type { ReceiverResponse } from '../../webhooks/receiver-response.ts';
+import { requireAdminForAudit } from '../../webhooks/registration.ts';
 import { maxAttempts } from '../../webhooks/retry-schedule.ts';
 import { sendAgain } from '../../webhooks/send-again.ts';
 import { deliveryState, nextAttempt, noticeOf, subjectOf } from '../elements/hook.ts';
@@ -45,6 +46,8 @@ function syncLink({ bearer }: PageCall, { workspace, data }: HookEventOccurrence
   return html`<dt>Sync</dt><dd><a href="/workspaces/${workspace}/syncs/${data.sync.sync_id}">${literal(data.sync.sync_id)}</a></dd>`;
 }
 
+const subjectTitles = { branch: 'Branch', path: 'Path', audit: 'Action' } as const;
+
 function facts(call: PageCall, hookPage: string, hook: HookRow, delivery: DeliveryOverview): Markup {
   const { now } = call;
   const { event, state, last_attempt, last_error } = delivery;
@@ -53,7 +56,7 @@ function facts(call: PageCall, hookPage: string, hook: HookRow, delivery: Delive
     <dt>State</dt><dd>${deliveryState(state)}${'at' in state ? html` ${time(state.at, now)}` : ''}</dd>
     <dt>Webhook</dt><dd><a href="${hookPage}">${literal(shownUrl(hook))}</a></dd>
     <dt>Event</dt><dd><code>${event.type}</code> ${time(event.occurredAt, now)}</dd>
-    <dt>${kind === 'branch' ? 'Branch' : 'Path'}</dt><dd>${literal(name)}</dd>
+    <dt>${subjectTitles[kind]}</dt><dd>${literal(name)}</dd>
     ${syncLink(call, event)}
     <dt>Attempts</dt><dd>${attemptsMade(delivery)}</dd>
     <dt>Last attempt</dt><dd>${last_attempt === null ? faint('none') : time(last_attempt.at, now)}</dd>
@@ -78,6 +81,8 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
     const delivery = await findDelivery(storage, hook, addressedDeliveryId(call));
     if (delivery === undefined) throw noSuchDelivery();
     const { event, last_attempt, attempts, last_error } = delivery;
+    // The webhook may have had the event only before.
+    requireAdminForAudit([event.type], call.bearer.scopes);
     const hookPage = `/workspaces/${workspace}/hooks/${hook.id}`;
     const main = html`
       ${refused === undefined ? noticeOf(queryOf(call, 'notice').notice) : html`<p class="warning" role="alert">It was not sent again. ${refused}</p>`}

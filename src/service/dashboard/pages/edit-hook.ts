@@ -1,6 +1,8 @@
 import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
-import { editHook, type HookRow, headersOf, hookOf } from '../../webhooks/hooks.ts';
+import type { HookRow } from '../../outbox/hook-row.ts';
+import { editHook, headersOf, hookOf } from '../../webhooks/hooks.ts';
+import { requireAdminForAudit } from '../../webhooks/registration.ts';
 import { showPage } from '../frame/layout.ts';
 import { addAction, addPage } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -45,6 +47,7 @@ export function addEditHookPages(app: App, parts: DashboardParts): void {
     if (reading.kind === 'wrong')
       return showPage(call, newHookForm(call, workspace, typed, reading.problems, hook), 422);
     const { secret = null, ...request } = reading.request;
+    requireAdminForAudit(request.events, call.bearer.scopes);
     const change = { ...request, secret, workspace, id: hook.id, actor: actorOf(call.c) };
     if (!(await storage.commit({ workspace }, (db) => editHook(db, storage.now, change)))) throw noSuchHook();
     onHooksChanged();

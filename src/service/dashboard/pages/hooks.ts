@@ -1,10 +1,12 @@
 import { html } from 'hono/html';
 import { Refusal } from '../../contract/problem.ts';
 import type { App } from '../../http/context.ts';
+import { eventsOf, type HookRow } from '../../outbox/hook-row.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
-import { findHook, type HookRow, type InactiveReason } from '../../webhooks/hooks.ts';
+import { findHook, type InactiveReason } from '../../webhooks/hooks.ts';
+import { requireAdminForAudit } from '../../webhooks/registration.ts';
 import { droppedInShort, formatNames, hookState, noticeOf, shownBranches } from '../elements/hook.ts';
 import { type Heading, htmlTable } from '../elements/list.ts';
 import { addressText, empty, faint, literals, type Markup, userText } from '../elements/text.ts';
@@ -32,6 +34,7 @@ export async function addressedHook(call: PageCall, storage: Storage): Promise<A
   const id = idAfter('hook_', call.c.req.param('hook') ?? '');
   const hook = id === undefined ? undefined : await findHook(storage.read, workspace, id);
   if (hook === undefined) throw noSuchHook();
+  requireAdminForAudit(eventsOf(hook), call.bearer.scopes);
   return { workspace, hook };
 }
 

@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { type HookFormat, hookEvents, hookFormats } from '../../../interface/resources.ts';
+import { grants } from '../../../interface/scopes.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
+import type { HookRow } from '../../outbox/hook-row.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
-import type { HookRow } from '../../webhooks/hooks.ts';
 import { type HookRequest, hookRequestSchema } from '../../webhooks/registration.ts';
 import { parseTarget } from '../../webhooks/target.ts';
 import { choices, field, group, problemSummary } from '../elements/fields.ts';
@@ -39,13 +40,15 @@ const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
     'Posts a sentence to a channel or chat. The address is that of a Teams workflow that posts when it receives a webhook request.',
 };
 
-const eventChoices = (chosen: readonly string[], wrong: boolean): Markup =>
+const eventChoices = (chosen: readonly string[], wrong: boolean, admin: boolean): Markup =>
   choices({
     type: 'checkbox',
     name: 'event',
     chosen,
     wrong,
-    options: hookEvents.map((event) => [event, html`<code>${event}</code>`, eventMeanings[event]]),
+    options: hookEvents
+      .filter((event) => admin || event !== 'audit.recorded')
+      .map((event) => [event, html`<code>${event}</code>`, eventMeanings[event]]),
   });
 
 const formatChoices = (chosen: string): Markup =>
@@ -106,7 +109,7 @@ export function newHookForm(
           ? addressField
           : html`<p id="url">Deliveries go to ${addressText(shownUrl(edited))}. To send them elsewhere, add another webhook.</p>`
       }
-      ${grouped('events', eventChoices(typed.events, problems.events !== undefined))}
+      ${grouped('events', eventChoices(typed.events, problems.events !== undefined, grants(call.bearer.scopes, 'admin')))}
       ${labelled(
         'branches',
         'One per line, or empty for all branches. For syncs only: locks have no branch.',

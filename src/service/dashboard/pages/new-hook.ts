@@ -35,7 +35,7 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
       keyOfForm(call, typed),
       () => targetOf(request, targets),
       async (db, target) => {
-        const registrant = { workspace, actor: actorOf(call.c) };
+        const registrant = { workspace, actor: actorOf(call.c), scopes: call.bearer.scopes };
         const registered = await registerRequested(db, storage.now, request, target, registrant);
         done.registered = registered;
         // Remembered and answered to a repetition: never the secret.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recountBacklogs } from '../../../../src/service/webhooks/backlog.ts';
+import { recountBacklogs } from '../../../../src/service/outbox/backlog.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { hookedService } from '../../webhooks/hooked-service.ts';

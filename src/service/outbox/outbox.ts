@@ -3,10 +3,18 @@ import { sql } from 'kysely';
 import { batchQuery, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { changeBacklogs } from './backlog.ts';
-import type { DeliveryStatus } from './delivery-queue.ts';
 import type { HookEventOccurrence } from './event.ts';
-import { type HookRow, wantsEvent } from './hooks.ts';
-import { hookQuota } from './quotas.ts';
+import { hookQuota } from './hook-quotas.ts';
+import { type HookRow, wantsEvent } from './hook-row.ts';
+
+export type DeliveryStatus =
+  | 'pending'
+  /** Finished, and sent again by hand: one attempt is made. */
+  | 'again'
+  | 'delivered'
+  | 'failed'
+  /** Its receiver answered 410 to another delivery. */
+  | 'dropped';
 
 /** A union member without its id, which each delivery has for itself. */
 type WithoutId<Occurrence> = Occurrence extends { readonly id: string } ? Omit<Occurrence, 'id'> : never;

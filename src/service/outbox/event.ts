@@ -1,7 +1,7 @@
 import type { HookEvent, Lock, Sync, Timestamp } from '../../interface/resources.ts';
 
 export type SyncEvent = Extract<HookEvent, `sync.${string}`>;
-export type LockEvent = Exclude<HookEvent, SyncEvent>;
+export type LockEvent = Extract<HookEvent, `lock.${string}`>;
 
 interface Occurrence<Type extends HookEvent, Data> {
   /**
@@ -30,8 +30,25 @@ export type LockOccurrence =
       }
     >;
 
-/** Something that happened in a workspace, as the formats tell it to the receivers. */
-export type HookEventOccurrence = SyncOccurrence | LockOccurrence;
+/** An entry of the audit, as it is listed, exported and sent. */
+export interface RecordedEntry {
+  /** Grows with each entry; not without gaps. */
+  readonly sequence: number;
+  readonly at: Timestamp;
+  readonly actor: string;
+  /** Null for acts at the command line. */
+  readonly token_id: string | null;
+  readonly address: string | null;
+  /** Another version of the service may have recorded actions that this one does not have. */
+  readonly action: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** Only entries about the workspace of the hook. */
+export type AuditOccurrence = Occurrence<'audit.recorded', { readonly entry: RecordedEntry }>;
+
+/** Something that happened in a workspace, as the formats send it to the receivers. */
+export type HookEventOccurrence = SyncOccurrence | LockOccurrence | AuditOccurrence;
 
 export const isSyncEvent = (event: HookEvent): event is SyncEvent =>
   event === 'sync.succeeded' || event === 'sync.failed';

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { signedIn } from '../dashboard/browser-like.ts';
+import { auditOf, hookedService, verified } from './hooked-service.ts';
+
+const events = ['audit.recorded'];
+
+describe.each(realDatabaseKinds)('the event audit.recorded on $name', (kind) => {
+  const service = hookedService(kind);
+
+  async function audited() {
+    const workspace = await service.hooks();
+    const receiver = await service.receiver();
+    const url = receiver.url('/audit?key=the-key-of-the-url');
+    const { body } = await workspace.register({ url, events });
+    const next = async () => verified(body.secret, await receiver.nextDelivery());
+    return { ...workspace, url, receiver, hook: String(body.id), next };
+  }
+
+  test('sends each entry about the workspace, as the audit lists it, beginning with the registration', async () => {
+    const { id, hook, next, lock } = await audited();
+    await lock('a.psd');
+    const { secret: other } = await service.token({ name: 'bo', owner: 'bo', scopes: ['locks:admin'] });
+    await service.ask('DELETE', `/v1/workspaces/${id}/locks/a.psd?force=true&reason=Home`, { token: other });
+    const [registered] = await auditOf(service.storage, hook);
+    const { at: timestamp } = registered ?? {};
+    expect(await next()).toEqual({
+      type: 'audit.recorded',
+      timestamp,
+      data: { workspace: id, entry: registered },
+    });
+    expect(await next()).toMatchObject({
+      data: { entry: { actor: 'bo', action: 'lock.force-released', detail: { workspace: id, path: 'a.psd' } } },
+    });
+  });
+
+  test('sends nothing about other workspaces, tokens and sessions', async () => {
+    const { id, next } = await audited();
+    await next();
+    const other = await audited();
+    await other.next();
+    await signedIn(service, { scopes: ['admin'], workspaces: null });
+    const second = await service.receiver();
+    await service.call('POST', `/v1/workspaces/${id}/hooks`, { json: { url: second.url('/second') } });
+    expect(await next()).toMatchObject({ data: { workspace: id, entry: { action: 'hook.registered' } } });
+  });
+
+  test('is for administrators only', async () => {
+    const { id, url, hook, receiver } = await audited();
+    const { secret: token } = await service.token({ scopes: ['hooks:write'] });
+    const register = (json: object) => service.ask('POST', `/v1/workspaces/${id}/hooks`, { token, json });
+    const refused = { status: 403, body: { type: expect.stringContaining('insufficient-scope') } };
+    const asked = await register({ url: receiver.url('/mine'), events });
+    expect(asked).toMatchObject(refused);
+    expect(asked.headers.get('www-authenticate')).toContain('scope="admin"');
+    expect(await register({ url, events: ['sync.failed'] })).toMatchObject(refused);
+    expect((await register({ url: receiver.url('/mine'), events: ['sync.failed'] })).status).toBe(201);
+
+    const visitor = await signedIn(service, { scopes: ['hooks:write'], workspaces: null });
+    const page = `/workspaces/${id}/hooks`;
+    expect((await visitor.get(`${page}/new`)).text).not.toContain('audit.recorded');
+    const { id: delivery } = await service.storage.read
+      .selectFrom('deliveries')
+      .select('id')
+      .where('hook_id', '=', hook)
+      .executeTakeFirstOrThrow();
+    for (const path of ['', '/edit', `/deliveries/${delivery}`, '/remove']) {
+      expect((await visitor.get(`${page}/${hook}${path}`)).status).toBe(403);
+    }
+    const administrator = await signedIn(service, { scopes: ['admin'], workspaces: null });
+    expect((await administrator.get(`${page}/new`)).text).toContain('audit.recorded');
+    expect((await administrator.get(`${page}/${hook}/deliveries/${delivery}`)).text).toContain('hook.registered');
+  });
+});
