@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { removeOldAudit } from './audit/remove-audit.ts';
 import { createDatabaseGauges } from './database-gauges.ts';
 import { removeOldResponses } from './idempotency/remembered-responses.ts';
 import type { ObjectMaintenance } from './lfs/object-maintenance.ts';
@@ -75,6 +76,7 @@ export function startBackgroundWork(options: BackgroundWorkOptions): BackgroundW
       await recountBacklogs(storage);
       await removeOldSyncs(storage, options);
       await removeOldLockHistory(storage, options);
+      await removeOldAudit(storage, options);
       await removeEndedSessions(storage);
       await removeExchangedTokens(storage);
     }),

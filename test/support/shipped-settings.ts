@@ -23,6 +23,7 @@ export const shippedRetention = {
   keepLockHistory: defaultOf('keepLockHistory', duration),
   keepSyncs: defaultOf('keepSyncs', duration),
   keepDeliveries: defaultOf('keepDeliveries', duration),
+  keepAudit: undefined,
 };
 
 export const shippedQuotas = {

@@ -25,6 +25,7 @@ export const auditActions = [
   'trust.removed',
   'backup.restored',
   'fences.raised',
+  'audit.removed',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

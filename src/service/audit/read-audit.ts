@@ -99,7 +99,7 @@ const ofWorkspace = (workspace: string) =>
   sql<boolean>`detail like ${`%"workspace":${JSON.stringify(workspace).replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
 
 /** Entries are in the order of their times, but for corrections of the clock; no index has these. */
-async function firstSequenceAt(read: Storage['read'], at: number): Promise<number> {
+export async function firstSequenceAt(read: Storage['read'], at: number): Promise<number> {
   const last = await read
     .selectFrom('audit')
     .select('sequence')

@@ -31,9 +31,9 @@ export async function refuseOtherUsers(db: Database): Promise<void> {
   );
 }
 
-/** Removes the tables: the rows of the audit alone cannot be removed. */
+/** Removes the tables: rows of the audit cannot be removed. */
 export async function emptyDatabase(db: Database, dialect: Dialect): Promise<void> {
   for (const table of [...tableKeys.map((each) => each.table).toReversed(), 'schema_version'])
     await sql`drop table ${sql.table(table)}`.execute(db);
-  if (dialect === 'postgres') await sql`drop function audit_refuses()`.execute(db);
+  if (dialect === 'postgres') await sql`drop function audit_refuses(), audit_keeps()`.execute(db);
 }

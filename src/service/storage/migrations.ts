@@ -3,6 +3,7 @@ import type { Dialect } from './storage.ts';
 import type { Tables } from './tables.ts';
 
 const onlyGrows = 'The audit only grows.';
+const removableBefore = `coalesce((select value from quotas where name = 'auditRemovableBefore'), 0)`;
 
 interface Spelling {
   readonly byteOrder: string;
@@ -11,6 +12,8 @@ interface Spelling {
   readonly addressedWorkspace: (text: string) => string;
   /** Refuses every change of what a table has. */
   readonly appendOnly: (table: string) => readonly string[];
+  /** Refuses to remove entries of the audit, except those older than the retention that maintenance has applied. */
+  readonly removableAudit: readonly string[];
   /** Refuses rows that take the place of another, or go in between. */
   readonly insertAtEnd: (table: string) => readonly string[];
 }
@@ -30,6 +33,10 @@ const spelling: Readonly<Record<Dialect, Spelling>> = {
         (change) =>
           `create trigger ${table}_refuses_${change} before ${change} on ${table} begin select raise(abort, '${onlyGrows}'); end`,
       ),
+    removableAudit: [
+      'drop trigger audit_refuses_delete',
+      `create trigger audit_refuses_delete before delete on audit when old.at >= ${removableBefore} begin select raise(abort, '${onlyGrows}'); end`,
+    ],
     // REPLACE removes the row that is in the way without a trigger for it (https://www.sqlite.org/lang_conflict.html).
     insertAtEnd: (table) => [
       `create trigger ${table}_refuses_replace before insert on ${table} when exists (select 1 from ${table} where sequence = new.sequence) begin select raise(abort, '${onlyGrows}'); end`,
@@ -43,6 +50,15 @@ const spelling: Readonly<Record<Dialect, Spelling>> = {
     appendOnly: (table) => [
       `create function ${table}_refuses() returns trigger language plpgsql as $$ begin raise exception '${onlyGrows}'; end $$`,
       `create trigger ${table}_only_grows before update or delete or truncate on ${table} for each statement execute function ${table}_refuses()`,
+    ],
+    removableAudit: [
+      'drop trigger audit_only_grows on audit',
+      'create trigger audit_only_grows before update or truncate on audit for each statement execute function audit_refuses()',
+      `create function audit_keeps() returns trigger language plpgsql as $$ begin
+        if old.at >= ${removableBefore} then raise exception '${onlyGrows}'; end if;
+        return old;
+      end $$`,
+      'create trigger audit_refuses_delete before delete on audit for each row execute function audit_keeps()',
     ],
     // An insert that meets a row is an update there, and so refused; the sequence is the database's own.
     insertAtEnd: () => [],
@@ -236,6 +252,7 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'create index audit_of_token on audit (token_id, sequence)',
     'create index audit_of_action on audit (action, sequence)',
   ],
+  ({ removableAudit }) => removableAudit,
 ];
 
 /** The schema of this version. */

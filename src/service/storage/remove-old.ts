@@ -10,10 +10,12 @@ export interface Retention {
   /** After their end, as for deliveries. */
   readonly keepSyncs: Duration;
   readonly keepDeliveries: Duration;
+  /** Undefined: for ever. */
+  readonly keepAudit: Duration | undefined;
 }
 
 interface Rows {
-  readonly table: 'syncs' | 'locks' | 'lock_history' | 'deliveries' | 'remembered_answers' | 'tokens';
+  readonly table: 'syncs' | 'locks' | 'lock_history' | 'deliveries' | 'remembered_answers' | 'tokens' | 'audit';
   /** Gives the order. An index must begin with it, or with the columns that `where` compares and then it. */
   readonly time: 'finished_at' | 'created_at' | 'expires_at' | 'at' | 'forget_at' | 'sequence';
   /** Only rows of this one: changes of other workspaces do not wait while they are removed. */

@@ -69,6 +69,7 @@ describe('a sentence', () => {
       'restored the backup of 2026-03-01 14:05:09 UTC',
     ],
     ['fences.raised', { fences_raised_by: 1_000_000 }, 'raised the fences of all workspaces'],
+    ['audit.removed', { before: '2026-03-01T00:00:00.000Z' }, 'removed the entries before 2026-03-01 00:00:00 UTC'],
     ['token.exchanged', { owner: 'bot' }, 'proved who it is, and acts for bot'],
     [
       'trust.added',

@@ -25,6 +25,11 @@ const atMost =
 
 const retention = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
 
+const auditRetention = (text: string): Parsed<Duration> => {
+  const duration = retention(text);
+  return duration.ok && duration.value.seconds < 30 * 86_400 ? refused('It must be at least 30d.') : duration;
+};
+
 const upToTenMillion = wholeNumber(1, 10_000_000);
 
 /** Of the service, and of the commands that print its addresses. */
@@ -75,6 +80,12 @@ export const serveFlags = {
   keepLockHistory: withDefault('DURATION', 'how long to keep the history of locks', '90d', retention),
   keepSyncs: withDefault('DURATION', 'how long to keep syncs that have ended', '90d', retention),
   keepDeliveries: withDefault('DURATION', 'how long to keep deliveries that have ended', '7d', retention),
+  keepAudit: optional(
+    'DURATION',
+    'how long to keep entries of the audit, at least 30d',
+    'default for ever',
+    auditRetention,
+  ),
   minFreeDisk: withDefault(
     'SIZE',
     'free space to keep on the disk of the data folder: with less, new work is refused; 0 keeps none',

@@ -241,6 +241,7 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'trust.removed': (detail) => html`removed the trust rule for ${trusted(detail)}`,
   'backup.restored': (detail) => html`restored the backup of ${pointInTime(textIn(detail, 'taken_at') ?? '')}`,
   'fences.raised': () => html`raised the fences of all workspaces`,
+  'audit.removed': (detail) => html`removed the entries before ${pointInTime(textIn(detail, 'before') ?? '')}`,
 };
 
 /** Actions of other versions are shown as they are. */
