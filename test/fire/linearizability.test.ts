@@ -28,7 +28,49 @@ test('the checker accepts locks that are held one after the other', () => {
   expect(notLinearizable(history)).toEqual([]);
 });
 
+const backup = operation('backed-up', '', [12, 14], 0);
+const restore = operation('restored', '', [50, 60], 0);
+
+test('the checker accepts that a restore brings back the lock of the backup, and takes away later ones', () => {
+  const history = [
+    operation('granted', '1', [0, 10]),
+    backup,
+    operation('released', '1', [20, 30]),
+    operation('granted', '2', [31, 40]),
+    restore,
+    operation('held', '1', [61, 70]),
+    operation('released-or-gone', '2', [61, 70]),
+    operation('released', '1', [71, 80]),
+    operation('granted', '3', [81, 90]),
+  ];
+  expect(notLinearizable(history)).toEqual([]);
+});
+
 test.each<[string, readonly LockOperation[]]>([
+  [
+    'a fence that is given out again after a restore',
+    [
+      backup,
+      operation('granted', '2', [20, 30]),
+      operation('released', '2', [31, 40]),
+      restore,
+      operation('granted', 'other', [61, 70], 2),
+    ],
+  ],
+  [
+    'a lock that was taken after the backup, and is still held after the restore',
+    [backup, operation('granted', '2', [20, 30]), restore, operation('held', '2', [61, 70])],
+  ],
+  [
+    'a lock of the backup that is free after the restore',
+    [
+      operation('granted', '1', [0, 10]),
+      backup,
+      operation('released', '1', [20, 30]),
+      restore,
+      operation('granted', '2', [61, 70]),
+    ],
+  ],
   ['two holders at a time', [operation('granted', '1', [0, 10]), operation('granted', '2', [20, 30])]],
   [
     'a fence that fell',

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** What a client was told of a lock, and between which moments, in milliseconds since 1970, it took effect. */
+/** A response to a client about a lock, or a backup or restore of the path; it took effect between two moments, in milliseconds since 1970. */
 export interface LockOperation {
   /** With its workspace. */
   readonly path: string;
@@ -8,8 +8,8 @@ export interface LockOperation {
   readonly call: number;
   readonly return: number;
   /** `released-or-gone`: an earlier attempt without a response may have released it. */
-  readonly kind: 'granted' | 'held' | 'released' | 'released-or-gone' | 'expired';
-  /** Of the lock that was granted, released or expired, or of the one in the way. */
+  readonly kind: 'granted' | 'held' | 'released' | 'released-or-gone' | 'expired' | 'backed-up' | 'restored';
+  /** Of the lock that was granted, released or expired, or of the one in the way; empty for a backup or restore. */
   readonly id: string;
   readonly fence: number;
 }

@@ -16,25 +16,30 @@ type operation struct {
 	// Milliseconds since 1970: the operation took effect between the two.
 	Call   int64 `json:"call"`
 	Return int64 `json:"return"`
-	// granted, held, released, released-or-gone, expired
+	// granted, held, released, released-or-gone, expired, backed-up, restored
 	Kind string `json:"kind"`
 	// Of the lock that was granted, released or expired, or of the one in the way.
 	ID    string `json:"id"`
 	Fence int64  `json:"fence"`
 }
 
-// The lock on one path. The fence stays when the lock has ended.
+// The lock on one path, and the one in the backup. The fence never falls: not when the lock ends, and not in a restore.
 type lock struct {
-	id    string
-	fence int64
+	id     string
+	fence  int64
+	backup string
+}
+
+func (now lock) with(id string, fence int64) lock {
+	return lock{id: id, fence: fence, backup: now.backup}
 }
 
 func step(state, input, _ interface{}) (bool, interface{}) {
 	now, op := state.(lock), input.(operation)
-	free := lock{fence: now.fence}
+	free := now.with("", now.fence)
 	switch op.Kind {
 	case "granted":
-		return now.id == "" && op.Fence > now.fence, lock{id: op.ID, fence: op.Fence}
+		return now.id == "" && op.Fence > now.fence, now.with(op.ID, op.Fence)
 	case "held":
 		return now.id == op.ID, now
 	case "released":
@@ -46,6 +51,10 @@ func step(state, input, _ interface{}) (bool, interface{}) {
 		return now.fence >= op.Fence, now
 	case "expired":
 		return now.id == op.ID, free
+	case "backed-up":
+		return true, lock{id: now.id, fence: now.fence, backup: now.id}
+	case "restored":
+		return true, now.with(now.backup, now.fence)
 	}
 	return false, now
 }

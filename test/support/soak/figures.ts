@@ -160,6 +160,12 @@ export const declared = {
     'deliveries of webhooks': count(atLeast(runs(4, 500), enough)),
     'webhooks that were not delivered': none('Each at least once.'),
   },
+  'test/fire/instances-restored.test.ts': {
+    'instances that were killed': count(atLeast(1, enough)),
+    'locks that were granted before the restore': count(atLeast(runs(4, 100), enough)),
+    'locks that were granted after the restore': count(atLeast(runs(4, 100), enough)),
+    'paths whose history no order of locks explains': none(invariant),
+  },
   'test/fire/power-cut.test.ts': {
     'moments at which the power was cut': count(atLeast(runs(24, 2_000), enough)),
     'of them, right after an answer': count(atLeast(runs(24, 720), 'Half of the requests.')),

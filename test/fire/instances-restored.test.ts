@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { openPostgres } from '../../src/service/storage/postgres.ts';
+import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { postgresServer } from '../support/databases.ts';
+import { temporaryFolder } from '../support/git-folders.ts';
+import { makeChaos, startFleet } from '../support/instances/fleet.ts';
+import { emptyBook, type Race, raceForLocks } from '../support/instances/racers.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { hasGo, type LockOperation, notLinearizable } from '../support/linearizability/check.ts';
+import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
+import { runs } from '../support/runs.ts';
+import { printedSeed, randomOf } from '../support/seed.ts';
+import { runCommand } from '../support/service-process.ts';
+import { measured } from '../support/soak/measured.ts';
+import { startTcpBalancer } from '../support/tcp-balancer.ts';
+
+const instances = 2;
+const clients = 16;
+const paths = 20;
+const workspace = 'game';
+/** Before the restore, and after it. */
+const durationMs = runs(6_000, 30_000);
+/** Waiting for the leases of instances that were killed. */
+const timeoutMs = 120_000;
+
+/** From before the command until after it. */
+async function timed(work: () => Promise<unknown>): Promise<Pick<LockOperation, 'call' | 'return'>> {
+  const call = Date.now();
+  await work();
+  return { call, return: Date.now() + 1 };
+}
+
+test('over kills of instances, a backup and its restore, the history of all locks is linearizable', {
+  timeout: 2 * durationMs + timeoutMs,
+}, async (context) => {
+  if (process.env['SOAK'] !== '1' && postgresServer === undefined) {
+    leaveOut(context, 'It is part of `npm run test:postgres` and `npm run test:soak`.');
+  }
+  const programs = findPostgresPrograms();
+  if (programs === undefined) leaveOut(context, 'There is no PostgreSQL server on this machine.');
+  if (!hasGo()) leaveOut(context, 'There is no Go on this machine, in which the checker is written.');
+
+  const random = randomOf(printedSeed('The race and the kills are of a seed'));
+  const folder = await temporaryFolder();
+  const cluster = await startPostgresCluster(programs);
+  onTestFinished(() => cluster.remove());
+  const fleet = await startFleet(folder, cluster.url, instances);
+  const killAll = async () => void (await Promise.all([0, 1].map((index) => fleet.kill(index))));
+  onTestFinished(killAll);
+  const balancer = await startTcpBalancer({ targets: fleet.ports, losesAnswer: () => random() < 0.1 });
+  onTestFinished(() => balancer.close());
+  const storage = await openPostgres({ url: cluster.url, onIdleError: () => undefined });
+  await storage.commit({ workspace }, (db) =>
+    addWorkspace(db, storage.now, { id: workspace, remote: 'https://git.example.com/game.git' }),
+  );
+  await storage.close();
+
+  const book = emptyBook();
+  const base = `http://127.0.0.1:${balancer.port}/v1`;
+  const traffic = { requests: 0, lostAnswers: 0, proven: 0 };
+  async function race(): Promise<number> {
+    const end = performance.now() + durationMs;
+    const all: Race = {
+      base,
+      token: fleet.token,
+      workspace,
+      paths,
+      traffic,
+      book,
+      isOver: () => performance.now() > end,
+    };
+    const [{ kills }] = await Promise.all([
+      makeChaos({ fleet, cluster, instances }, durationMs, [], random),
+      ...Array.from({ length: clients }, (_, client) => raceForLocks(all, client, random)),
+    ]);
+    return kills;
+  }
+  const file = join(folder, 'game.backup');
+  async function command(...args: readonly string[]): Promise<void> {
+    const environment = { DATABASE_URL: cluster.url };
+    const result = await runCommand(args, { folder: join(folder, 'operator'), environment });
+    expect(result, result.stderr).toMatchObject({ code: 0 });
+  }
+  /** On all paths, by no client. */
+  const noteOnAll = (kind: LockOperation['kind'], at: Pick<LockOperation, 'call' | 'return'>): void => {
+    for (const path of new Set(book.operations.map((each) => each.path))) {
+      book.operations.push({ path, client: clients, kind, id: '', fence: 0, ...at });
+    }
+  };
+
+  const running = race();
+  await sleep(durationMs / 2);
+  const backedUp = await timed(() => command('backup', file));
+  const kills = await running;
+  noteOnAll('backed-up', backedUp);
+  await killAll();
+  const expiring = book.operations.filter(({ kind }) => kind === 'expired');
+  const restored = await timed(() => command('restore', '--replace', file));
+  noteOnAll('restored', restored);
+  // A short lock may be in the backup: its time went on.
+  for (const lock of expiring) {
+    expect(lock.return).toBeLessThan(restored.return);
+    book.operations.push({ ...lock, kind: 'released-or-gone', call: restored.return, return: restored.return + 1 });
+  }
+  await Promise.all([0, 1].map((index) => fleet.start(index)));
+  const before = book.grants.size;
+  const killsAfter = await race();
+
+  measured('instances that were killed', kills + killsAfter);
+  measured('locks that were granted before the restore', before);
+  measured('locks that were granted after the restore', book.grants.size - before);
+  const wrong = notLinearizable(book.operations);
+  measured('paths whose history no order of locks explains', wrong.length, wrong.slice(0, 10));
+  expect(book.violations).toEqual([]);
+  expect(await fleet.stop()).toEqual([0, 0]);
+});
