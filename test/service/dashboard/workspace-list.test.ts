@@ -10,7 +10,10 @@ const service = serviceOfTests();
 const listFor = async (options: TokenOptions) => (await (await signedIn(service, options)).get('/')).text;
 
 test('says what to do where there is no workspace, and who to ask where a token sees none', async () => {
-  expect(await listFor({})).toContain('workspace-service workspace add');
+  const forAdministrators = await listFor({});
+  expect(forAdministrators).toContain('workspace-service workspace add');
+  expect(forAdministrators).not.toContain('There are no workspaces yet.');
+  expect(await listFor({ scopes: ['sync'] })).toContain('There are no workspaces yet.');
   expect(await listFor({ workspaces: ['gone'] })).toContain('Your token sees no workspaces.');
 });
 

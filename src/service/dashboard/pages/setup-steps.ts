@@ -10,6 +10,8 @@ interface Step {
   readonly text: Markup;
 }
 
+const addCommand = html`<code class="command">workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`;
+
 const stepItem = ({ isDone, text }: Step): Markup =>
   html`<li${isDone ? html` class="faint"` : ''}>${isDone ? html`<span aria-hidden="true">✓</span><span class="visually-hidden">Done:</span> ` : ''}${text}</li>`;
 
@@ -19,7 +21,8 @@ export async function setupSteps(storage: Storage, workspace: string | undefined
   const steps: readonly Step[] = [
     {
       isDone: workspace !== undefined,
-      text: html`<a href="/new-workspace">Add a workspace</a>: a mirror of a git repository, whose files can then be locked.`,
+      text: html`<a href="/new-workspace">Add a workspace</a>: a mirror of a git repository, whose files can then be locked.
+        On the machine of the service: ${addCommand}`,
     },
     {
       isDone: tokens.some(({ scopes }) => grants(scopes, 'locks:write') && !grants(scopes, 'admin')),

@@ -56,8 +56,7 @@ const noWorkspaces = ({ bearer }: PageCall): Markup =>
   bearer.workspaces === null
     ? empty(
         'There are no workspaces yet.',
-        html`A workspace mirrors a git repository, whose files can then be locked. ${grants(bearer.scopes, 'admin') ? html`<a href="/new-workspace">Add one</a>` : 'An administrator adds one'} here, or on the machine of the service:
-          <code class="command">workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`,
+        'A workspace mirrors a git repository, whose files can then be locked. An administrator adds it.',
       )
     : empty(
         'Your token sees no workspaces.',
@@ -105,10 +104,15 @@ export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
       ['Mirror of', 'wide'],
     ];
     const rows = workspaces.map((workspace) => row(call, workspace, remoteMemory));
-    const steps = grants(scopes, 'admin') ? await setupSteps(storage, workspaces[0]?.id) : undefined;
+    const steps =
+      call.bearer.workspaces === null && grants(scopes, 'admin')
+        ? await setupSteps(storage, workspaces[0]?.id)
+        : undefined;
     const main =
       rows.length === 0
-        ? noWorkspaces(call)
+        ? steps === undefined
+          ? noWorkspaces(call)
+          : ''
         : html`${htmlTable('folds', headings, rows)}${await overview(call, parts, workspaces)}`;
     for (const { stored, synced } of workspaces) {
       if (isOutdated(remoteMemory.known(stored), synced, call.now, recentMs)) remoteMemory.askSoon(stored);
