@@ -47,7 +47,7 @@ function figuresOf({ name, wallMs, cpuMs, maxRatio }: Subject, bare: Subject): r
   if (name === bare.name) return [time];
   return [
     time,
-    figure(`${name}: wall time over Node alone`, '×', time.value / medianOf(bare.wallMs), {
+    figure(`${name}: wall time relative to bare Node`, '×', time.value / medianOf(bare.wallMs), {
       ...(maxRatio !== undefined && { limit: atMost(maxRatio, 'design §6'), shown: 'in README' }),
     }),
     ratioFigure(`${name}: processor time over Node alone`, cpuMs, bare.cpuMs),
@@ -79,7 +79,7 @@ export const start: Benchmark = {
     const bare = subject('Node alone: node -e 0', ['-e', '0']);
     const subjects = [
       bare,
-      subject('a wrong input, told', [main], { exitCode: 1, maxRatio: 1.9 }),
+      subject('rejecting a wrong input', [main], { exitCode: 1, maxRatio: 1.9 }),
       subject('one request, answered', [main], { env: asking, maxRatio: 2.2 }),
       subject('a post-step without work', [post]),
     ];

@@ -50,7 +50,7 @@ export function machineText({ machine, loadBefore, loadAfter }: Circumstances): 
 
 export const busyText = ({ machine, loadBefore }: Circumstances): string | undefined =>
   wasBusy(machine, loadBefore)
-    ? `The machine had other work to do when this began (load ${loadBefore.toFixed(1)}): measure again when it is quiet.`
+    ? `The machine was not idle at the start (load ${loadBefore.toFixed(1)}): repeat the run on an idle machine.`
     : undefined;
 
 const rowOf = ({ name, value, unit, limit }: Figure): Row => [

@@ -71,7 +71,7 @@ export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mas
     },
     onToken: mask,
     texts: {
-      unanswered: 'GitHub has not told who this job is, so the service gives it no token.',
+      unanswered: 'GitHub issued no identity token for this job, so the service cannot authenticate it.',
       unsupported: 'It needs the input `token`: pass an API token from a secret.',
       // The rules are matched against the claims of the token, which says more than the environment of the job.
       get untrusted() {

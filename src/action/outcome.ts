@@ -71,7 +71,7 @@ export const failed = (outputs: Outputs, reason: string, ...tables: readonly Tab
   annotations: [],
 });
 
-/** Of results the ones of a kind. */
+/** The results of one kind. */
 export const ofKind = <Result extends { readonly kind: string }, Kind extends Result['kind']>(
   results: readonly Result[],
   kind: Kind,

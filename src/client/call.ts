@@ -198,7 +198,7 @@ export function createCall(options: CallOptions): Call {
           replacedToken = true;
           continue;
         }
-        const reason = 'The service refuses the token that it has just given this job. Look for the reason in its log.';
+        const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
         return giveUp({ kind: 'no-token', reason, request: refuse(ended.response).request, transient: false });
       }
       // Not before the connection is free for the request that confirms.

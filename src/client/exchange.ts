@@ -121,17 +121,17 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
         const { status = 0, advice } = result.error;
         const unsupported = ` If the service does not support OIDC token exchange: ${texts.unsupported}`;
         const more = isUnsupported(status) ? advice + unsupported : advice;
-        return withoutToken(result.error, 'The service gives this job no token.', more);
+        return withoutToken(result.error, 'The service did not issue a token to this job.', more);
       }
       if (isSuccess(result.response)) return given(result, askedAt);
       const { status } = result.response;
       const error = result.refuse(result.response);
       if (isUnsupported(status)) {
-        return failed(`The service knows no identities of jobs. ${texts.unsupported}`, error);
+        return failed(`The service does not support OIDC token exchange. ${texts.unsupported}`, error);
       }
       if (status === 400 && error.attempts > 1 && proofs < maxProofs) continue;
       const advice = status === 400 ? ` ${texts.untrusted}` : error.advice;
-      return failed(`The service gives this job no token. ${error.reason}${advice}`, error);
+      return failed(`The service did not issue a token to this job. ${error.reason}${advice}`, error);
     }
   }
 

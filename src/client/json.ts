@@ -27,7 +27,7 @@ export function parseJson(text: string, onText: (text: string) => string): Parse
   try {
     return accepted(copy(JSON.parse(text), onText, 0));
   } catch (error) {
-    return refused(error instanceof TooDeep ? 'it nests too deep' : 'it is not valid JSON');
+    return refused(error instanceof TooDeep ? 'it is nested too deeply' : 'it is not valid JSON');
   }
 }
 

@@ -69,7 +69,7 @@ export async function readPages<Item>(
     const reasons = [reason, skipped].filter((reason) => reason !== undefined);
     return {
       items,
-      incomplete: reasons.length === 0 ? undefined : `The list of ${name} may not be whole: ${reasons.join('; ')}.`,
+      incomplete: reasons.length === 0 ? undefined : `The list of ${name} may be incomplete: ${reasons.join('; ')}.`,
     };
   };
 
@@ -110,7 +110,7 @@ export async function readPages<Item>(
       const reason = `its next page is at ${next.origin}, which is another server, and the token must not go there`;
       throw answered.fail(notUnderstood(response, texts, reason));
     }
-    if (isLoop) return list('the service names a page as the next that was there before');
+    if (isLoop) return list('the service linked to a page that was already read');
     if (page === maxPages) return list(`it has more than ${maxPages} ${maxPages === 1 ? 'page' : 'pages'}`);
     target = next.target;
   }

@@ -162,7 +162,7 @@ function refusedText(refused: Refused, server: string): string {
 
 function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime, server: string): string {
   if (last === undefined && limited) {
-    return `${server} limits how many requests it takes, and other requests came first: this one was not sent in time.`;
+    return `${server} limits the rate of requests, and left no room to send this one in time.`;
   }
   if (last === undefined) return `${server} did not answer in time.`;
   const before = reasonOf(last, server);
@@ -236,7 +236,7 @@ function adviceOnRefusal({ status, isRecognized, words, missingScope, requestId 
 }
 
 function adviceOnConnection({ untrusted, notTls }: ConnectionFailed): string {
-  if (untrusted) return ' If its certificate is from your own authority, name that in NODE_EXTRA_CA_CERTS.';
+  if (untrusted) return ' If your own CA signed its certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.';
   if (notTls) return ' Check the port of the base URL, and whether it must begin with http:// instead of https://.';
   return ' Check the address, and that it can be reached from here.';
 }

@@ -18,7 +18,7 @@ export interface SyncReport {
   /** Of LFS objects. */
   readonly received_bytes: number | undefined;
   readonly total_bytes: number | undefined;
-  /** LFS objects that could not be had. */
+  /** LFS objects that could not be fetched. */
   readonly missing_objects: number | undefined;
   readonly head: string | undefined;
   /** Why it failed, in the service's words. */
@@ -164,7 +164,7 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
     if (target !== undefined) return { kind: 'offered', address: target.target as SyncAddress };
     const elsewhere = followed.find((each) => each.kind === 'elsewhere');
     if (elsewhere === undefined)
-      return { kind: 'none', reason: 'The service names no address where the sync can be followed.' };
+      return { kind: 'none', reason: 'The service did not return a status URL for the sync.' };
     const origin = texts.line(elsewhere.origin, 300);
     return {
       kind: 'none',

@@ -30,7 +30,7 @@ export function createThrottle(random: () => number) {
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let refusedUntil = Number.NEGATIVE_INFINITY;
   let refusedAt = Number.NEGATIVE_INFINITY;
-  /** Of those that are refused together, which is one refusal, all draw the same. */
+  /** Requests refused together count as one refusal and share one random delay. */
   let drawn = 0;
   let refusals = 0;
   let caution = 1;

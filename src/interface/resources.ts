@@ -44,7 +44,7 @@ export interface Sync {
   readonly received_bytes: number;
   /** Null until it is known which LFS objects the mirror lacks. */
   readonly total_bytes: number | null;
-  /** How many LFS objects could not be had, and some of them. */
+  /** How many LFS objects could not be fetched, and some of them. */
   readonly missing_objects: number;
   readonly missing: readonly MissingObject[];
   readonly head: string | null;

@@ -31,7 +31,7 @@ function stepOn(baseUrl: string, { retries = 0, outside = false } = {}) {
   return { list, lines, warnings, debug };
 }
 
-test('of many retries the first ten are told, and the others to who reads the debug log', async () => {
+test('logs the first ten retries, and the rest at debug level', async () => {
   const server = await startOtherServer(nothing(503, { 'retry-after': '0' }));
   const { list, lines, debug } = stepOn(server.baseUrl, { retries: 1 });
   await Promise.allSettled(Array.from({ length: 13 }, list));

@@ -4,7 +4,7 @@ import { type OperationName, operations } from '../../src/action/inputs/table.ts
 import { type Given, problemsOf, rightStep } from './step-environment.ts';
 
 const address = 'It has to be an address such as https://workspaces.example.com/v1.';
-const apiToken = 'It has to be an API token of the service, in one piece: pass it from a secret.';
+const apiToken = 'It must be an API token, without spaces or line breaks. Pass it from a secret.';
 const boolean = 'It has to be true or false.';
 const duration = 'It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
 const http =
@@ -55,7 +55,7 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
     'is "https://w.example/v1?***".',
   ],
   ['sync', 'allow-http', 'yes', boolean],
-  ['sync', 'audience', 'a\nb', 'It has to be what the service calls itself, such as its origin.'],
+  ['sync', 'audience', 'a\nb', 'It must be an audience that the service accepts, such as its origin.'],
   ['sync', 'token', 'two words', apiToken, hidden],
   ['sync', 'request-timeout', '30', duration],
   ['sync', 'request-timeout', '0s', 'It has to be from 1s to 1h.'],
@@ -151,7 +151,7 @@ test('a check is told its locks in one way only', () => {
   ]);
 });
 
-test('an operation that there is not is told together with what else is wrong', () => {
+test('reports an unknown operation together with all other mistakes', () => {
   expect(problemsOf({ operation: 'look', retries: 'x', token: 't' })).toEqual([
     'Input `operation` is "look". It has to be one of sync, lock, unlock, list-locks, register-hook, list-workspaces, list-branches, check.',
     `Input \`base-url\` is missing. ${address}`,

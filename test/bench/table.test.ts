@@ -29,7 +29,7 @@ test('a page shows what has a limit or tells much, and the front page the few th
   const results = someResults({ figures, leftOut }, { loadBefore: 3 });
   const machine =
     'Measured on 2026-02-03. Node v24.0.0 on linux 6.1, 4 × Some CPU, 8 GiB; load 3.0 before and 1.5 after. ' +
-    'The machine had other work to do when this began (load 3.0): measure again when it is quiet.';
+    'The machine was not idle at the start (load 3.0): repeat the run on an idle machine.';
   expect(figuresMarkdown(results, 'in docs')).toBe(`${machine}
 
 |  | Measured | Limit |  |

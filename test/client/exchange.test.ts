@@ -148,7 +148,7 @@ describe('a token that is refused', () => {
     const error = await errorOf(client.ask());
     expect(error).toMatchObject({ status: undefined, failure: { kind: 'no-token', transient: false } });
     expect(error.message).toBe(
-      'The service refuses the token that it has just given this job. Look for the reason in its log (GET /v1/workspaces: 401 Unauthorized, 2 attempts).',
+      'The service rejected the token that it had just issued to this job. Its log has the reason (GET /v1/workspaces: 401 Unauthorized, 2 attempts).',
     );
     expect(tokens()).toEqual(['Bearer wsa_1', 'Bearer wsa_2']);
     await Promise.all([errorOf(client.ask()), errorOf(client.ask())]);
@@ -209,51 +209,51 @@ describe('an exchange', () => {
   const refusal = json(400, { error: 'invalid_request', error_description: `No trust rule for ${jwt}.` });
 
   const withoutToken =
-    'The service gives this job no token. The answer cannot be used: there is no token in it. Check that it is the service that answers at this address, and nothing in front of it (POST /v1/token: 200 OK, 5 attempts).';
+    'The service did not issue a token to this job. The answer cannot be used: there is no token in it. Check that it is the service that answers at this address, and nothing in front of it (POST /v1/token: 200 OK, 5 attempts).';
 
   test.each<[string, Answer, string, number]>([
     [
       'refused',
       refusal,
-      'The service gives this job no token. invalid_request: No trust rule for ***. Ask for a rule (POST /v1/token: 400 Bad Request).',
+      'The service did not issue a token to this job. invalid_request: No trust rule for ***. Ask for a rule (POST /v1/token: 400 Bad Request).',
       1,
     ],
     [
       'not known',
       problem(404, { title: 'Not Found' }),
-      'The service knows no identities of jobs. Give a token (POST /v1/token: 404 Not Found).',
+      'The service does not support OIDC token exchange. Give a token (POST /v1/token: 404 Not Found).',
       1,
     ],
     [
       'answered by a gateway',
       json(404, { message: 'no Route' }),
-      'The service gives this job no token. no Route. Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place. If the service does not support OIDC token exchange: Give a token (POST /v1/token: 404 Not Found, 5 attempts).',
+      'The service did not issue a token to this job. no Route. Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place. If the service does not support OIDC token exchange: Give a token (POST /v1/token: 404 Not Found, 5 attempts).',
       10,
     ],
     [
       'known as another request',
       problem(405, { title: 'Method Not Allowed' }),
-      'The service knows no identities of jobs. Give a token (POST /v1/token: 405 Method Not Allowed).',
+      'The service does not support OIDC token exchange. Give a token (POST /v1/token: 405 Method Not Allowed).',
       1,
     ],
     [
       'refused for want of a token',
       unauthorized,
-      'The service knows no identities of jobs. Give a token (POST /v1/token: 401 Unauthorized).',
+      'The service does not support OIDC token exchange. Give a token (POST /v1/token: 401 Unauthorized).',
       1,
     ],
     [
       'redirected',
       nothing(308, { location: 'https://elsewhere.example/token?a=b' }),
-      'The service gives this job no token. The service redirects to https://elsewhere.example/token. Redirects are not followed, because the token would travel with them. Use the address where the service really is (POST /v1/token: 308 Permanent Redirect).',
+      'The service did not issue a token to this job. The service redirects to https://elsewhere.example/token. Redirects are not followed, because the token would travel with them. Use the address where the service really is (POST /v1/token: 308 Permanent Redirect).',
       1,
     ],
     ['answered with something else', raw(200, jwt), withoutToken, 10],
     ['answered with a token that no header can have', json(200, { access_token: `${jwt}\r\nx: y` }), withoutToken, 10],
     [
       'never possible',
-      problem(503, { detail: 'The keys of the issuer cannot be had.' }),
-      'The service gives this job no token. The keys of the issuer cannot be had (POST /v1/token: 503 Service Unavailable, 5 attempts).',
+      problem(503, { detail: 'Could not fetch the keys of the issuer.' }),
+      'The service did not issue a token to this job. Could not fetch the keys of the issuer (POST /v1/token: 503 Service Unavailable, 5 attempts).',
       10,
     ],
   ])(
@@ -273,7 +273,9 @@ describe('an exchange', () => {
   test('that the service wants later than there is time for ends at once', async () => {
     const { client } = await exchangingClient(nothing(429, { 'retry-after': '3600' }));
     const { message } = await errorOf(client.ask(60_000));
-    expect(message).toMatch(/^The service gives this job no token\. .*asks to wait for 1 h, and less time is left/);
+    expect(message).toMatch(
+      /^The service did not issue a token to this job\. .*asks to wait for 1 h, and less time is left/,
+    );
     expect(client.sleeps).toEqual([]);
   });
 
@@ -288,7 +290,9 @@ describe('an exchange', () => {
       { clock: Date.now, sleep: undefined },
     );
     const [short, long] = [errorOf(client.ask(300)), client.ask(20_000)];
-    expect((await short).message).toMatch(/^The service gives this job no token\. The service did not answer in time/);
+    expect((await short).message).toMatch(
+      /^The service did not issue a token to this job\. The service did not answer in time/,
+    );
     expect((await long).items).toHaveLength(1);
     expect(exchanges()).toHaveLength(2);
   });

@@ -36,7 +36,7 @@ describe.each(resources)('a list of %s', (name, url, list) => {
     const { client } = await clientOf(json(200, ['one', 'two', 7, null, {}]));
     const { items, incomplete } = await list(client);
     expect(items.map((item) => ('name' in item ? item.name : item.path))).toEqual(['one', 'two']);
-    expect(incomplete).toBe(`The list of ${name} may not be whole: 3 of its entries could not be read.`);
+    expect(incomplete).toBe(`The list of ${name} may be incomplete: 3 of its entries could not be read.`);
   });
 
   test.each([
@@ -46,7 +46,7 @@ describe.each(resources)('a list of %s', (name, url, list) => {
     ['text', raw(200, 'all is well'), 'not-json', 'it is not valid JSON. It begins with: all is well'],
     ['another object', json(200, { hello: 1 }), 'not-understood', 'It begins with: an object with hello'],
     ['a number', json(200, 12), 'not-understood', 'there is no list in it'],
-    ['deep nesting', raw(200, '['.repeat(100_000) + ']'.repeat(100_000)), 'not-json', 'it nests too deep'],
+    ['deep nesting', raw(200, '['.repeat(100_000) + ']'.repeat(100_000)), 'not-json', 'it is nested too deeply'],
     ['something compressed', raw(200, 'x', { 'content-encoding': 'gzip' }), 'not-json', 'it is compressed (gzip)'],
   ])('is not read from %s', async (_, answer, kind, words) => {
     const { server, client } = await clientOf(answer);
@@ -112,9 +112,7 @@ describe('the pages of a list', () => {
     const { paths, urls, incomplete } = await follow(pageOf('a', '1'), pageOf('b', '2'), pageOf('c', '1'));
     expect(urls).toHaveLength(3);
     expect(paths).toEqual(['a', 'b', 'c']);
-    expect(incomplete).toBe(
-      'The list of locks may not be whole: the service names a page as the next that was there before.',
-    );
+    expect(incomplete).toBe('The list of locks may be incomplete: the service linked to a page that was already read.');
   });
 
   test('of a service that does not know its own cursors are not counted twice', async () => {
@@ -140,7 +138,7 @@ describe('the pages of a list', () => {
     const { items, incomplete } = await locksOf(client);
     expect(server.requests).toHaveLength(asked);
     expect(items).toHaveLength(read);
-    expect(incomplete).toBe(`The list of locks may not be whole: ${reason}.`);
+    expect(incomplete).toBe(`The list of locks may be incomplete: ${reason}.`);
   });
 });
 

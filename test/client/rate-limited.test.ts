@@ -49,7 +49,7 @@ describe('a refusal for the rate limit is no failed attempt', () => {
     }
   });
 
-  test('so that a lock of which every request was refused is not one that may have been taken', async () => {
+  test('reports a lock as failed, not unanswered, if every request was refused', async () => {
     const { client } = await clientOf(nothing(429));
     ofKind(await client.acquireLock(lockRequest('a'), client.within(10 * second)), 'failed');
   });
@@ -114,7 +114,7 @@ test('what never got its turn says why', async () => {
   await client.ask();
   const waits = client.ask(60 * second);
   expect((await errorOf(client.ask(100))).message).toBe(
-    'The service limits how many requests it takes, and other requests came first: this one was not sent in time (GET /v1/workspaces).',
+    'The service limits the rate of requests, and left no room to send this one in time (GET /v1/workspaces).',
   );
   client.dispose();
   await errorOf(waits);

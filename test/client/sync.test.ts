@@ -106,7 +106,7 @@ describe('where a sync can be followed', () => {
 
   test.each([{}, { location: 'http://[' }])('is not told at all: %j', async (headers) => {
     const { sync } = await begin(json(202, queued, headers));
-    const reason = 'The service names no address where the sync can be followed.';
+    const reason = 'The service did not return a status URL for the sync.';
     expect(sync.progress).toEqual({ kind: 'none', reason });
   });
 

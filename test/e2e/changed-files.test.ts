@@ -126,7 +126,7 @@ describe('of a pull request', () => {
     expect(api.requests).toHaveLength(1);
   });
 
-  test('with a list of locks that may not be whole nothing passes, and nothing but GET was asked', async () => {
+  test('with a list of locks that may be incomplete nothing passes, and nothing but GET was asked', async () => {
     const service = await startOtherServer(json(200, { locks: [{ path: 'b' }, 7] }));
     const { api, run } = await guard(ofPull(modified('a')), { env: { WORKSPACE_BASE_URL: service.baseUrl } });
     const result = await run();
@@ -134,9 +134,9 @@ describe('of a pull request', () => {
     expect(result.outputs).not.toHaveProperty('status');
     expect(stable(result.log)).toMatchInlineSnapshot(`
       "Pull request #7 of octo-games/dragon changes 1 file.
-      ##[warning]The list of locks may not be whole: 1 of its entries could not be read.
+      ##[warning]The list of locks may be incomplete: 1 of its entries could not be read.
       No lock was seen in <workspace>, among 1 file of pull request #7, but not all of them could be read.
-      ##[error]The list of locks may not be whole: 1 of its entries could not be read. With \`fail-if-locked\`, a file passes only if it is known not to be locked."
+      ##[error]The list of locks may be incomplete: 1 of its entries could not be read. With \`fail-if-locked\`, a file passes only if it is known not to be locked."
     `);
     expect(await run({ 'fail-if-locked': 'false' })).toMatchObject({
       conclusion: 'success',
@@ -214,7 +214,7 @@ describe('of what has been pushed', () => {
     const result = await run();
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]The files of the push to topic (1111111 to 0000003) of octo-games/dragon could not be looked up. Not Found. GitHub says so, too, of what a token may not see: give the job the permission \`contents: read\`, below \`permissions:\`. Or the commit before the push is gone, as it may be after a force push (GET /repos/octo-games/dragon/compare/<commit>...<commit>: 404 Not Found)."`,
+      `"##[error]The files of the push to topic (1111111 to 0000003) of octo-games/dragon could not be looked up. Not Found. GitHub also answers 404 for what the token may not see: give the job the permission \`contents: read\`, below \`permissions:\`. Or the commit before the push is gone, as it may be after a force push (GET /repos/octo-games/dragon/compare/<commit>...<commit>: 404 Not Found)."`,
     );
   });
 });

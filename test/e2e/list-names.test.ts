@@ -78,7 +78,7 @@ test('a workspace that there is not fails the step, which says so in its log and
   `);
 });
 
-test('a list that may not be whole is said to be so, and inputs that are not used are one warning', async () => {
+test('warns of a list that may be incomplete, and once of unused inputs', async () => {
   const server = await startOtherServer(json(200, { workspaces: ['game', { id: 'film', name: 'Film' }, 7, {}] }));
   const job = await jobAt(server.baseUrl);
   const result = await job.run({ with: { operation: 'list-workspaces', ttl: '2h', path: 'a' } });
@@ -89,7 +89,7 @@ test('a list that may not be whole is said to be so, and inputs that are not use
   });
   expect(result.annotations.map(({ level, message }) => [level, message])).toEqual([
     ['warning', 'Inputs `path`, `ttl` are not used by `operation: list-workspaces`.'],
-    ['warning', 'The list of workspaces may not be whole: 2 of its entries could not be read.'],
+    ['warning', 'The list of workspaces may be incomplete: 2 of its entries could not be read.'],
   ]);
 });
 

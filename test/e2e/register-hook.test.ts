@@ -33,11 +33,11 @@ describe('a webhook', () => {
       }
     `);
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"The webhook is registered: <workspace> tells https://ci.example.com."`,
+      `"Registered the webhook: <workspace> now sends events to https://ci.example.com."`,
     );
     expect(stable(result.summary)).toMatchInlineSnapshot(`
       "<h3>Workspace: register-hook</h3>
-      <p>The webhook is registered: <workspace> tells https://ci.example.com.</p>
+      <p>Registered the webhook: <workspace> now sends events to https://ci.example.com.</p>
       <table>
       <tr><th>Workspace</th><th>Receiver</th><th>Events</th></tr>
       <tr><td><workspace></td><td>https://ci.example.com</td><td>sync.succeeded, sync.failed</td></tr>
@@ -54,16 +54,14 @@ describe('a webhook', () => {
     const first = await job.run(step);
     const second = await job.run(step);
     expect(second.outputs).toEqual(first.outputs);
-    expect(stable(second.log)).toBe(
-      'The webhook existed and has been replaced: <workspace> tells https://ci.example.com.',
-    );
+    expect(stable(second.log)).toBe('Replaced the webhook: <workspace> now sends events to https://ci.example.com.');
   });
 
   test.each<[string, Readonly<Record<string, string>>, string]>([
     [
       'without a secret has one that the service made, and nobody is shown it',
       {},
-      '##[warning]The service made up a secret for this webhook, which is not shown here. To verify deliveries, set your own with `hook-secret`.\n',
+      '##[warning]The service generated a secret for this webhook. It is not shown here. To verify deliveries, set your own with `hook-secret`.\n',
     ],
     ['in the format github says nothing of a secret that nobody verifies with', { format: 'github' }, ''],
     ['in the format buildkite says nothing of it either', { format: 'buildkite' }, ''],
@@ -72,7 +70,9 @@ describe('a webhook', () => {
     const given = { 'hook-url': url, 'hook-options': JSON.stringify(options) };
     const result = await job.run({ with: { operation: 'register-hook', ...given } });
     expect(result.conclusion).toBe('success');
-    expect(stable(result.log)).toBe(`${said}The webhook is registered: <workspace> tells https://ci.example.com.`);
+    expect(stable(result.log)).toBe(
+      `${said}Registered the webhook: <workspace> now sends events to https://ci.example.com.`,
+    );
     expect(everythingOf(result)).not.toContain('whsec_');
   });
 

@@ -132,7 +132,7 @@ describe('a sync', () => {
     });
   });
 
-  test('of a branch that there is not fails the step', async () => {
+  test('fails the step if the branch does not exist', async () => {
     const workspace = await scene.service.workspace(remote.path);
     const job = await scene.job({ workspace });
     const result = await job.run({ with: { operation: 'sync', branch: 'nowhere' } });
@@ -171,7 +171,7 @@ test.each([
   await step.waitForLog(/The sync of main in game is running/);
   const result = await step.cancel();
   expect(result).toMatchObject({ conclusion: 'cancelled', exitCode: 1, signalsSent: ['SIGINT'] });
-  expect(result.log).toContain('Waiting for the sync of main was cancelled; the service goes on with it.');
+  expect(result.log).toContain('Waiting for the sync of main was cancelled; the sync continues on the service.');
   expect(result.outputs).toMatchObject({ sync_id: 's', status: 'running' });
 });
 
@@ -208,7 +208,7 @@ describe('a service that others wrote', () => {
     expect(result.outputs).toEqual({ sync_id: 's', status: 'queued', branch: 'main' });
     expect(stable(result.log)).toMatchInlineSnapshot(`
       "The sync of main in game is queued.
-      ##[error]The sync of main was started, but it cannot be waited for. The service names no address where the sync can be followed. Remove \`wait\`, or use a service that offers the status of a sync."
+      ##[error]The sync of main was started, but it cannot be waited for. The service did not return a status URL for the sync. Remove \`wait\`, or use a service that offers the status of a sync."
     `);
     expect(server.requests).toHaveLength(1);
   });
@@ -221,7 +221,7 @@ describe('a service that others wrote', () => {
     const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '1s' }, env });
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'transferring', sync_id: 's' } });
     expect(errorsOf(result)).toEqual([
-      'The sync of main has not ended within 1s: it is transferring, 700 of about 2,000 objects received. The service goes on with it. Raise `wait` to wait longer.',
+      'The sync of main has not ended within 1s: it is transferring, 700 of about 2,000 objects received. The sync continues on the service. Increase `wait` to wait longer.',
     ]);
   });
 });

@@ -136,7 +136,7 @@ test('a disk with less free than is to be kept: nothing new is taken, and locks 
   const [refused, trigger] = [await lock('after'), await triggerSync()];
   for (const { status, body, headers } of [refused, trigger]) {
     expect([status, headers.get('retry-after')]).toEqual([503, '10']);
-    expect(body.detail).toMatch(/^The disk of the service has less than 16 MiB free, so nothing new is taken\./);
+    expect(body.detail).toMatch(/^The disk of the service has less than 16 MiB free, so it accepts no new work\./);
   }
   expect((await lock('before', { 'if-match': taken.headers.get('etag') ?? '' })).status).toBe(200);
   expect((await release('before')).status).toBe(204);

@@ -23,7 +23,7 @@ test('an upkeep that does not fit on the disk does not fill it: the sync has suc
     remote.commit({ branch: 'main', files: { [seed]: incompressible(3 * mebibyte, seed) } });
     expect(await sync()).toMatchObject({ status: 'succeeded', head: remote.head('main') });
   }
-  await service.command.logLine((line) => line.includes('"the upkeep of a mirror failed"'));
+  await service.command.logLine((line) => line.includes('"mirror maintenance failed"'));
   expect(readdirSync(packs).filter((file) => !file.startsWith('pack-'))).toEqual([]);
   for (let index = 0; index < 20; index += 1) {
     expect((await callsTo(service).lock(`${index}-${'x'.repeat(900)}`)).status).toBe(201);

@@ -35,7 +35,7 @@ function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): 
       return ` Give the job ${permission}, below \`permissions:\`. Reading is enough, so the token of a run from a fork will do.`;
     case 404: {
       const gone = kind === 'push' ? ' Or the commit before the push is gone, as it may be after a force push.' : '';
-      return ` GitHub says so, too, of what a token may not see: give the job ${permission}, below \`permissions:\`.${gone}`;
+      return ` GitHub also answers 404 for what the token may not see: give the job ${permission}, below \`permissions:\`.${gone}`;
     }
     default:
       return failure.kind === 'connection' ? advice : ` ${retryAdvice}`;

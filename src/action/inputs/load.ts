@@ -205,7 +205,7 @@ const readRegisterHook = (reader: Reader) =>
     options: reader.read('hook-options', optionalJsonObject),
   });
 
-const parseServiceToken = parseToken('It has to be an API token of the service, in one piece: pass it from a secret.');
+const parseServiceToken = parseToken('It must be an API token, without spaces or line breaks. Pass it from a secret.');
 
 const neitherWay =
   'Pass a token of the service from a secret, or let the job prove who it is: give it `permissions: id-token: write`, and have the operator of the service add a trust rule.';

@@ -72,7 +72,9 @@ export const parseText =
 
 /** Nothing stands for the origin of the service. */
 export const parseAudience = (text: string): Parsed<string> =>
-  /\p{Cc}/u.test(text) ? refused('It has to be what the service calls itself, such as its origin.') : accepted(text);
+  /\p{Cc}/u.test(text)
+    ? refused('It must be an audience that the service accepts, such as its origin.')
+    : accepted(text);
 
 /** How a job proves to others who it is: GitHub makes out a JSON Web Token for an audience. */
 export interface JobIdentity {

@@ -26,7 +26,7 @@ export function inputText(name: InputName, text: string): string {
 export const lineProblem = (name: InputName, line: string, reason: string): string =>
   `Input \`${name}\` has the line ${quoted(line)}. ${reason}`;
 
-/** Undefined stands for a value that is wrong; by then it is among the problems. */
+/** Undefined if the value is invalid; the problem has been recorded. */
 export type Read<T> = T | undefined;
 
 /** Reads inputs one by one and collects what is wrong with them, so that people see every mistake at once. */

@@ -22,7 +22,7 @@ export interface History {
   readonly grants: readonly Grant[];
   /** How locks ended, where that is known. */
   readonly endings: ReadonlyMap<Grant, LockEnd>;
-  /** What the service has refused to renew, by the keys of the requests that were granted it. */
+  /** Lost locks, by the idempotency key of the request that acquired them. */
   readonly losses: ReadonlyMap<string, Loss>;
   /** By the ids of the steps, in their order. */
   readonly renewals: ReadonlyMap<string, readonly Renewed[]>;

@@ -179,7 +179,7 @@ function shuffled<Item>(items: readonly Item[], random: () => number): readonly 
 }
 
 /**
- * Who wants all of the same paths meets the others at the first of them, in one order for everybody. Who wants any of them
+ * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Who wants any of them
  * does not: a hundred jobs would all ask for the first.
  */
 const firstOrder = (wanted: AcquireGoal, random: () => number): readonly LockPath[] =>

@@ -107,7 +107,7 @@ export function blockedText({ conflicts, count, of }: Blocked, now?: number, wit
 
 /** Until when a request without an answer may have left a lock that nobody can prove to be theirs. */
 export const unansweredText = ({ path, ttl, at }: Intent): string =>
-  `It is not known whether this step locked ${path}: its request at ${at} got no answer, and the service does not say now. If it did, that lock ends ${ttl} after it was taken.`;
+  `It is not known whether this step locked ${path}: its request at ${at} was not answered, and the service still cannot say. If it did, the lock expires ${ttl} after it was taken.`;
 
 const hourInMinutes = 60;
 

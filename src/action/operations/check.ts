@@ -218,7 +218,7 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
           const isEndKnown = loss !== undefined || !Number.isNaN(Date.parse(lock.expires_at ?? ''));
           if (isEndKnown) return { path, kind: 'lost', lock, loss, holder: there };
           const reason =
-            'Nothing shows that the lock there is the one you mean. Pass the output `locks` of a lock step unchanged.';
+            'The current lock cannot be verified to be the one that you passed. Pass the output `locks` of a lock step unchanged.';
           return { path, kind: 'unknown', reason };
         }
       }

@@ -126,7 +126,7 @@ function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number):
     case 'lost':
       return `The lock on ${path} was lost before it could be released. ${heldText(path, result.holder, now)}.`;
     case 'ambiguous':
-      return `The lock on ${path} may have ended, and the service gave nothing to tell it from another: what is there now has been left alone.`;
+      return `The lock on ${path} may have expired, and the service gave no id or ETag to identify it: the current lock was left alone.`;
     case 'unanswered':
     case 'failed':
       return `The lock on ${path} could not be released and stays until ${clockTime(Date.parse(lock.expires_at), now)}, unless the end of the job can release it: ${result.error.message}`;
@@ -185,7 +185,7 @@ function notAcquired(
     case 'too-short': {
       const { path, lock } = round.ended;
       const reason = (read?: number): string =>
-        `The lock on ${path} ended at ${pastMoment(Date.parse(lock.expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Raise \`ttl\`: it has to be longer than that takes, and than the job needs.`;
+        `The lock on ${path} ended at ${pastMoment(Date.parse(lock.expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Increase \`ttl\`: it must cover taking all locks and the rest of the job.`;
       return { ...failed(outputs, reason(now)), sentence: reason() };
     }
     case 'failed':

@@ -40,12 +40,12 @@ export async function registerHook(context: Context, task: TaskOf<'register-hook
   const { hook_id, madeSecret } = registered;
   if (madeSecret !== undefined && looksAtSignature(task.options['format'])) {
     log.warn(
-      'The service made up a secret for this webhook, which is not shown here. To verify deliveries, set your own with `hook-secret`.',
+      'The service generated a secret for this webhook. It is not shown here. To verify deliveries, set your own with `hook-secret`.',
     );
   }
   const chosen = events.length > 0 ? events : textsIn(task.options['events']);
-  const what = registered.replaced ? 'The webhook existed and has been replaced' : 'The webhook is registered';
-  const sentence = `${what}: ${workspace} tells ${receiver(url)}.`;
+  const what = registered.replaced ? 'Replaced the webhook' : 'Registered the webhook';
+  const sentence = `${what}: ${workspace} now sends events to ${receiver(url)}.`;
   log.line(sentence);
   return succeeded({ status: 'registered', ...(hook_id !== undefined && { hook_id }) }, sentence, {
     head: ['Workspace', 'Receiver', 'Events'],

@@ -159,14 +159,14 @@ async function waitForEnd(
   };
   switch (followed.kind) {
     case 'cancelled':
-      return failedAt(last, `Waiting for the sync of ${branch} was cancelled; the service goes on with it.`);
+      return failedAt(last, `Waiting for the sync of ${branch} was cancelled; the sync continues on the service.`);
     case 'out-of-time': {
       const { unseen } = followed;
       const what =
         unseen === undefined
           ? `has not ended within ${formatDuration(wait)}: it is ${progressText(last)}.`
           : `was not seen to end within ${formatDuration(wait)}: when it was last seen it was ${progressText(last)}. Asking again failed: ${unseen.reason}`;
-      const advice = 'The service goes on with it. Raise `wait` to wait longer.';
+      const advice = 'The sync continues on the service. Increase `wait` to wait longer.';
       return failedAt(last, withRequest(`The sync of ${branch} ${what} ${advice}`, unseen?.request));
     }
     case 'ended': {

@@ -58,7 +58,7 @@ export function resultText(result: UnlockResult, now?: number): string {
     case 'ambiguous':
       return 'cannot be told apart from a lock of somebody else, left alone';
     case 'refused':
-      return `${holderText(result.holder, now)}, and not this token’s to release`;
+      return `${holderText(result.holder, now)}, and this token may not release it`;
     case 'unanswered':
       return 'not known to be released';
     case 'failed':
@@ -142,7 +142,7 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
       ? `This job has no lock on ${pluralize(named.length, 'of the paths', 'of the paths')}, and what is there is left alone: ${joinFirst(named.map(({ path }) => path))}.`
       : first.kind === 'held'
         ? `${heldText(first.path, first.holder, now)}, and not by this job: it is left alone.`
-        : `This job has no lock on ${first.path}, and who has one cannot be seen: what is there is left alone.`;
+        : `This job has no lock on ${first.path}, and its holder cannot be determined: it was left alone.`;
   return `${which} \`force: true\` would release it all the same.`;
 }
 

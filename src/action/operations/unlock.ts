@@ -180,7 +180,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
         break;
       case 'ambiguous':
         log.warn(
-          `The lock on ${path} now may be somebody else's, because nothing shows that it is the one you mean: it is left alone.`,
+          `The lock on ${path} was left alone: it cannot be verified to be the one that you passed, and may belong to someone else.`,
         );
         results.push({ path, kind: 'ambiguous' });
         break;

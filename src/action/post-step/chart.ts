@@ -80,7 +80,7 @@ const maxRows = 30;
 /** A shorter wait would only be a stripe in front of its bar. */
 const minWaitMs = 1_000;
 
-/** Of a longer one the end stays: the column with the names is not to take more than a third of the chart. */
+/** Longer names keep their end, so that the name column takes at most a third of the chart. */
 const maxNameLength = 36;
 
 /** In pixels, at most: Mermaid writes them 11 high, and letters of scripts that are not Latin may be square. */

@@ -126,7 +126,7 @@ export function readClaims(records: Records): ReleaseCandidates {
   const rest =
     claims.length + unanswered.length > 0
       ? 'What is still known of its locks is released as far as it can be proven.'
-      : 'Nothing tells which locks the step has: they stay until their ttl ends.';
+      : 'The locks of this step are unknown. They stay until their ttl expires.';
   return {
     held: claims.map((grant) => ({ grant, doubt: 'records-damaged' })),
     unanswered,

@@ -226,4 +226,4 @@ const lostOr = (
 
 /** The token that the step has now is for the service that it names now, and goes to no other. */
 const elsewhere = (service: string, now: string): string =>
-  `It is on ${service}, and \`base-url\` (or WORKSPACE_BASE_URL) names ${now} by now.`;
+  `It is on ${service}, and \`base-url\` (or WORKSPACE_BASE_URL) now points to ${now}.`;

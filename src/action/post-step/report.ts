@@ -110,7 +110,7 @@ const replacedText = ({ grant, holder }: Of<'replaced'>, now: number): string =>
   `${heldText(grant.path, holder, now, true)}, and is left alone: it is not known whether the job had already released its own lock.`;
 
 const leftAloneText = (left: Of<'ambiguous'>, now: number): string =>
-  `The service gave nothing to tell the lock on ${left.grant.path} (${untilText(left, now)}) from another: what is there now has been left alone.`;
+  `The service gave no id or ETag to identify the lock on ${left.grant.path} (${untilText(left, now)}): the current lock was left alone.`;
 
 const overText = (over: Of<'gone'>, now: number): string =>
   `The lock on ${over.grant.path} had ended at ${pastMoment(endOf(over), now)}, before the job did.`;

@@ -27,7 +27,7 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
 
   addOperation(api, routes, {
     operationId: 'health',
-    summary: 'Whether the process answers',
+    summary: 'Liveness probe',
     method: 'get',
     path: '/healthz',
     access: 'anyone',

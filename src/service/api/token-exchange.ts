@@ -140,12 +140,12 @@ export function addTokenExchangeRoute(api: Api, routes: TokenExchangeRoute): voi
         case 'refused':
           return wrong(
             'invalid_request',
-            'The identity (subject_token) is not accepted: it is not valid, or no trust rule of the service allows it. The log of the service says why.',
+            'The subject_token was rejected: it is invalid, or no trust rule matches it. The log of the service says why.',
           );
         case 'invalid-scope':
           return wrong('invalid_scope', 'The trust rules of the service do not allow a token with these scopes.');
         case 'limited': {
-          const description = 'Too many identities were shown. Wait as Retry-After says.';
+          const description = 'Too many token exchanges. Try again after the time in Retry-After.';
           return later(429, description, exchange.retryAfterSeconds);
         }
         case 'unavailable': {

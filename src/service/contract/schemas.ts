@@ -80,8 +80,7 @@ export const syncSchema = z
       .nullable()
       .openapi({ description: 'Of all LFS objects that are to be received; null until that is known.' }),
     missing_objects: count.openapi({
-      description:
-        'LFS objects that could not be had. They do not fail the sync, and the next one asks for them again.',
+      description: 'LFS objects that could not be fetched. They do not fail the sync, and the next sync retries them.',
     }),
     missing: z.array(missingObjectSchema).max(maxNamedMissing).openapi({ description: 'The first of them.' }),
     head: commit.nullable().openapi({ description: 'The commit that was fetched.' }),

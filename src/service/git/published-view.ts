@@ -12,7 +12,7 @@ export interface Published {
   readonly unnamed: readonly string[];
 }
 
-/** git lets whoever asks have what is below, and does not tell of it. */
+/** git serves the refs in this namespace on request, but does not advertise them. */
 export const unnamedRefs = 'refs/unnamed/';
 
 /**

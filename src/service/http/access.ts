@@ -69,7 +69,7 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
   if (!freeDisk.isLow()) return;
   throw new Refusal(
     'unavailable',
-    `The disk of the service has less than ${freeDisk.reserve} free, so nothing new is taken. Locks can be released and renewed. Ask again when there is room, or have the operator make some.`,
+    `The disk of the service has less than ${freeDisk.reserve} free, so it accepts no new work. Locks can still be released and renewed. Try again later, or ask the operator to free disk space.`,
     { headers: { 'retry-after': String(roomAgainAfterSeconds) } },
   );
 }
@@ -111,7 +111,7 @@ export async function authenticateRequest(
 ): Promise<Bearer> {
   const token = signIn.tokenIn(c.req.header('authorization'));
   if (token === undefined) throw unauthorized(signIn.how);
-  if (!looksLikeTokenSecret(token)) throw tokenRefused('The API token is not known here.');
+  if (!looksLikeTokenSecret(token)) throw tokenRefused('Unknown API token.');
   const authentication = await authenticate(storage, token);
   if (authentication.kind === 'refused') throw tokenRefused(authentication.reason);
   return authentication.bearer;

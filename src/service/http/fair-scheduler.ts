@@ -20,7 +20,7 @@ export const turnsBetweenCostly = 4;
 /** What one request has cost says something about the next one of its key, and not all. */
 const weightOfLatest = 1 / 4;
 
-/** Of which something is remembered. */
+/** Maximum number of keys whose cost is remembered. */
 const maxKeys = 10_000;
 
 export interface FairScheduler {
@@ -32,7 +32,7 @@ export interface FairScheduler {
   connected(): void;
 }
 
-/** Gives a turn up that has not come yet. */
+/** Cancels a turn that has not started. */
 export type CancelWait = () => void;
 
 /**

@@ -75,7 +75,7 @@ const insertResponses = batchQuery((db, members, now) =>
           textOf('body').as('body'),
           now.as('created_at'),
         ])
-        // Without a condition SQLite would take the conflict for that of a join.
+        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
         .where(sql<boolean>`true`),
     )
     // An existing row is too old, or recallAll() would have found it.

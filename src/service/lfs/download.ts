@@ -82,7 +82,7 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
     const verification = addressSigner.verify(workspace, text, sent);
     const oid = parseOid(text);
     if (verification.kind === 'invalid' || !oid.ok) {
-      return refuse(403, 'This address was not given out by the service. Ask objects/batch for one.');
+      return refuse(403, 'This service did not issue this URL. Request one from objects/batch.');
     }
     if (verification.kind === 'expired') {
       return refuse(403, 'This address has expired. Ask objects/batch for another one.');

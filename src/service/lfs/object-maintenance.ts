@@ -52,7 +52,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions): Object
     if (limitBytes !== null && neededBytes !== undefined && neededBytes > limitBytes) {
       log.warn(
         { workspace, limit_bytes: limitBytes, needed_bytes: neededBytes },
-        'the heads of the synced branches need more LFS objects than there may be: none of those is removed',
+        'synced branches need more LFS storage than the limit: their objects were kept',
       );
     }
   }

@@ -97,8 +97,9 @@ export async function removeObjectsExcept(
 
 /**
  * Objects lie as those of Git LFS do: `objects/ab/cd/abcd…`. Beside them, in `incomplete`, `<oid>` is a part that nobody
- * writes, and `<oid>.<id>` one that a process writes, or wrote when it was killed. Who goes on with the former takes it by
- * renaming it, and of the latter makes a copy: whatever its process may still write does not get into the copy.
+ * writes, and `<oid>.<id>` one that a process writes, or wrote when it was killed. To resume a part, a process renames
+ * it; to resume one that may still be written, it copies it: whatever its process may still write does not get into the
+ * copy.
  */
 export function createObjectStore(dataFolder: string, workspace: string): ObjectStore {
   const root = storeFolder(dataFolder, workspace);

@@ -57,7 +57,7 @@ const upsertLocks = batchQuery((db, members, now) =>
           now.as('acquired_at'),
           sql<number>`${now} + ${numberOf('ttl')}`.as('expires_at'),
         ])
-        // Without a condition SQLite would take the conflict for that of a join.
+        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) =>

@@ -13,7 +13,7 @@ const raiseFences = batchQuery((db, members) =>
       from
         .selectFrom(members)
         .select([textOf('workspace').as('workspace_id'), sql<number>`${beginning} + ${numberOf('count')}`.as('value')])
-        // Without a condition SQLite would take the conflict for that of a join.
+        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) =>

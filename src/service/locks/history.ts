@@ -53,7 +53,7 @@ const insertHistory = batchQuery((db, members) =>
       from
         .selectFrom(members)
         .select([...texts.map((name) => textOf(name).as(name)), ...numbers.map((name) => numberOf(name).as(name))])
-        // Without a condition SQLite would take the conflict for that of a join.
+        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
         .where(sql<boolean>`true`),
     )
     // No lock is refused because of what the history has.

@@ -70,7 +70,7 @@ const upsertRequests = batchQuery((db, members, now) =>
           sql<number>`${now} - ${numberOf('firstAgo')}`.as('first_at'),
           sql<number>`${now} - ${numberOf('lastAgo')}`.as('last_at'),
         ])
-        // Without a condition SQLite would take the conflict for that of a join.
+        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) =>

@@ -54,9 +54,9 @@ export const maxWaiters = 2_000;
 export const maxWaitersOfToken = 1_000;
 
 /**
- * How long whoever was told has for taking the path before the next in line is told. It is a round trip and a commit: most
- * need a tenth of it. A shorter one would have two run for the same path; a longer one is what everybody waits for after
- * one who was told and then did nothing.
+ * How long a notified client has to take the path before the next one is notified. It is a round trip and a commit:
+ * most need a tenth of it. A shorter one would have two run for the same path; a longer one is what everybody waits for
+ * after one who was told and then did nothing.
  */
 export const graceMs = 250;
 

@@ -37,7 +37,7 @@ const quickOnes = 8;
 /** One owner leaves places and memory for others, however many tokens it has. */
 const shareOfOwner = 3 / 4;
 
-const busyText = 'As many clones as the service serves at a time are running. Try again in a minute.';
+const busyText = 'The maximum number of clones is running. Try again in a minute.';
 const busy = (): GitError => new GitError('busy', busyText);
 
 /** Places for the work of requests, by owner. */

@@ -34,7 +34,7 @@ const addToBacklogs = batchQuery((db, members, now) =>
             droppedAt.as('last_dropped_at'),
           ];
         })
-        // Without a condition SQLite would take the conflict for that of a join.
+        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) =>
@@ -119,7 +119,7 @@ export function createBacklogWatch({ read }: Storage, metrics: Metrics, log: Log
       const events = dropped - (known === undefined ? dropped : (known.get(hook) ?? 0));
       if (events <= 0) continue;
       const about = { hook, workspace, events };
-      log.warn(about, 'events were dropped for a webhook: it has as many waiting deliveries as it may');
+      log.warn(about, 'webhook queue full: events dropped');
     }
     known = new Map(dropping.map(({ hook, dropped }) => [hook, dropped]));
   };

@@ -111,7 +111,7 @@ export function groupCommits(
 ): Pick<Storage, 'commit' | 'batchCommits'> {
   /** Those in which something waits or is under way. */
   const queues = new Map<string, Queue>();
-  /** Those in which something waits and nothing is under way, in the order of their turns. */
+  /** Idle queues with pending changes, oldest first. */
   const ready: Queue[] = [];
   let running = 0;
   let lastGroupSize = 1;

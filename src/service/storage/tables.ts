@@ -16,7 +16,7 @@ export interface Tables {
     created_at: number;
     expires_at: number | null;
     revoked_at: number | null;
-    /** About when a request last had it: written now and then, not at each request. */
+    /** Approximate time of last use: written periodically, not on each request. */
     last_used_at: number | null;
     /** Of a token that was exchanged for the identity of a job: the same for all tokens of the run. Null for any other. */
     run_id: string | null;
@@ -101,7 +101,7 @@ export interface Tables {
     received_bytes: Generated<number>;
     /** Null until it is known which objects the mirror lacks. */
     total_bytes: number | null;
-    /** LFS objects that could not be had; some of them in JSON. */
+    /** LFS objects that could not be fetched; some of them in JSON. */
     missing_objects: Generated<number>;
     missing: string | null;
   };

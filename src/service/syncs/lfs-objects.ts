@@ -30,7 +30,7 @@ export const noObjects: FetchedObjects = {
   missing: { count: 0, named: [] },
 };
 
-/** Rejects with an LfsError where the objects cannot be had at all, or with the reason of the signal. */
+/** Rejects with an LfsError if no object can be fetched, or with the reason of the signal. */
 export type FetchObjects = (
   wanted: WantedObjects,
   /** The timeout is for git, and for how long a store may give nothing. */

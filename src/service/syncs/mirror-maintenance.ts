@@ -23,7 +23,7 @@ export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMa
     try {
       if (!signal.aborted) await git.maintain(workspace, { timeoutMs, signal });
     } catch (error) {
-      if (!signal.aborted) log.warn({ workspace, err: error }, 'the upkeep of a mirror failed');
+      if (!signal.aborted) log.warn({ workspace, err: error }, 'mirror maintenance failed');
     }
   }
 

@@ -174,8 +174,7 @@ const tokenOfHash = coalesceReads(async (db, now, hashes: readonly string[]) => 
 export async function authenticate(storage: Storage, secret: string): Promise<Authentication> {
   const hash = secretHash(secret);
   const row = await tokenOfHash(storage, hash);
-  if (row === undefined || !sameHash(row.hash, hash))
-    return { kind: 'refused', reason: 'The API token is not known here.' };
+  if (row === undefined || !sameHash(row.hash, hash)) return { kind: 'refused', reason: 'Unknown API token.' };
   return checkToken(row);
 }
 

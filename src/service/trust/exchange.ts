@@ -78,7 +78,7 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   const { storage, targets, metrics, log, publicUrl, clock } = parts;
   const onTrouble = (issuer: string, reason: string): void => {
     metrics.issuerErrors.inc();
-    log.warn({ issuer }, `the keys of the issuer cannot be had: ${reason}`);
+    log.warn({ issuer }, `could not fetch the keys of the issuer: ${reason}`);
   };
   const verify = createVerifyIdentity(createIssuerKeys({ targets, clock, onTrouble }));
   const limitRefusals = createRefusalLimits(clock);

@@ -25,7 +25,7 @@ export interface IssuerKeysOptions {
   readonly targets: TargetCheck;
   /** Counts milliseconds. */
   readonly clock: () => number;
-  /** The keys of this issuer could not be had. */
+  /** The keys of this issuer could not be fetched. */
   readonly onTrouble: (issuer: string, reason: string) => void;
   /** For discovery and keys together. */
   readonly timeoutMs?: number;
@@ -39,7 +39,7 @@ const maxAgeMs = 10 * 60_000;
 
 const maxResponseBytes = 1024 * 1024;
 
-/** The message completes "The keys of the issuer … cannot be had: ". */
+/** The message completes "Could not fetch the keys of the issuer …: ". */
 class IssuerError extends Error {
   override readonly name = 'IssuerTrouble';
 }

@@ -81,7 +81,7 @@ function runOfBuildkite(_issuer: string, claims: Claims): Run | undefined {
   };
 }
 
-/** Of whom nothing else is known, all that the subject does is one run. */
+/** Fallback: all jobs with the same `sub` count as one run. */
 function runOfSubject(claims: Claims): Run {
   const sub = textOf(claims['sub']).slice(0, maxLength);
   return { claims: { sub }, name: sub.replaceAll(/\p{C}/gu, ' ') || 'a job', origin: null };

@@ -91,7 +91,7 @@ function readUnverified(jwt: string, issuers: ReadonlySet<string>): Unverified |
 }
 
 const audienceReason = (aud: unknown, audience: string): string =>
-  `The JWT is made out for ${shown(aud)}, and not for ${audience} alone.`;
+  `The audience of the JWT is ${shown(aud)}; expected ${audience} alone.`;
 
 function refusalReason(error: unknown, audience: string): string {
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is not that of its key.';
@@ -140,7 +140,7 @@ export function createVerifyIdentity(findKey: FindKey) {
           reason: `${noSuchKey} that is known yet: it was asked less than a minute ago.`,
         };
       case 'unavailable':
-        return { ...found, reason: `The keys of the issuer ${issuer} cannot be had: ${found.reason}` };
+        return { ...found, reason: `Could not fetch the keys of the issuer ${issuer}: ${found.reason}` };
     }
     try {
       const { payload: claims } = await jwtVerify(jwt, found.key, {

@@ -3,7 +3,7 @@ import type { SyncedBranches } from './synced-branches.ts';
 
 export const branchStates = ['behind', 'current', 'unsynced', 'unknown'] as const;
 
-/** How what the mirror has of a branch stands to what the remote has: unknown while the remote has not answered. */
+/** State of a branch in the mirror relative to the remote. Unknown until the remote answers. */
 export type BranchState = (typeof branchStates)[number];
 
 export interface BranchStatus {

@@ -59,8 +59,13 @@ describe('an event', () => {
   test.each<[string, string, object, string]>([
     ['of another kind', 'workflow_dispatch', { inputs: {} }, 'The event of the run is "workflow_dispatch"'],
     ['of a comment', 'issue_comment', { issue: { number: 7, pull_request: {} } }, 'of push and of merge_group.'],
-    ['without a name', '', {}, 'The run has no event, of which no changed files are known'],
-    ['of a pull request without a number', 'pull_request', { pull_request: { number: '7' } }, 'no changed files are'],
+    ['without a name', '', {}, 'The run has no event, which has no list of changed files'],
+    [
+      'of a pull request without a number',
+      'pull_request',
+      { pull_request: { number: '7' } },
+      'which has no list of changed files',
+    ],
     ['of a push without its commits', 'push', { ref: 'refs/heads/main', after: two }, unknown],
     ['of a push with half a commit', 'push', { ref: 'a', before: '1111111', after: two }, unknown],
     ['of a merge group without commits', 'merge_group', { merge_group: { head_sha: two } }, unknown],

@@ -231,7 +231,7 @@ describe('a request whose answer got lost', () => {
   });
 });
 
-test('what could not be had is given back within ten seconds, and the rest is left to the post-step', async () => {
+test('rolls back within ten seconds, and leaves the rest to the post-step', async () => {
   const response = (path: LockPath) => (path === 'b' ? held(path) : taken(path));
   const { givingBackMs } = await waiting({ paths: ['a', 'b'], response, waitSeconds: 0 });
   expect(givingBackMs).toEqual([10 * second]);

@@ -138,7 +138,7 @@ describe('a lock that was found', () => {
     expect(result).toMatchObject({ kind, events: ['send once', 'look'] });
   });
 
-  test('and that is gone by the time of its release was never ours to lose', async () => {
+  test('reports a found lock as absent, not lost, if it is gone before the release', async () => {
     const lost: ClientResult = { kind: 'lost', holder: undefined, error: lostAnswer };
     expect((await releasing(found(withId), { answers: [lost] })).recorded).toEqual(['releasing', 'ended absent']);
   });

@@ -23,7 +23,7 @@ test('a lock step that takes nothing says how much it had, and what has become o
   expect(left).toEqual([
     '5 of 9 paths had been locked; 1 released again.',
     expect.stringMatching(/^The lock on lost was lost before it could be released\. lost is held by grace until/),
-    expect.stringMatching(/^The lock on ambiguous may have ended, .* has been left alone\.$/),
+    expect.stringMatching(/^The lock on ambiguous may have expired, .* was left alone\.$/),
     ...['unanswered', 'failed'].map((path) =>
       expect.stringContaining(`The lock on ${path} could not be released and stays`),
     ),
@@ -34,7 +34,7 @@ test('a list that is not whole proves no file to be free', () => {
   const whole = { locks: [], ignored: 0, incomplete: undefined };
   expect(failuresOf(whole)).toEqual([]);
   expect(failuresOf({ ...whole, locks: [knownLock('a')] })).toHaveLength(1);
-  expect(failuresOf({ ...whole, incomplete: 'The list may not be whole.' })).toEqual([
-    'The list may not be whole. With `fail-if-locked`, a file passes only if it is known not to be locked.',
+  expect(failuresOf({ ...whole, incomplete: 'The list may be incomplete.' })).toEqual([
+    'The list may be incomplete. With `fail-if-locked`, a file passes only if it is known not to be locked.',
   ]);
 });

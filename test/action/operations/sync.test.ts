@@ -157,7 +157,7 @@ describe('the last look of a wait', () => {
     expect(outcome.outputs).toMatchObject({ status: 'running', sync_id: 's' });
     expect(outcome.failures).toEqual([
       expect.stringMatching(
-        /^The sync of main was not seen to end within 1m: when it was last seen it was running\. Asking again failed: .* The service goes on with it\. Raise `wait` to wait longer \(POST [^()]+\)\.$/,
+        /^The sync of main was not seen to end within 1m: when it was last seen it was running\. Asking again failed: .* The sync continues on the service\. Increase `wait` to wait longer \(POST [^()]+\)\.$/,
       ),
     ]);
     expect(tookMs).toBeLessThanOrEqual(60 * second);
@@ -170,7 +170,9 @@ describe('the last look of a wait', () => {
     const look = endedAfter(0, undefined, 200);
     const given = { retryAfterMs: 90 * second, cancelledAt: cancelledAt * second, look };
     const { outcome, lookedAt, tookMs } = await following(given);
-    expect(outcome.failures).toEqual(['Waiting for the sync of main was cancelled; the service goes on with it.']);
+    expect(outcome.failures).toEqual([
+      'Waiting for the sync of main was cancelled; the sync continues on the service.',
+    ]);
     expect({ lookedAt, tookMs }).toEqual({ lookedAt: expected, tookMs: cancelledAt * second });
   });
 });

@@ -86,6 +86,6 @@ describe('what a step has to release', () => {
   });
 
   test('is said to be unknown where nothing is left that tells', () => {
-    expect(claims({}).trouble).toMatch(/they stay until their ttl ends\.$/);
+    expect(claims({}).trouble).toMatch(/They stay until their ttl expires\.$/);
   });
 });

@@ -142,7 +142,7 @@ describe('a job that is about to lock a thousand paths', () => {
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('and is to let them outlive the job gives them back all the same when it is killed', async () => {
+  test('releases the locks of a killed step even with auto-release: false', async () => {
     const { stage, proxy, job, step } = await acquiring({ 'auto-release': 'false' });
     proxy.meet(() => ({ kind: 'silence' }));
     await step.kill();

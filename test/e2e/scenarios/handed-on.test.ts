@@ -112,7 +112,7 @@ test('what tells nothing of a lock but its path releases nothing', async () => {
   const job = await stage.job();
   await expect(job.run(unlocking({ locks: '[{"path":"a"}]' }))).resolves.toMatchObject({
     outputs: { released: '[]' },
-    annotations: [{ level: 'warning', message: expect.stringContaining('it is left alone') }],
+    annotations: [{ level: 'warning', message: expect.stringContaining('was left alone') }],
   });
   expect(await stage.locks()).toEqual([theirs]);
 });

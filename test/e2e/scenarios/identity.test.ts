@@ -205,7 +205,7 @@ describe('a token that ends in the middle of a step', () => {
         {
           level: 'warning',
           message: expect.stringMatching(
-            /^1 lock could not be released and ends by itself\. The service gives this job no token\. .*`workspace-service trust add .*curl/,
+            /^1 lock could not be released and ends by itself\. The service did not issue a token to this job\. .*`workspace-service trust add .*curl/,
           ),
         },
       ]);
@@ -253,7 +253,7 @@ describe('a job that gets no token', () => {
       expect(errorsOf(result)).toEqual([
         expect.stringMatching(
           new RegExp(
-            '^The service gives this job no token\\. invalid_request: .*\\. ' +
+            '^The service did not issue a token to this job\\. invalid_request: .*\\. ' +
               'Its operator can add a trust rule for this job: `workspace-service trust add --owner OWNER --scopes SCOPES ' +
               '--issuer http://127\\.0\\.0\\.1:<port>/_services/token ' +
               '--repository octo-games/dragon --repository-id 4 --repository-owner-id 3 --ref refs/heads/main ' +
@@ -309,7 +309,7 @@ describe('a job that gets no token', () => {
       const { proxy, job } = await openJobWithIdentity();
       const result = await job.run({ with: { ...listing.with, retries: '1', audience } });
       expect(errorsOf(result)).toEqual([
-        `GitHub has not told who this job is, so the service gives it no token. ${reason}`,
+        `GitHub issued no identity token for this job, so the service cannot authenticate it. ${reason}`,
       ]);
       expect(await everythingLeft(job, result)).not.toContain(secret);
       expect(proxy.passed).toEqual([]);
@@ -322,22 +322,22 @@ describe('a job that gets no token', () => {
     [
       'knows no such route',
       problem(404, { title: 'Not Found' }),
-      /^The service knows no identities of jobs\. It needs the input `token`: .* \(POST \/v1\/token: 404 Not Found\)\.$/,
+      /^The service does not support OIDC token exchange\. It needs the input `token`: .* \(POST \/v1\/token: 404 Not Found\)\.$/,
     ],
     [
       'has only GET there',
       problem(405, { title: 'Method Not Allowed' }, { allow: 'GET' }),
-      /^The service knows no identities of jobs\. It needs the input `token`: .* \(POST \/v1\/token: 405 Method Not Allowed\)\.$/,
+      /^The service does not support OIDC token exchange\. It needs the input `token`: .* \(POST \/v1\/token: 405 Method Not Allowed\)\.$/,
     ],
     [
       'is hidden by a gateway',
       page(404),
-      /^The service gives this job no token\. 404 Not Found.* in its place\. If the service does not support OIDC token exchange: It needs the input `token`: .* \(POST \/v1\/token: 404 Not Found, 2 attempts\)\.$/,
+      /^The service did not issue a token to this job\. 404 Not Found.* in its place\. If the service does not support OIDC token exchange: It needs the input `token`: .* \(POST \/v1\/token: 404 Not Found, 2 attempts\)\.$/,
     ],
     [
       'takes identities for nothing',
       json(200, {}),
-      /^The service gives this job no token\. The answer cannot be used: there is no token in it\. Check .* \(POST \/v1\/token: 200 OK, 2 attempts\)\.$/,
+      /^The service did not issue a token to this job\. The answer cannot be used: there is no token in it\. Check .* \(POST \/v1\/token: 200 OK, 2 attempts\)\.$/,
     ],
   ])('because a service %s is told so', async (_, response, reason) => {
     const server = await startOtherServer(response);

@@ -57,7 +57,7 @@ describe.each(forms(mannersOfGranting, 0, 2))(
       ]);
     });
 
-    test('and is somebody else’s by now is left alone by an unlock, which fails', async () => {
+    test('unlock fails, and leaves the path to its new holder', async () => {
       const place = await shipped.workspace();
       const clock = await place.clock();
       await place.proxy(manner);
@@ -69,7 +69,7 @@ describe.each(forms(mannersOfGranting, 0, 2))(
       const unlock = await job.run(unlocking({ locks: outputs['locks'] ?? '' }));
       expect(unlock.outputs['released']).toBe('[]');
       // By the output alone, without the ledger, only what the service has told of its lock can show that it is lost.
-      if (manner.saysNothing) expect(unlock.annotations[0]?.message).toContain('it is left alone');
+      if (manner.saysNothing) expect(unlock.annotations[0]?.message).toContain('was left alone');
       else expect(unlock).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost' } });
       expect(await place.locks()).toEqual([theirs]);
     });
@@ -151,7 +151,7 @@ test('where nothing tells a lock from another, one within its lifetime is releas
   expect(within).toMatchObject({ conclusion: 'success', annotations: [] });
   expect(past).toMatchObject({
     conclusion: 'success',
-    annotations: [{ level: 'warning', message: expect.stringContaining('what is there now has been left alone') }],
+    annotations: [{ level: 'warning', message: expect.stringContaining('the current lock was left alone') }],
   });
   expect(proxy.passed.filter(isReleasing).map(({ path }) => path)).toEqual(['b']);
   expect(await place.locks()).toEqual([theirs]);

@@ -88,7 +88,7 @@ describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }
     await job.run(locking('long', { ttl: '30m' }));
     const posts = await job.post();
     expect(posts.flatMap(({ annotations }) => annotations)).toMatchObject([
-      { level: 'warning', message: expect.stringContaining('has been left alone') },
+      { level: 'warning', message: expect.stringContaining('the current lock was left alone') },
     ]);
     expect(await stage.locks()).toEqual([theirs]);
   });

@@ -204,9 +204,7 @@ describe('lock, over HTTP', () => {
     const environment = { ...environmentOf('admin'), WORKSPACE_BASE_URL: earlier.baseUrl };
     const refused = await runMain(['lock', ...release], environment);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain(
-      'The lock on a was not released: this service is of an earlier version, which takes no reason.',
-    );
+    expect(refused.stderr).toContain('The lock on a was not released: the service is too old to accept a reason.');
   });
 
   test('releases the lock that it has seen, and none that is taken after it, even by force', async () => {
@@ -264,7 +262,7 @@ describe('lock, over HTTP', () => {
   test('tells what the service says when it does not know the token', async () => {
     const environment = { ...environmentOf('ada'), WORKSPACE_TOKEN: `wsa_${'x'.repeat(43)}` };
     const { code, stderr } = await runMain(['lock', 'take', 'a'], environment);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/not known here.*401 Unauthorized/)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/Unknown API token.*401 Unauthorized/)]);
     expect(stderr).not.toContain('xxxx');
   });
 });

@@ -70,7 +70,7 @@ describe('a sentence', () => {
     ],
     ['fences.raised', { fences_raised_by: 1_000_000 }, 'raised the fences of all workspaces'],
     ['audit.removed', { before: '2026-03-01T00:00:00.000Z' }, 'removed the entries before 2026-03-01 00:00:00 UTC'],
-    ['token.exchanged', { owner: 'bot' }, 'proved who it is, and acts for bot'],
+    ['token.exchanged', { owner: 'bot' }, 'authenticated by OIDC as bot'],
     [
       'trust.added',
       { repository: 'octo/game', owner: 'bot' },

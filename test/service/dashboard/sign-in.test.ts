@@ -84,7 +84,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   });
 
   test.each([
-    ['unknown', newTokenSecret(), 'is not known here'],
+    ['unknown', newTokenSecret(), 'Unknown API token'],
     ['malformed', 'wsa_short', 'This is not a token'],
   ])('with a token that is %s is refused, and says why', async (_name, secret, reason) => {
     const visitor = visit(service);

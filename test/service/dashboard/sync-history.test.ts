@@ -98,7 +98,7 @@ describe('a sync', () => {
     expect(bad).not.toContain(' by <bdi>');
   });
 
-  test('names LFS objects that could not be had, and how many more there are', async () => {
+  test('names LFS objects that could not be fetched, and the number of others', async () => {
     const other = await service.workspace();
     const missing = [{ path: '<b>\u202Ehero', oid: 'a'.repeat(64), size: 1, detail: 'The store does not have it.' }];
     const lfs = {
@@ -110,7 +110,7 @@ describe('a sync', () => {
     await insert([{ index: 702, lfs }], other);
     const page = await show(`/${idOf(702)}`, other);
     expect(page).toContain('>1.5 MB<');
-    expect(page).toContain('12 LFS objects could not be had. The next sync asks again.');
+    expect(page).toContain('12 LFS objects could not be fetched. The next sync retries them.');
     expect(page).toContain('&lt;b&gt;\\u{202e}hero: The store does not have it.');
     expect(page).toContain('And 11 others.');
   });

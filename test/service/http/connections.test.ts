@@ -129,7 +129,7 @@ describe('a server among clients that do what they like', () => {
     const many = Array.from({ length: 2_500 }, () => 'a:');
     const headers = [...many, 'Authorization: Bearer nonsense'];
     const response = await requestRaw(server.port, { target: '/v1/workspaces', headers });
-    expect(expectProblem(response, 'unauthorized').detail).toBe('The API token is not known here.');
+    expect(expectProblem(response, 'unauthorized').detail).toBe('Unknown API token.');
   });
 
   test('a path is no longer in the log than it may be', async () => {

@@ -54,7 +54,7 @@ test.each(['', '..', '../'.repeat(22).slice(0, 64), name.oid.toUpperCase(), name
   },
 );
 
-test('what was begun is gone on with, and is an object only when it is whole', async () => {
+test('resumes a partial download, and stores the object only when complete', async () => {
   const { store, folder } = await openStore();
   const first = await store.openPartial(name);
   await first.write(bytes.subarray(0, half));

@@ -194,7 +194,7 @@ describe('places for clones', () => {
     const held = await Promise.all([1, 2, 3].map(() => stalledClone(service, mirror, one.secret)));
     const client = await gitClient();
     expect(await client.refused('clone', '--bare', urlOf(one), 'refused')).toContain(
-      'fatal: remote error: As many clones as the service serves at a time are running. Try again in a minute.',
+      'fatal: remote error: The maximum number of clones is running. Try again in a minute.',
     );
     await client.git('clone', '--quiet', '--bare', urlOf(other), 'of-other');
     expect(await client.git('ls-remote', urlOf(one))).toContain('refs/heads/main');

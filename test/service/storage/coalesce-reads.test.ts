@@ -67,7 +67,7 @@ test('each of many tokens is known as itself, and one that was just revoked is r
     (await Promise.all([...secrets, 'wsa_unknown'].map((secret) => authenticate(storage, secret)))).map(
       (authentication) => (authentication.kind === 'known' ? authentication.bearer.name : authentication.reason),
     );
-  const unknown = 'The API token is not known here.';
+  const unknown = 'Unknown API token.';
   expect(await bearers()).toEqual(['ada', 'bob', 'cyd', 'ada', 'bob', 'cyd', unknown]);
   const bob = made[1]?.token.id ?? '';
   await storage.commit('global', (db) => revokeToken(db, storage.now, bob));

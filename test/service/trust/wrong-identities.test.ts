@@ -97,7 +97,7 @@ describe('an identity that is wrong is refused with one answer, and the log of t
       {
         error: 'invalid_request',
         error_description:
-          'The identity (subject_token) is not accepted: it is not valid, or no trust rule of the service allows it. The log of the service says why.',
+          'The subject_token was rejected: it is invalid, or no trust rule matches it. The log of the service says why.',
       },
     ]);
     expect(response.headers.get('cache-control')).toBe('no-store');

@@ -107,7 +107,7 @@ const scripts: Readonly<Record<Shell, (commands: readonly Command[]) => readonly
 export function completionOf(commands: readonly Command[]): Command {
   const completion: Command = defineCommand({
     name,
-    summary: 'print what makes a shell complete this command',
+    summary: 'print a shell completion script',
     details: [
       'bash: workspace-service completion bash >~/.local/share/bash-completion/completions/workspace-service',
       'zsh: workspace-service completion zsh >~/.zsh/_workspace-service, with that folder in fpath',

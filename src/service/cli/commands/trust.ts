@@ -46,13 +46,8 @@ const flags = {
     parseWorkflow,
   ),
   event: optional('EVENT', 'only jobs of this event', 'default any but those of pull requests', parseEvent),
-  claim: repeated(
-    'NAME=VALUE',
-    'a claim that has to be there with exactly this value; may be given several times',
-    'default none',
-    parseClaim,
-  ),
-  issuer: withDefault('URL', 'whoever signs the identities of the jobs', githubIssuer, parseIssuer),
+  claim: repeated('NAME=VALUE', 'require this claim with exactly this value; repeatable', 'default none', parseClaim),
+  issuer: withDefault('URL', 'the OIDC issuer (`iss`) of the jobs', githubIssuer, parseIssuer),
   scopes: requiredList('LIST', 'what the token may do, separated by commas', parseScope),
   workspaces: list(
     'LIST',
@@ -147,21 +142,19 @@ export const trustList = defineStorageCommand({
 
 export const trustRemove = defineStorageCommand({
   name: 'trust remove',
-  summary: 'no longer trust the jobs that a rule means',
+  summary: 'remove a trust rule',
   details: ['The tokens that jobs have by it end at once. Their locks stay until they are released or expire.'],
   arguments: { id: required('ID', 'the id of the rule', idOf('trust', 'workspace-service trust list')) },
   example: 'trust_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
   async run({ arguments: { id } }, storage) {
     const removed = await storage.commit('global', (db) => removeTrustRule(db, storage.now, operatorActor(), id));
     if (removed === undefined) {
-      throw new CommandError(
-        `There is no trust rule ${id}. The command "workspace-service trust list" shows those that there are.`,
-      );
+      throw new CommandError(`There is no trust rule ${id}. Run "workspace-service trust list" to list the rules.`);
     }
     return {
       document: { removed: id },
       lines: [
-        `Removed ${id}. Jobs of ${removed.repository ?? removed.issuer} get no more tokens by it, and those that they have end now.`,
+        `Removed ${id}. Jobs of ${removed.repository ?? removed.issuer} can no longer get tokens with it, and their current tokens are revoked.`,
       ],
     };
   },

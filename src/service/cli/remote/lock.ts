@@ -20,7 +20,7 @@ export const lockTake = defineRemoteCommand({
   arguments: { paths: rest('PATH', 'a path to lock', (text) => canonicalLockPath(text)) },
   flags: {
     ttl: withDefault('DURATION', 'how long the locks last, unless they are released before', '1h', parseTtl),
-    note: optional('TEXT', 'what to tell those who find the path locked', 'default none', parseNote),
+    note: optional('TEXT', 'note for anyone who finds the path locked', 'default none', parseNote),
     wait: optional(
       'DURATION',
       'how long to wait for paths that others hold',

@@ -50,7 +50,7 @@ export async function releaseRemoteLocks(
         return `The lock on ${path} has ended, and the path was left to ${holderText(shown(result.holder ?? lock))}.`;
       case 'failed':
         if (isUnknownReason(result.error)) {
-          return `The lock on ${path} was not released: this service is of an earlier version, which takes no reason. Leave out --reason, or upgrade the service.`;
+          return `The lock on ${path} was not released: the service is too old to accept a reason. Leave out --reason, or upgrade the service.`;
         }
         return result.error.status === 403 && !force
           ? `The lock on ${path} is held by ${holderText(shown(lock))}. It was not released. To release it anyway, add --force; the token needs the scope locks:admin.`

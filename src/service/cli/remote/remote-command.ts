@@ -17,7 +17,7 @@ import { awaitStop } from '../serve/stop-request.ts';
 import { commonFlags } from '../storage-command.ts';
 
 const remoteFlags = {
-  allowHttp: toggle('let the token travel over plain http beyond this machine'),
+  allowHttp: toggle('send the token to other machines over plain http, unencrypted'),
   json: commonFlags.json,
 } as const;
 

@@ -139,7 +139,7 @@ function announce(
 async function warnOfMissingAddress({ settings, storage, log }: Parts, { port }: Service): Promise<void> {
   if (publicUrlOf(settings, port) !== undefined) return;
   const { length: trust_rules } = await listTrustRules(storage);
-  if (trust_rules > 0) log.warn({ trust_rules }, 'trusted jobs get no token without --public-url, for which they ask');
+  if (trust_rules > 0) log.warn({ trust_rules }, 'token exchange is disabled until --public-url is set');
 }
 
 async function serveOn(parts: Parts): Promise<void> {

@@ -53,13 +53,13 @@ export const serveFlags = {
   ),
   allowHookNetwork: list(
     'CIDR',
-    'a private network that webhooks, issuers, and what LFS stores say of addresses, may lead to; can be repeated',
+    'allow webhooks, OIDC issuers and LFS downloads in this private network; repeatable',
     'default none',
     parseCidr,
   ),
   syncTimeout: withDefault(
     'DURATION',
-    'how long a sync may fetch commits, and how long it may then receive nothing of its LFS objects',
+    'time limit for fetching commits, and for LFS downloads that make no progress',
     '30m',
     durationUpTo({ seconds: 7 * 86_400 }, '7d'),
   ),

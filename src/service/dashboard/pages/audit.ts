@@ -222,7 +222,7 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'token.created': tokenMade,
   'token.rotated': tokenRotated,
   'token.revoked': (detail) => html`revoked the token ${named(detail, 'name')}`,
-  'token.exchanged': (detail) => html`proved who it is, and acts for ${named(detail, 'owner')}`,
+  'token.exchanged': (detail) => html`authenticated by OIDC as ${named(detail, 'owner')}`,
   'lock.force-released': forceReleased,
   'hook.registered': (detail) => html`registered ${hook(detail)}`,
   'hook.replaced': (detail) => html`changed ${hook(detail)}`,

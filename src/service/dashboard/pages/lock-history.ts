@@ -132,7 +132,7 @@ export async function* historyFile(
     if (next === undefined) return;
     before = next;
   }
-  yield csvLine(['There is more, and this file is as long as one may be. Narrow the days to get the rest.']);
+  yield csvLine(['This file has reached its maximum length. Narrow the dates to export the rest.']);
 }
 
 export function addLockHistoryPages(app: App, parts: DashboardParts): void {

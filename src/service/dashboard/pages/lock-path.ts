@@ -64,7 +64,7 @@ function waitingTable({ now }: PageCall, waiting: readonly WaitingRequest[]): Ma
       <td data-label="Last refused">${time(last, now)}</td>
     </tr>`,
   );
-  return html`<p class="hint">They were refused this lock in the last minute, or wait for it. The times are up to 20 seconds old.</p>
+  return html`<p class="hint">Requests for this lock that are waiting or were refused in the last minute. Times lag by up to 20 seconds.</p>
     ${htmlTable('cards', ['Who', 'From run', 'Since', 'Last refused'], rows)}`;
 }
 

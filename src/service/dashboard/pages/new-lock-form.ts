@@ -76,7 +76,7 @@ export function newLockForm(call: PageCall, { workspace, typed, problems, refusa
         id: 'path',
         title: titles.path,
         problem: problems.path,
-        hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case counts. The file need not be there yet.`,
+        hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive. The file does not have to exist yet.`,
         control: (aria) =>
           html`<input id="path" name="path" value="${typed.path}" required autofocus autocomplete="off" autocapitalize="none" spellcheck="false"${completion}${aria}>`,
       })}

@@ -201,12 +201,12 @@ export function newTrustForm(call: PageCall, { typed, problems, refusal, workspa
       ${input('owner', 'The locks of such jobs belong to this owner: every token of the same owner can renew and release them. Case counts.', ' required')}
       ${groupOf('scopes', scopeChoices(typed, problems.scopes !== undefined, scopesOfJobs))}
       ${groupOf('workspaces', workspaceChoices(typed, problems.workspaces !== undefined, workspaces, onlyThese))}
-      ${input('issuer', 'Whoever signs the identities. For Enterprise Server, https://HOST/_services/token; for GitLab, its address.', ' required')}
+      ${input('issuer', 'The OIDC issuer (iss). For Enterprise Server, https://HOST/_services/token; for GitLab, its address.', ' required')}
       ${field({
         id: 'claims',
         title: titles.claims,
         problem: problems.claims,
-        hint: 'Further claims that have to be there with exactly this value, one a line, such as project_id=42. For issuers other than GitHub.',
+        hint: 'Other required claims, one NAME=VALUE per line, such as project_id=42. For issuers other than GitHub.',
         control: (aria) =>
           html`<textarea id="claims" name="claims" rows="3" autocomplete="off" spellcheck="false"${aria}>${typed.claims}</textarea>`,
       })}

@@ -70,8 +70,7 @@ function noticeOf({ ended, out, revoked }: Readonly<Record<'ended' | 'out' | 're
 
 const refusedToken = 'This is not a token. A token is wsa_ followed by 43 letters, digits, dashes or underscores.';
 
-const tokenOfRun =
-  'This token is that of a run, and ends within a quarter of an hour. Sign in with a token that was made for you.';
+const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes. Sign in with a token of your own.';
 
 export function addSignInPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;

@@ -52,7 +52,7 @@ function missingText({ missing_objects: count, missing }: Sync): string {
   if (count === 0) return '';
   const others = count - missing.length;
   return [
-    `${plural(count, 'LFS object')} could not be had. The next sync asks again.`,
+    `${plural(count, 'LFS object')} could not be fetched. The next sync retries them.`,
     ...missing.map(({ path, detail }) => `${safeText(path)}: ${safeText(detail)}`),
     ...(others > 0 ? [`And ${plural(others, 'other')}.`] : []),
   ].join('\n');

@@ -92,7 +92,7 @@ export function addTrustPages(app: App, parts: DashboardParts): void {
     const warnings = added === undefined ? [] : warningsOf(added, rules, await workspaceIds());
     const main = html`
       ${notice(added && `Jobs of ${nameOf(added)} are trusted now.`)}
-      ${notice(query.notice === 'removed' ? 'The rule is removed. Jobs get no more tokens by it, and those that they had have ended.' : undefined)}
+      ${notice(query.notice === 'removed' ? 'Rule removed. Its jobs can get no more tokens, and their current tokens are revoked.' : undefined)}
       ${parts.publicUrl() === undefined ? unreachable : ''}
       ${warnings.map((warning) => html`<p class="warning">${userText(warning)}</p>`)}
       ${rules.length === 0 ? nobody : ruleTable(rules, call.now)}`;

@@ -129,7 +129,10 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
       return answers;
     } catch (error) {
       // The client that asks by itself is told what is wrong.
-      log.info({ workspace: workspace.id, err: error }, 'the LFS store was not asked for what the mirror lacks');
+      log.info(
+        { workspace: workspace.id, err: error },
+        'could not query the LFS store for objects missing from the mirror',
+      );
       if (!(error instanceof BatchRefused)) pausedUntil.set(workspace.id, performance.now() + pauseMs);
       return undefined;
     }

@@ -26,7 +26,7 @@ const worthMentioning = 1_024 * 1_024;
 /** A content that is wrong may have been damaged on the way, or while it lay here half finished. */
 const maxWrongContents = 2;
 
-/** So many objects one after the other that could not be had because of the connection: the store is not there. */
+/** So many objects one after the other that could not be fetched because of the connection: the store is not there. */
 const maxFailedInARow = 16;
 
 /** Of a path that is told of. */
@@ -67,7 +67,7 @@ interface Ready {
   readonly offer: Offer & { readonly kind: 'download' };
 }
 
-/** Downloads objects, several at a time, each until it is there or cannot be had. */
+/** Downloads objects, several at a time, each until it is stored or has failed. */
 export async function downloadAll(
   terms: DownloadAllTerms,
   wanted: readonly PointedObject[],

@@ -143,7 +143,7 @@ export async function download(terms: DownloadTerms, offer: Download, object: Ob
       case 'incomplete':
         return { kind: 'trouble', reason: `The store sends only ${offset} of its ${object.size} bytes.` };
       case 'wrong-content':
-        return { kind: 'wrong-content', reason: 'What the store sends is another content than its hash says.' };
+        return { kind: 'wrong-content', reason: 'The downloaded content does not match its hash.' };
     }
   } finally {
     await onDisk(partial.close());

@@ -126,7 +126,7 @@ describe('the objects that a sync fetches', () => {
   });
 });
 
-describe('an object that cannot be had does not fail the sync, and is asked for again', () => {
+describe('an object that cannot be fetched does not fail the sync, and the next one retries it', () => {
   test.each<readonly [string, string, Behaviour]>([
     ['is missing', 'does not have it', status(404)],
     ['is refused', 'the status 403', status(403)],
@@ -265,7 +265,7 @@ describe('a download', () => {
     expect(store.downloads.at(-1)?.headers.range).toBe(`bytes=${half}-`);
   });
 
-  test('whose thread dies fails the sync, which says so, and the next one is as good as ever', async () => {
+  test('fails the sync if the download thread dies, and the next sync succeeds', async () => {
     const { store, fetch } = await oneObject();
     const threads = startedThreads();
     store.behaviour.download = sendingHalf;
