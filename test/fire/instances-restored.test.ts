@@ -108,7 +108,7 @@ test('over kills of instances, a backup and its restore, the history of all lock
   const before = book.grants.size;
   const killsAfter = await race();
 
-  measured('instances that were killed', kills + killsAfter);
+  measured('instances that were killed, before or after the restore', kills + killsAfter);
   measured('locks that were granted before the restore', before);
   measured('locks that were granted after the restore', book.grants.size - before);
   const wrong = notLinearizable(book.operations);

@@ -129,7 +129,7 @@ test('a ttl that is over before all paths are locked fails the step, and nothing
   const result = await job.run(locking(['a', 'z'], { ttl: '10s' }));
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
   expect(result.annotations[0]?.message).toMatch(
-    /^The lock on a ended at .*, before all 2 paths were locked\. Raise `ttl`/,
+    /^The lock on a ended at .*, before all 2 paths were locked\. Increase `ttl`/,
   );
   await job.post();
   expect(await stage.locks()).toEqual([]);

@@ -100,7 +100,7 @@ describe('with a service that knows no idempotency keys', () => {
     const result = await job.run(locking(hero));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', acquired: 'false' } });
     expect(result.log).toMatch(
-      /It is not known whether this step locked Content\/Hero\.uasset.*that lock ends 1h after it was taken/,
+      /It is not known whether this step locked Content\/Hero\.uasset.*the lock expires 1h after it was taken/,
     );
     const lock = await stage.lockOn(hero);
     const [post] = await job.post();

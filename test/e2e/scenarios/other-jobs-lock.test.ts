@@ -55,7 +55,7 @@ test('an unlock of a path that the job did not get is held where nobody tells it
   await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({
     conclusion: 'success',
     outputs: { status: 'held', released: '[]' },
-    annotations: [{ level: 'warning', message: expect.stringContaining('who has one cannot be seen') }],
+    annotations: [{ level: 'warning', message: expect.stringContaining('its holder cannot be determined') }],
   });
   expect(await stage.lockOn(hero)).toEqual(theirs);
 });

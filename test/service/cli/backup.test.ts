@@ -108,7 +108,9 @@ test('a pipe moves everything from one folder to another', async () => {
   expect(stderr).toMatch(/^Wrote the database as of .* to stdout, with schema \d+:\n/);
   expect(JSON.parse(stdout).rows).toMatchObject({ workspaces: 1 });
   const { tokens } = JSON.parse((await runOn(data, 'token', 'list', '--json')).stdout);
-  expect(tokens).toEqual((await json('token', 'list')).tokens);
+  // The service still runs, and may have written the last use after the backup.
+  const withoutUse = (all: readonly object[]) => all.map((token) => ({ ...token, last_used_at: null }));
+  expect(withoutUse(tokens)).toEqual(withoutUse((await json('token', 'list')).tokens));
 });
 
 test('a pipe whose reader has ended and a full disk fail with a sentence', async () => {

@@ -97,7 +97,9 @@ describe('serve', () => {
       const command = start(args);
       await command.printed('listens on ');
       await command.stop();
-      return command.written().stderr.includes('"trust_rules":1,"msg":"trusted jobs get no token without --public-url');
+      return command
+        .written()
+        .stderr.includes('"trust_rules":1,"msg":"token exchange is disabled until --public-url is set');
     };
     expect(await warned()).toBe(false);
     await runMain(['trust', 'add', ...rule], commandEnvironment(folder));

@@ -143,13 +143,13 @@ describe('the file', () => {
     await seedHistory(workspace, 2_500, 'p/');
     const { text } = await reader.get(csvOf(workspace, '?owner=ada'));
     expect(new Set(text.trim().split('\r\n')).size).toBe(1 + 2_500);
-    expect(text).not.toContain('There is more');
+    expect(text).not.toContain('This file has reached its maximum length');
 
     const next = { at: 1, fence: 1, kind: 'acquired' };
     const endless: string[] = [];
     for await (const text of historyFile(async () => ({ changes: [], next }))) endless.push(text);
     expect(endless).toHaveLength(2);
-    expect(endless.at(-1)).toContain('There is more');
+    expect(endless.at(-1)).toContain('This file has reached its maximum length');
   });
 
   test('is broken off, and so known not to be whole, when its token is revoked meanwhile', async () => {

@@ -61,7 +61,7 @@ test('a rule is added and removed with what was typed, and the audit tells of it
   expect(shown).toContain('No job gets a token yet');
 
   const { text } = await visitor.get(`/trust/${rule?.id}/remove`);
-  expect(text).toContain('the tokens that they have end at once');
+  expect(text).toContain('their current tokens are revoked');
   expect((await visitor.submit('/trust', `/trust/${rule?.id}/remove`)).headers.get('location')).toBe(
     '/trust?notice=removed',
   );

@@ -124,7 +124,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
     expect(await findToken(storage.read, storage.now, id)).toBeUndefined();
     const response = await visit(service).post('/sign-in', { token, to: '/' });
     expect([response.status, response.headers.get('set-cookie')]).toEqual([403, null]);
-    expect(response.text).toContain('This token is that of a run, and ends within a quarter of an hour.');
+    expect(response.text).toContain('This token belongs to a CI run and expires within 15 minutes.');
   });
 
   test('are audited by one line for each attempt of the run, with what the token allows and what allowed it', async () => {

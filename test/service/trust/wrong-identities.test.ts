@@ -46,11 +46,15 @@ describe('an identity that is wrong is refused with one answer, and the log of t
     [
       'for another audience',
       () => rule.sign({ aud: 'https://github.com/octo' }),
-      /made out for "https:\/\/github.com\/octo"/,
+      /The audience of the JWT is "https:\/\/github.com\/octo"/,
     ],
-    ['for this and another audience', () => rule.sign({ aud: [audience, 'sts.example.com'] }), /made out for \["https/],
+    [
+      'for this and another audience',
+      () => rule.sign({ aud: [audience, 'sts.example.com'] }),
+      /The audience of the JWT is \["https/,
+    ],
     ['for no audience', () => rule.sign({ aud: undefined }), /The JWT has no claim aud\./],
-    ['for an address below the audience', () => rule.sign({ aud: `${audience}/v1` }), /made out for/],
+    ['for an address below the audience', () => rule.sign({ aud: `${audience}/v1` }), /The audience of the JWT is/],
     ['that is not signed', () => rule.sign({}, { alg: 'none' }), /signed with "none"; only RS256 and ES256/],
     ['signed with the public key as a secret', () => rule.sign({}, { alg: 'HS256' }), /signed with "HS256"/],
     [

@@ -50,6 +50,6 @@ describe.each(realDatabaseKinds)('a service with small quotas of webhooks on $na
     expect(page).toMatch(/class="warning">2 events were dropped for it, the first <time.*and the last\s+<time/);
     await expect.poll(() => metric('workspace_webhook_events_dropped'), patient).toBe(2);
     await expect.poll(() => metric('workspace_webhook_deliveries_waiting_max'), patient).toBe(3);
-    expect(service.log()).toContain('events were dropped for a webhook');
+    expect(service.log()).toContain('webhook queue full: events dropped');
   });
 });

@@ -126,7 +126,7 @@ export function addTrustPages(app: App, parts: DashboardParts): void {
   addPage(app, parts, removal, async (call) => {
     const rule = await addressedRule(call, parts);
     const main = html`
-      <p>Jobs get no more tokens by it, and the tokens that they have end at once: jobs that run now fail, unless they have a token
+      <p>Its jobs can get no more tokens, and their current tokens are revoked: jobs that run now fail, unless they have a token
         in their secrets. Their locks stay until they are released or expire.</p>
       <dl class="facts">
         <dt>Rule</dt><dd>${literal(rule.id)}</dd>

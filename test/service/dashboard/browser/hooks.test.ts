@@ -94,7 +94,7 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
 
   await page.getByRole('link', { name: '/hook?…' }).click();
   await page.getByRole('button', { name: 'Send a test' }).click();
-  await page.getByText('A test is on its way').waitFor();
+  await page.getByText('Test queued').waitFor();
   const test = await receiver.nextDelivery();
   expect(verified(secret, test)).toMatchObject({ type: 'lock.acquired', data: { test: true, workspace } });
   await expectAccessible(page);
@@ -108,7 +108,7 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
   await page.getByLabel('lock.acquired').check();
   await page.getByLabel('lock.expired').check();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The webhook was changed.').waitFor();
+  await page.getByText('Webhook updated.').waitFor();
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('The webhook is paused.').waitFor();
   await lock(workspace, 'while-paused');

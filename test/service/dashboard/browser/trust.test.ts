@@ -41,6 +41,6 @@ test('a workflow is trusted on a phone without JavaScript, by keyboard, and then
   await page.getByRole('heading', { name: 'No longer trust jobs of octo/game?' }).waitFor();
   await expectReadable();
   await page.getByRole('button', { name: 'Remove rule' }).press('Enter');
-  await page.getByText('The rule is removed.').waitFor();
+  await page.getByText('Rule removed.').waitFor();
   await page.getByText('No workflow is trusted yet.').waitFor();
 });

@@ -66,7 +66,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
   test('a test is one attempt at an example of what it asks for, and none while it is paused', async () => {
     const { act, receiver, audited, deliveries } = await hooked();
     receiver.behave({ does: 'answer', status: 500 });
-    expect(await act('/test')).toContain('A test is on its way');
+    expect(await act('/test')).toContain('Test queued');
     const { body } = await receiver.nextDelivery();
     expect(JSON.parse(body)).toMatchObject({
       type: 'lock.acquired',

@@ -130,7 +130,7 @@ describe('an object that cannot be fetched does not fail the sync, and the next 
   test.each<readonly [string, string, Behaviour]>([
     ['is missing', 'does not have it', status(404)],
     ['is refused', 'the status 403', status(403)],
-    ['has another content', 'another content than its hash says', sending(randomBytes(bytes.length))],
+    ['has another content', 'content does not match its hash', sending(randomBytes(bytes.length))],
     ['does not end', 'more than the 200000 bytes', sending(Buffer.concat([bytes, bytes]))],
     ['is too short', 'only 100000 of its 200000 bytes', sending(bytes.subarray(0, half))],
     ['breaks off', 'did not send all of it', breakingOffAt(1_000)],
