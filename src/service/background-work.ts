@@ -45,10 +45,10 @@ interface BackgroundWorkOptions extends Retention {
   onError(error: unknown): void;
 }
 
-/** What one instance does again and again, whether or not anybody asks it for something. */
+/** Periodic work of one instance. */
 export function startBackgroundWork(options: BackgroundWorkOptions): BackgroundWork {
   const { storage, metrics, log, maxRememberedBytes, lastUse, refusedRequests, objectMaintenance, onError } = options;
-  // What an earlier process has left is not known.
+  // The amount left by an earlier process is unknown.
   let rememberedBytes = Number.POSITIVE_INFINITY;
 
   const gauges = createDatabaseGauges(storage, metrics);

@@ -59,7 +59,7 @@ import { createSuggestPaths } from './workspaces/suggest-paths.ts';
 export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
   readonly storage: Storage;
   readonly git: Git;
-  /** Where mirrors and LFS objects are. */
+  /** Folder of the mirrors and LFS objects. */
   readonly dataFolder: string;
   /** The operator's. */
   readonly environment: NodeJS.ProcessEnv;
@@ -81,7 +81,7 @@ export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
   readonly parallelClones: number;
   readonly mirrorLimits?: Partial<MirrorLimits>;
   readonly freeDisk: FreeDisk;
-  /** Of answers to requests with an Idempotency-Key, in all. */
+  /** Limit for all remembered responses to requests with an Idempotency-Key. */
   readonly maxRememberedBytes: number;
   readonly rateLimit: RateLimit;
   readonly trustedProxies: readonly Cidr[];
@@ -226,7 +226,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     listBranches: createListBranches(storage, remotes),
     remoteMemory,
     remotes,
-    // What stays behind is removed at the next start.
+    // Remaining files are removed at the next start.
     removeFiles: async (workspace: string) =>
       void (await Promise.allSettled([git.forget(workspace), removeObjects(options.dataFolder, workspace)])),
     suggestPaths: createSuggestPaths({ storage, git, remoteMemory }),

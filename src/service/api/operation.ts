@@ -91,7 +91,7 @@ type Responses = Readonly<Record<string, DescribedResponse>>;
 interface Operation<Body, Query> {
   readonly operationId: string;
   readonly summary: string;
-  /** Where the summary is not enough. */
+  /** For operations that the summary does not explain. */
   readonly description?: string;
   readonly method: 'get' | 'post' | 'delete';
   /** With parameters in braces, as OpenAPI writes them. */
@@ -197,7 +197,7 @@ export function addOperation<Body, Query>(api: Api, control: AccessControl, oper
   api.on(method, path, async (c) => {
     const body = parseRequestPart(operation.body, () => c.get('body'));
     const target = c.env.incoming.url ?? '';
-    // What watches over the service may add parameters of its own to addresses that anybody may ask.
+    // Monitoring tools may add query parameters of their own to public endpoints.
     if (operation.access !== 'anyone' && path.startsWith('/v1/')) refuseUnknownParameters(target, queryNames);
     const query = parseRequestPart(operation.query, () => readQuery(target, queryNames));
     return send(c, await operation.handle({ c, body, query }));

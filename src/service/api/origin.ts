@@ -16,7 +16,7 @@ export function refererOrigin(referer: string | undefined): string | null {
   return url.href;
 }
 
-/** What the identity of a run has proven goes before what a request says of itself. */
+/** The verified identity of a run takes precedence over the Referer header. */
 export const runOriginOf = (c: Context<Environment>): string | null =>
   bearerOf(c).run?.origin ?? refererOrigin(c.req.header('referer'));
 

@@ -15,7 +15,7 @@ const tokenSchema = z
   })
   .openapi('Token');
 
-/** Who asks: without it, a client cannot tell its own locks from those of others. */
+/** The caller: without it, a client cannot tell its own locks from those of others. */
 export function addTokenRoute(api: Api, control: AccessControl): void {
   addOperation(api, control, {
     operationId: 'getToken',

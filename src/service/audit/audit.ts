@@ -32,7 +32,7 @@ export type AuditAction = (typeof auditActions)[number];
 
 export const isAuditAction = (text: string): text is AuditAction => auditActions.some((action) => action === text);
 
-/** Who did something, and from where. */
+/** The person or token that acted, and the client's address. */
 export interface Actor {
   readonly name: string;
   /** Null for the operator at the command line. */

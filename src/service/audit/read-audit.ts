@@ -23,14 +23,14 @@ export interface AuditQuery {
 export interface AuditPage {
   /** The newest first. With a workspace, there may be fewer than the limit, or none, before the last page. */
   readonly entries: readonly RecordedEntry[];
-  /** What to go on before; undefined on the last page. */
+  /** Cursor of the next page; undefined on the last one. */
   readonly next: number | undefined;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What somebody has put into the table by hand must not hide all other entries. */
+/** An entry that was put into the table by hand must not hide all others. */
 function detailOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const detail: unknown = JSON.parse(text);

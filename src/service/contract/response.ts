@@ -1,4 +1,4 @@
-/** What a request is answered with. */
+/** A response before it is written. */
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ import type { Environment } from './context.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { RequestScheduler } from './request-scheduler.ts';
 
-/** What a request needs: nothing, any valid token, or a token with a scope. */
+/** Requirement of a request: nothing, any valid token, or a token with a scope. */
 export type Access = 'anyone' | 'any-token' | Scope;
 
 /** RFC 6750 section 3.1: no error is named to a request that brings no token, or a credential of another scheme. */
@@ -18,7 +18,7 @@ export const unauthorized = (detail: string, challenge: string = realm): Refusal
 
 const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}, error="invalid_token"`);
 
-/** What stands where a token does; undefined where there is no such header, or one of another scheme. */
+/** The credential in a Bearer header; undefined without such a header, or for another scheme. */
 export function bearerTokenIn(authorization: string | undefined): string | undefined {
   const [, scheme = '', token = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
   return scheme.toLowerCase() === 'bearer' ? token : undefined;
@@ -36,7 +36,7 @@ export function basicPasswordIn(authorization: string | undefined): string | und
 /** How a request may bring its token. */
 export interface AuthScheme {
   readonly tokenIn: (authorization: string | undefined) => string | undefined;
-  /** What somebody is told who brings none. */
+  /** Advice for a client that sends no credentials. */
   readonly how: string;
 }
 
@@ -104,7 +104,7 @@ export function admitBearer(
   if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
 }
 
-/** Who asks; also for asking a second time, when an answer has taken so long that the token may have been revoked. */
+/** Authenticates a request, again for slow responses: the token may have been revoked meanwhile. */
 export async function authenticateRequest(
   c: Context<Environment>,
   { storage, signIn = byBearer }: Pick<AccessControl, 'storage' | 'signIn'>,
@@ -117,7 +117,7 @@ export async function authenticateRequest(
   return authentication.bearer;
 }
 
-/** What releasing a lock of its own owner costs is known only when it is answered: see rate-limit.ts. */
+/** The cost of releasing one's own lock is known only with the response: see rate-limit.ts. */
 export function requireAccess(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,

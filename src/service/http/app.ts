@@ -14,14 +14,14 @@ import { hasValidHost, routingPath } from './request-target.ts';
 export interface AppParts {
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'requests'>;
-  /** Whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly Cidr[];
 }
 
 /** More than the longest percent-encoded lock path. Clients choose the length of an address, so it is cut. */
 const maxLoggedPath = 4_096;
 
-/** What an error means to the client. The cause of an unforeseen one goes to the log only. */
+/** Response for an error. The cause of an unexpected one goes only to the log. */
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isOrphaned(error)) return new Refusal('not-found', 'The workspace was removed during this request.');
@@ -106,7 +106,7 @@ function refuseInvalidHost(app: App): void {
   });
 }
 
-/** What every request goes through. The first mounted app that knows the address answers it. */
+/** Middleware for every request. The first mounted app that knows the path responds. */
 export function createApp(parts: AppParts, mounted: readonly App[], show: ShowRefusal = sendProblem): App {
   const app: App = new Hono<Environment>({
     // Hono's type does not know that the bindings are those of the Node server.

@@ -7,7 +7,7 @@ export const maxRequestBodyBytes = 1024 * 1024;
 
 export interface BodyLimit {
   readonly maxBytes: number;
-  /** What is limited: the subject of the error's sentence. */
+  /** Name of the limited part: the subject of the error's sentence. */
   readonly what: string;
   /** How long it may take to arrive, if that is less than for any request. */
   readonly maxMs?: number;

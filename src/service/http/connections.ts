@@ -7,7 +7,7 @@ export type OnRequest = (incoming: IncomingMessage, outgoing: ServerResponse) =>
 /** A connection with more waiting requests is not read until some of them are answered. */
 const maxWaiting = 15;
 
-/** What is read in one chunk is parsed in one go. No well-behaved client pipelines so many requests. */
+/** Requests in one chunk are parsed in one go. No well-behaved client pipelines this many. */
 const maxParsed = 128;
 
 interface Connection {

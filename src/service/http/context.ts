@@ -9,7 +9,7 @@ import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { type FoundWorkspace, findVisibleWorkspace } from '../workspaces/workspaces.ts';
 import type { ReleaseAdmission } from './rate-limit.ts';
 
-/** What a request carries on its way through the middleware. */
+/** Variables that the middleware sets on a request. */
 export interface Environment {
   Bindings: HttpBindings;
   Variables: {
@@ -18,13 +18,13 @@ export interface Environment {
     clientAddress: string | null;
     /** Set by the access rule of every route but those for anyone. */
     bearer: Bearer;
-    /** Of a request to release a lock. */
+    /** Set for requests that release a lock. */
     releaseAdmission: ReleaseAdmission;
     /** Spent waiting because the client asked for it: see locks/waiters.ts. */
     waitedMs: number;
     /** The body exactly as it was sent. */
     bodyText: string;
-    /** What the body says in JSON, not yet examined. */
+    /** Parsed JSON of the body, not validated yet. */
     body: unknown;
     /** Headers that every answer to this request gets. */
     answerHeaders: Readonly<Record<string, string>>;
@@ -36,10 +36,10 @@ export type App = Hono<Environment>;
 /** The token of a request that an access rule has let through. */
 export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
 
-/** Where a request comes from, for the audit, the log and limits by address. */
+/** Address of the client, for the audit, the log and limits by address. */
 export const addressOf = (c: Context<Environment>): string | null => c.get('clientAddress');
 
-/** Who asks, for the audit. */
+/** The caller, for the audit. */
 export const actorOf = (c: Context<Environment>): Actor => ({
   name: bearerOf(c).name,
   tokenId: bearerOf(c).id,

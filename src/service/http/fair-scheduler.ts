@@ -1,7 +1,7 @@
-/** What the requests may cost that are begun in one turn of the event loop: about as much as one flush to disk. */
+/** Budget of requests started in one turn of the event loop: about the cost of one flush to disk. */
 export const maxMsPerTurn = 4;
 
-/** What a request is taken to cost of whose key nothing is known; and the least, beside which a turn itself counts. */
+/** Assumed cost of a request with an unknown key, and the minimum cost of any. */
 export const defaultMs = 1;
 const minMs = 0.25;
 
@@ -17,7 +17,7 @@ const maxTurnsForConnections = 32;
  */
 export const turnsBetweenCostly = 4;
 
-/** What one request has cost says something about the next one of its key, and not all. */
+/** Weight of the last cost of a key in the estimate of its next one. */
 const weightOfLatest = 1 / 4;
 
 /** Maximum number of keys whose cost is remembered. */
@@ -49,7 +49,7 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
   const costs = new Map<string, number>();
   /** By key, how often others go first. */
   const debts = new Map<string, number>();
-  /** What may still be begun in this turn. */
+  /** Remaining budget of this turn. */
   let room = maxMsPerTurn;
   let isIdle = true;
   let turnsUntilCostly = 0;
@@ -64,7 +64,7 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
       debts.set(key, debt - defaultMs);
       return true;
     }
-    // What is left is less than a turn, unless nobody else was there to go first.
+    // The remaining budget is less than a turn, unless no other request went first.
     const debtAfter = Math.min(debt, defaultMs) + costOf(key) - defaultMs;
     if (debtAfter > 0) debts.set(key, debtAfter);
     else debts.delete(key);

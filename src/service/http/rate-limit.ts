@@ -32,7 +32,7 @@ interface Bucket {
   unsettled: number;
 }
 
-/** What rounding may take from a token: who has waited as long as Retry-After said is let in. */
+/** Tolerance for rounding: a client that waited for Retry-After is admitted. */
 const rounding = 1e-9;
 
 /** A full bucket says nothing that a new one does not, so buckets that have filled up again are dropped. */

@@ -38,7 +38,7 @@ export interface RequestTurnsOptions {
   readonly turns?: FairScheduler;
 }
 
-/** Of tokens and sessions that have sent something lately. */
+/** Keys of tokens and sessions that sent a request recently. */
 const maxKnown = 10_000;
 
 /**

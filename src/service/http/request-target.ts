@@ -46,7 +46,7 @@ export function hasValidHost({ headersDistinct, httpVersion }: IncomingMessage):
   return hosts.length === 1 && authority.test(host);
 }
 
-/** What tells of a proxy, which may have been asked by TLS and by another name. */
+/** Headers of a proxy, which may have been reached by TLS and under another name. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'via'];
 
 /**

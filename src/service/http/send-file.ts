@@ -12,7 +12,7 @@ const chunkBytes = 64 * 1_024;
 /** A client that takes no chunk for so long keeps others from theirs. */
 const defaultMaxMsPerChunk = 60_000;
 
-/** What is read at the same time is sent one right after the other, and requests for locks wait meanwhile. */
+/** Chunks read at the same time are sent one right after the other, and requests for locks wait meanwhile. */
 const inTurn = limitParallel({ max: 4 });
 
 export interface FileResponse {

@@ -36,7 +36,7 @@ const defaultTimeouts: ServerTimeouts = {
   keepAliveMs: 65_000,
 };
 
-/** What happens outside of requests and answers. */
+/** Callbacks for events outside of requests and responses. */
 export interface ServerEvents {
   onUnreadable(unreadable: Unreadable): void;
   /** A new connection was closed because there were too many. */
@@ -48,7 +48,7 @@ export interface ServerEvents {
 const nobody = (): void => undefined;
 const unheard: ServerEvents = { onUnreadable: nobody, onDropped: nobody, onError: nobody };
 
-/** What asks only whether the process lives waits for nobody. */
+/** Liveness probes are never queued. */
 const withoutTurn = '/healthz';
 
 export interface ServerOptions {

@@ -14,7 +14,7 @@ const wrong = (name: string, detail: string): Refusal => invalid({ pointer: `#/$
 
 const maxNameLength = 100;
 
-/** Whoever misspells a filter would otherwise get the list of everything. Names that are empty say nothing. */
+/** A misspelled filter would otherwise return the complete list. Empty names are ignored. */
 export function refuseUnknownParameters(requestTarget: string, names: readonly string[]): void {
   const [, query = ''] = /\?([^#]*)/.exec(requestTarget) ?? [];
   for (const parameter of query.split('&')) {

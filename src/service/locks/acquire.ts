@@ -38,7 +38,7 @@ const texts = ['id', 'type', 'token_id', 'owner', 'origin', 'note', 'noted_lock_
 
 const columns = [...texts, 'fence', 'acquired_at', 'expires_at'] as const;
 
-// What Object.fromEntries() makes has forgotten the names.
+// Object.fromEntries() loses the types of the names.
 const excluded = Object.fromEntries(columns.map((name) => [name, sql<never>`excluded.${sql.ref(name)}`])) as Readonly<
   Record<(typeof columns)[number], RawBuilder<never>>
 >;
@@ -84,7 +84,7 @@ function newLockId(): string {
 interface FreePlace {
   readonly request: AcquireRequest;
   readonly index: number;
-  /** Of the lock that is to be. */
+  /** Id of the new lock. */
   readonly id: string;
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 
-/** Where a workspace begins that has given out none: see the migration. */
+/** First fence of a workspace without any: see the migration. */
 const beginning = sql<number>`(select value from fences where workspace_id = '')`;
 
 const raiseFences = batchQuery((db, members) =>

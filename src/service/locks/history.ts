@@ -8,7 +8,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { acquiredEvent, expiredEvent, releasedEvent } from './lock-events.ts';
 import { type LockRow, noteOf } from './lock-row.ts';
 
-/** What the history tells of. Renewals are left out: a lock has as many of them as its job has time. */
+/** Kinds of changes in the history. Renewals are not recorded: a long job has many of them. */
 export const lockChangeKinds = ['acquired', 'released', 'force-released', 'expired'] as const;
 
 export type LockChangeKind = (typeof lockChangeKinds)[number];

@@ -96,7 +96,7 @@ export async function foremostLocks(
     .execute();
 }
 
-/** Those of a workspace that have these ids and are held, by path. */
+/** Active locks of a workspace with these ids, by path. */
 export async function locksWithIds(
   storage: Storage,
   workspace: string,
@@ -106,7 +106,7 @@ export async function locksWithIds(
   return rows.map((row) => ({ lock: lockOf(row), tokenId: row.token_id }));
 }
 
-/** What a bearer may renew and release in all workspaces that it may see, by workspace and path. */
+/** Locks that a bearer may renew and release, in all workspaces that it may see, by workspace and path. */
 export function ownLocks({ read, now }: Storage, bearer: Bearer, limit: number): Promise<LockRow[]> {
   const { id, name, owner, workspaces } = bearer;
   return (

@@ -5,7 +5,7 @@ import type { Database, Now } from '../storage/storage.ts';
 export interface LockQuotas {
   /** In a workspace. */
   readonly maxLocks: number;
-  /** Of one owner in a workspace. */
+  /** Limit for one owner in a workspace. */
   readonly maxLocksPerOwner: number;
 }
 
@@ -83,7 +83,7 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
 
     async function counted(workspace: string): Promise<Known> {
       const known = await count(db, now, workspace, clock());
-      // Those that were admitted a moment ago are not in the table yet.
+      // Locks admitted a moment ago are not in the table yet.
       for (const each of admitted) if (each.workspace === workspace) take(known, each.owner);
       workspaces.set(workspace, known);
       return known;

@@ -8,7 +8,7 @@ export type LockRow = Selectable<Tables['locks']>;
 // A newer version of the service may have stored a type that this one does not know.
 const typeOf = (text: string): LockType => lockTypes.find((type) => type === text) ?? 'exclusive';
 
-/** What an earlier version took over is another lock, and still has the note of the one before. */
+/** An earlier version may have written a new lock into the row, and left the note of the one before. */
 export const noteOf = ({ id, note, noted_lock_id }: LockRow): string | null => (noted_lock_id === id ? note : null);
 
 export const lockOf = (row: LockRow): Lock => ({

@@ -12,11 +12,11 @@ export interface RecordedLockChange {
   readonly kind: LockChangeKind | (string & {});
   readonly path: string;
   readonly lock_id: string;
-  /** Whose lock it was. */
+  /** Owner of the lock. */
   readonly owner: string;
   readonly origin: string | null;
   readonly note: string | null;
-  /** Who released it. */
+  /** Name of the token that released it. */
   readonly ended_by: string | null;
 }
 
@@ -40,7 +40,7 @@ export interface HistoryQuery {
 export interface HistoryPage {
   /** The newest first. */
   readonly changes: readonly RecordedLockChange[];
-  /** What to go on before; undefined on the last page. There may be one after a page with few changes, or with none. */
+  /** Cursor of the next page; undefined on the last one. A page with few or no changes is not always the last. */
   readonly next: HistoryPosition | undefined;
 }
 

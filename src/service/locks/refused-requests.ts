@@ -6,7 +6,7 @@ import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { LockPlace } from './find.ts';
 
-/** Who was refused a lock, for those who look at a path: kept in memory, and written now and then for all instances. */
+/** Refused requests for locks, for the page of a path: kept in memory, and written periodically for all instances. */
 
 export interface RefusedRequest {
   readonly workspace: string;
@@ -28,7 +28,7 @@ export interface RefusedRequests {
   note(request: RefusedRequest): void;
   /** Writes what is new; on failure, keeps it for the next time. */
   write(): Promise<void>;
-  /** Who was refused the lock on a path in the last minute, those that wait longest first. */
+  /** Clients whose requests for the path were refused in the last minute, the longest waiting first. */
   ofPath(place: LockPlace): Promise<readonly WaitingRequest[]>;
 }
 
@@ -43,7 +43,7 @@ export interface RefusedRequestsOptions {
 }
 
 const shownForMs = 60_000;
-/** What is refused all the time is written no more often than this. */
+/** Minimum time between two writes of the same refused request. */
 const writtenAgainMs = 15_000;
 /** So many of an instance are known at a time; more are not noted. Each becomes at most one row in a minute. */
 const maxNoted = 1_000;

@@ -9,7 +9,7 @@ import { type LockChange, recordLockChanges } from './history.ts';
 import type { IdMatch } from './id-match.ts';
 import { lockOf } from './lock-row.ts';
 
-/** Who asks: a token, or the operator at the command line. */
+/** The caller: a token, or the operator at the command line. */
 export interface Releaser extends Actor {
   /** Null for the operator, who owns no lock. */
   readonly owner: string | null;

@@ -8,7 +8,7 @@ import type { LiveLock } from './list.ts';
 /** Every push of its owner renews a lock: most of them come when there is no need to write anything yet. */
 const renewedBelow = 0.9;
 
-/** Of a lock that was taken at a desk. A job renews its own, and says for how long. */
+/** For locks of Git LFS users. Jobs renew their own locks, and name the ttl. */
 export const isLfsRenewalDue = ({ id, desk_id, remainingMs }: LiveLock, ttl: Ttl): boolean =>
   desk_id === id && remainingMs < renewedBelow * milliseconds(ttl);
 

@@ -1,7 +1,7 @@
 import { maxTimerMs } from '../../interface/timers.ts';
 import type { LockPlace, StoredLock } from './find.ts';
 
-/** Those who wait for a path that somebody holds. */
+/** Clients that wait for a locked path. */
 
 export interface WaitRequest extends LockPlace {
   readonly tokenId: string;
@@ -28,13 +28,13 @@ export interface LockWaiters {
   released(lock: ReleasedLock): void;
   /** A lock was renewed: it may end sooner than before. */
   renewed(place: LockPlace): void;
-  /** Those that wait for a path of which somebody has the lock. */
+  /** Waiting clients of locked paths. */
   waiting(): readonly WaitRequest[];
   stop(): void;
 }
 
 export interface LockWaitersOptions {
-  /** Those who wait for paths with the same key wait for the same lock. */
+  /** Clients that wait for paths with the same key wait for the same lock. */
   readonly keyOfPath?: (path: string) => string;
   /** Rejected when the database does not answer. */
   readonly find: (place: LockPlace) => Promise<Pick<StoredLock, 'id' | 'live' | 'remainingMs'> | undefined>;
@@ -67,7 +67,7 @@ interface Waiter {
   end(outcome: WaitOutcome): void;
 }
 
-/** Of one path. It is there for as long as anybody waits. */
+/** Waiting clients of one path. Removed with the last of them. */
 interface Queue {
   readonly place: LockPlace;
   /** In the order in which they came; those of an owner who was told and did nothing, later. */
@@ -187,7 +187,7 @@ export function createLockWaiters({
 
   function released(lock: ReleasedLock): void {
     const queue = queues.get(keyOf(lock));
-    // What was seen already is no news, though it be told again.
+    // An update that was seen already is dropped.
     if (queue === undefined || queue.endedId === lock.id) return;
     queue.endedId = lock.id;
     queue.heldId = undefined;
@@ -241,7 +241,7 @@ export function createLockWaiters({
     };
     queue.waiters.add(waiter);
     gone.addEventListener('abort', leave, { once: true });
-    // Those who come later know what the first has found, and hear what happens.
+    // Later clients share the result of the first, and are notified of changes.
     if (queue.waiters.size === 1) void look(queue);
   }
 

@@ -2,9 +2,9 @@ import type { Storage } from '../storage/storage.ts';
 import { type ActiveLock, heldLocks, lockSignature } from './list.ts';
 
 export type LockUpdate =
-  /** What there is: comes first. */
+  /** The active locks, sent first. */
   | { readonly kind: 'all'; readonly locks: readonly ActiveLock[] }
-  /** What was taken or renewed since, and the paths that are free. */
+  /** Locks acquired or renewed since then, and paths that are free. */
   | { readonly kind: 'changed'; readonly locks: readonly ActiveLock[]; readonly free: readonly string[] };
 
 export interface LockWatchOptions {
@@ -26,7 +26,7 @@ const restPerWork = 4;
 const shortestRestMs = 50;
 const maxRestMs = 600;
 
-/** What is held now at paths where something has changed; null where nothing is. */
+/** Active locks on paths with changes; null for a free path. */
 type LockChanges = ReadonlyMap<string, ActiveLock | null>;
 
 const none: ReadonlyMap<string, ActiveLock> = new Map();

@@ -11,13 +11,13 @@ export interface MirrorLimits {
   readonly checkTokenEveryMs: number;
   /** How long a client may take for a piece of 64 KB. */
   readonly maxMsPerPiece: number;
-  /** What a client must take in this time while others wait for its place. */
+  /** Minimum amount that a client must receive in this time while others wait for its place. */
   readonly minPaceIfWaitedFor: { readonly bytes: number; readonly forMs: number };
   /** How long its request may take to arrive. */
   readonly maxMsPerRequest: number;
   /** Less than the minute in which proxies, and this service, give up a connection that is silent. */
   readonly maxWaitMs: number;
-  /** Of requests that arrive, wait and are answered. */
+  /** Limit for all requests that are arriving, waiting or being served. */
   readonly maxRequestBytes: number;
 }
 
@@ -57,7 +57,7 @@ export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes 
   return {
     quick: placesOf(quickOnes),
     clones: placesOf(parallelClones),
-    /** What `take` counts is held until the work ends. */
+    /** `take` holds the place until the work ends. */
     async holding<T>(owner: string, work: (take: (bytes: number) => void) => Promise<T>): Promise<T> {
       let held = 0;
       function take(bytes: number): void {

@@ -65,7 +65,7 @@ async function inPieces<T>(work: Iterator<void, T>, onPiece: (ms: number) => voi
   }
 }
 
-/** Of what a client may say there, only the version reaches git. */
+/** Only the version of the protocol header is passed to git. */
 export function protocolOf({ headers }: IncomingMessage): GitProtocol {
   const { 'git-protocol': asked = '' } = headers;
   const [, version] = /(?:^|:)version=([12])(?:$|:)/.exec(String(asked)) ?? [];

@@ -45,7 +45,7 @@ function outcomeOf({ kind }: GitError, response: OutputResponse): GitOutcomeLabe
   }
 }
 
-/** What the client is told: what git says about this machine goes to the log alone. */
+/** Response to the client: messages of git about this machine go only to the log. */
 function messageOf({ kind, message }: GitError, requestId: string): string {
   switch (kind) {
     case 'not-published':
@@ -116,7 +116,7 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
     async function run(): Promise<void> {
       if (response.gone.aborted) throw new GitError('aborted', 'The client has left.');
       metrics.gitServing.inc();
-      // Where the database does not answer, it is asked again.
+      // Retried if the database does not respond.
       const stopChecking = repeat(limits.checkTokenEveryMs, endIfRevoked, () => undefined);
       const stopWatching = repeat(limits.minPaceIfWaitedFor.forMs, endIfOthersAreFaster, () => undefined);
       try {

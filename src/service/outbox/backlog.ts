@@ -115,7 +115,7 @@ export function createBacklogWatch({ read }: Storage, metrics: Metrics, log: Log
       .execute();
     metrics.droppedEvents.set(dropping.reduce((sum, { dropped }) => sum + dropped, 0));
     for (const { hook, workspace, dropped } of dropping) {
-      // What was dropped before this instance was started has been told.
+      // Events dropped before this instance started have been logged already.
       const events = dropped - (known === undefined ? dropped : (known.get(hook) ?? 0));
       if (events <= 0) continue;
       const about = { hook, workspace, events };

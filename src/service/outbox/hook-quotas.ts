@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Storage } from '../storage/storage.ts';
 
-/** What one guest may use of what all share. */
+/** Limits of one tenant. */
 export interface HookQuotas {
-  /** Of a workspace. */
+  /** Maximum number of webhooks of a workspace. */
   readonly maxHooks: number;
   /** Deliveries that wait for one hook. Events beyond that are dropped for it. */
   readonly maxWaitingDeliveries: number;

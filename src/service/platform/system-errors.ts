@@ -1,4 +1,4 @@
-/** What a system call failed with, to complete a sentence: by the codes of errno(3) and getaddrinfo(3). */
+/** Reasons of failed system calls, to complete a sentence: codes of errno(3) and getaddrinfo(3). */
 const texts: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read and write it',
   EPERM: 'this user may not read and write it',

@@ -5,7 +5,7 @@ export interface ParallelLimit {
   /** Without it, work waits for as long as it takes. */
   readonly patience?: {
     readonly maxWaitMs: number;
-    /** What is thrown where no place came free in time. */
+    /** Error if no place became free in time. */
     readonly busy: () => Error;
   };
 }
@@ -22,9 +22,9 @@ interface Key {
  * among equals to the one that has waited longest for its turn. The number of those that wait costs nothing.
  */
 export function limitParallel({ max, maxPerKey = max, patience }: ParallelLimit) {
-  /** Those with running or waiting work. */
+  /** Keys with running or waiting work. */
   const keys = new Map<string, Key>();
-  /** Those with waiting work, by the number of running pieces, in the order in which they came to have that number. */
+  /** Keys with waiting work, by number of running pieces, in the order in which they reached that number. */
   const levels: Set<Key>[] = [];
   let total = 0;
 

@@ -3,7 +3,7 @@ export interface ThrottleOptions {
   readonly everyMs: number;
 }
 
-/** What passes knows how many before it did not, since the last that did. */
+/** A call that passes gets the number of calls suppressed since the last one. */
 export type Throttled = { readonly passes: true; readonly skipped: number } | { readonly passes: false };
 
 /** For events that others can cause at will: lets at most `max` pass in each interval, and counts the rest. */

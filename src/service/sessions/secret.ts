@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { sameHash } from '../tokens/secret.ts';
 
-/** What the forms of a session carry: only its own pages know it, and it does not tell the secret of the cookie. */
+/** Form token of a session: only its own pages know it, and it does not reveal the cookie. */
 export const formToken = (sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update('form').digest('base64url');
 

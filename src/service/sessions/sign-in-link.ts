@@ -30,7 +30,7 @@ async function addLink(db: Database, now: Now): Promise<string> {
   return secret;
 }
 
-/** What lets the operator in as administrator, once, at each start of a service that nobody administers yet. */
+/** A one-time link that signs the operator in as administrator, at each start without an administrator. */
 export const offerSignInLink = ({ commit, now }: Storage): Promise<string | undefined> =>
   commit('global', async (db) => ((await isAdministered(db)) ? undefined : addLink(db, now)));
 

@@ -8,7 +8,7 @@ interface MemberRow {
   readonly value: string;
 }
 
-/** What stands for the list and its length while a query is built. No list is such a text. */
+/** Placeholders for the list and its length while a query is built. No list has this text. */
 const [anyList, anyLength] = ['(list)', '(length)'];
 
 /**

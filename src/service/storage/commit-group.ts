@@ -92,7 +92,7 @@ function nextGroup({ waiting }: Queue): readonly Unit[] {
   return waiting.splice(0, units);
 }
 
-/** What arrives together shares one flush. */
+/** Changes that arrive together share one flush. */
 async function gather({ waiting }: Queue, enoughQuiet: number): Promise<void> {
   let quiet = 0;
   for (let turn = 0; turn < maxGatheringTurns && quiet < enoughQuiet; turn += 1) {
@@ -109,7 +109,7 @@ export function groupCommits(
   db: Kysely<Tables>,
   { queueOf, maxParallel, begin, onCommit }: CommitGroupOptions,
 ): Pick<Storage, 'commit' | 'batchCommits'> {
-  /** Those in which something waits or is under way. */
+  /** Queues with waiting or running changes. */
   const queues = new Map<string, Queue>();
   /** Idle queues with pending changes, oldest first. */
   const ready: Queue[] = [];
@@ -127,7 +127,7 @@ export function groupCommits(
       const changes = changesIn(group);
       lastGroupSize = changes;
       const settle: (() => void)[] = [];
-      // What is alone in its transaction is undone with it.
+      // A change that is alone in its transaction is rolled back with it.
       for (const unit of group) {
         settle.push(await (changes === 1 ? run(transaction, unit) : runInSavepoint(transaction, unit)));
       }

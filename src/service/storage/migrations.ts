@@ -18,7 +18,7 @@ interface Spelling {
   readonly insertAtEnd: (table: string) => readonly string[];
 }
 
-/** What the two databases spell differently. Paths are compared byte by byte on both. */
+/** SQL that differs between the two databases. Both compare paths byte by byte. */
 const spelling: Readonly<Record<Dialect, Spelling>> = {
   sqlite: {
     byteOrder: '',

@@ -21,7 +21,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
   let connection: Promise<pg.Client> | undefined;
   let unsent: string[] = [];
   let sending: Promise<void> | undefined;
-  /** What has been sent to oneself and not been heard yet. */
+  /** Messages sent to itself that have not arrived yet. */
   let unheardProof: { readonly text: string; readonly sentAt: number } | undefined;
   let upkeep: NodeJS.Timeout | undefined;
   let closed = false;
@@ -69,7 +69,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
         forget();
         if (!closed && listeners.size > 0) keepUpIn(retryMs);
       });
-      // Of what was sent before it listened it has heard nothing.
+      // Messages sent before it listened did not arrive.
       tell(undefined);
     }, forget);
     return opening;
@@ -114,7 +114,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
         const text = 'select pg_notify($1, value) from json_array_elements_text($2)';
         await client.query(text, [channel, JSON.stringify(messages)]);
       } catch {
-        // Whoever waits finds it out otherwise, though later.
+        // Waiting clients then find out by themselves, though later.
       }
     }
     sending = undefined;

@@ -25,7 +25,7 @@ const readable = (value: unknown): unknown =>
     ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(value, Number.MAX_SAFE_INTEGER))
     : value;
 
-/** What Kysely's SQLite dialect asks of a driver, on top of Node's own. */
+/** Interface that Kysely's SQLite dialect requires of a driver, on top of node:sqlite. */
 function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
   const cache = new Map<string, SqliteStatement>();
 
@@ -79,7 +79,7 @@ const lookEveryMs = 100;
 function broadcastOf(writing: DatabaseSync): Broadcast {
   const statement = writing.prepare('pragma data_version');
 
-  /** What cannot be read now, as on a disk that fails, is read the next time. */
+  /** If it cannot be read now, as on a failing disk, the next attempt reads it. */
   function versionAfter(known: unknown): unknown {
     try {
       return statement.get()?.['data_version'];

@@ -5,7 +5,7 @@ export interface Tables {
   readonly tokens: {
     id: string;
     name: string;
-    /** Whose its locks are. Null: its name, where an earlier version created it. */
+    /** Owner of its locks. Null if an earlier version created the token: then its name. */
     owner: string | null;
     /** The id of the token that took over when this one was rotated. */
     replaced_by: string | null;
@@ -18,7 +18,7 @@ export interface Tables {
     revoked_at: number | null;
     /** Approximate time of last use: written periodically, not on each request. */
     last_used_at: number | null;
-    /** Of a token that was exchanged for the identity of a job: the same for all tokens of the run. Null for any other. */
+    /** Run of an exchanged token: the same for all tokens of the run. Null for other tokens. */
     run_id: string | null;
     /** The address of the run, as its identity proves it. */
     run_origin: string | null;
@@ -42,14 +42,14 @@ export interface Tables {
     workspaces: string | null;
     created_at: number;
   };
-  /** Of people who have signed in to the dashboard: each goes as far as its token. */
+  /** Dashboard sessions: each has the permissions of its token. */
   readonly sessions: {
     hash: string;
     token_id: string;
     created_at: number;
     expires_at: number;
   };
-  /** What the first start of the service prints for the operator to sign in with, once. */
+  /** One-time sign-in links, such as the one that the first start prints for the operator. */
   readonly sign_in_links: {
     hash: string;
     created_at: number;
@@ -63,7 +63,7 @@ export interface Tables {
     created_at: number;
     /** How long a lock taken at a desk lasts, as the operator wrote it; null for the default. */
     desk_ttl: string | null;
-    /** Where its LFS objects are; null where that follows from the remote. */
+    /** URL of its LFS store; null to derive it from the remote. */
     lfs_url: string | null;
     /** See workspaces/lfs-mode.ts. */
     lfs_mode: string | null;
@@ -97,7 +97,7 @@ export interface Tables {
     lease_until: number | null;
     /** The name of the token that asked for it. */
     requested_by: string | null;
-    /** Of LFS objects. */
+    /** Bytes of LFS objects. */
     received_bytes: Generated<number>;
     /** Null until it is known which objects the mirror lacks. */
     total_bytes: number | null;
@@ -132,19 +132,19 @@ export interface Tables {
     workspace_id: string;
     /** When it happened: a lock that expired is over at the end of its ttl, whenever that was noticed. */
     at: number;
-    /** Of the lock: within a millisecond, the later lock has the higher one. */
+    /** Fence of the lock: within a millisecond, the later lock has the higher one. */
     fence: number;
-    /** Of one lock, `acquired` sorts before all others. */
+    /** For one lock, `acquired` sorts before all others. */
     kind: string;
     path: string;
     lock_id: string;
     owner: string;
     origin: string | null;
     note: string | null;
-    /** Who released it; null for the other kinds. */
+    /** Name of the token that released it; null for the other kinds. */
     ended_by: string | null;
   };
-  /** Who lately wanted a lock that somebody else had, in at most one row for each path and run: see refused-requests.ts. */
+  /** Recent requests for locked paths, at most one row for each path and run: see refused-requests.ts. */
   readonly refused_lock_requests: {
     /** A hash of what tells one from another. */
     key: string;
@@ -199,10 +199,10 @@ export interface Tables {
     workspace_id: string;
     objects: number;
     bytes: number;
-    /** What the heads of synced branches need; null where there was room for all. */
+    /** Bytes that the heads of the synced branches need; null if all fit. */
     needed_bytes: number | null;
   };
-  /** What instances sign with that are one service. */
+  /** Signing keys that all instances of a service share. */
   readonly signing_keys: {
     name: string;
     secret: string;

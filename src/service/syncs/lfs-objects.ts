@@ -3,7 +3,7 @@ import type { BranchName } from '../git/branch-name.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Limits } from '../git/run-git.ts';
 
-/** What a sync does about LFS objects, once it has fetched the commits. */
+/** Handling of LFS objects by a sync, after the commits have been fetched. */
 export interface WantedObjects {
   readonly workspace: string;
   readonly branch: BranchName;
@@ -12,7 +12,7 @@ export interface WantedObjects {
   readonly settings: { readonly lfs_url: string | null; readonly lfs_mode: string | null };
 }
 
-/** Of objects that the mirror lacks. */
+/** Objects missing from the mirror. */
 export interface ObjectCounts {
   readonly objects: number;
   readonly bytes: number;

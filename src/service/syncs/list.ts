@@ -24,7 +24,7 @@ export interface SyncQuery {
 export interface SyncPage {
   /** The newest first, by when they were asked for. */
   readonly syncs: readonly RecordedSync[];
-  /** What to go on before; undefined on the last page. */
+  /** Cursor of the next page; undefined on the last one. */
   readonly next: SyncPosition | undefined;
 }
 

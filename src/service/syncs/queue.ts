@@ -98,7 +98,7 @@ export interface ClaimedSync extends Leased {
   readonly branch: string;
   /** As stored, with its credentials. */
   readonly remote: string;
-  /** What its workspace says about LFS objects. */
+  /** LFS settings of its workspace. */
   readonly lfs: WantedObjects['settings'];
   /** It was begun too often without an end. */
   readonly exhausted: boolean;
@@ -201,7 +201,7 @@ export type SyncEnd =
   | {
       readonly kind: 'succeeded';
       readonly head: string;
-      /** Of git alone. */
+      /** Progress of git alone. */
       readonly receivedObjects: number;
       readonly lfs: FetchedObjects;
     }

@@ -35,7 +35,7 @@ export interface SyncRunParts {
   readonly maintainSoon: (workspace: string) => void;
 }
 
-/** What is written while a sync runs, once there is something to tell. */
+/** Progress, written while a sync runs. */
 type Progress = Partial<Record<'estimated_objects' | 'received_objects' | 'received_bytes' | 'total_bytes', number>>;
 
 interface FetchEvents {

@@ -81,7 +81,7 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
     return { kind: 'ready', estimatedObjects: objects };
   }
 
-  /** What is asked for again where git has nothing new: the LFS objects that the last sync could not get. */
+  /** LFS objects that the last sync could not fetch are retried even if git has nothing new. */
   async function missingOf(workspace: StoredWorkspace, branch: BranchName): Promise<Preparation> {
     const last = await syncsIn(storage.read, workspace.id)
       .where('branch', '=', branch)

@@ -17,7 +17,7 @@ export interface LastSync {
 export interface WorkspaceOverview extends Workspace {
   /** For asking its remote. */
   readonly stored: StoredWorkspace;
-  /** Those that are held now. */
+  /** Number of active locks. */
   readonly locks: number;
   /** The one that was asked for last, whether it has ended or not. */
   readonly lastSync: LastSync | null;

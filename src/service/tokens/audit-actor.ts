@@ -4,7 +4,7 @@ import { looksLikeTokenSecret } from './secret.ts';
 /** Longer than any name, also of the people who use the command. */
 const maxActorLength = 1_024;
 
-/** Whose entries are looked for. The secret of a token is easily taken for its id: it is refused before it can be repeated. */
+/** Name or id of a token. A secret is easily mistaken for an id: it is refused before it can be repeated. */
 export function parseAuditActor(text: string): Parsed<string> {
   if (looksLikeTokenSecret(text)) {
     return refused(

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Storage } from '../storage/storage.ts';
 
-/** What somebody may count on that a token has made. */
+/** Things made with a token that someone may rely on. */
 export interface Dependents {
   /** Held now. They stay when the token is revoked, until they are released or end. */
   readonly locks: number;
   /** Some of them, those that end last. */
   readonly someLocks: readonly { readonly workspace: string; readonly path: string }[];
-  /** Of people who are signed in to the dashboard with it. They end with it. */
+  /** Dashboard sessions of the token. They end with it. */
   readonly sessions: number;
 }
 

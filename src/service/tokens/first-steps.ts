@@ -1,6 +1,6 @@
 import { grants, type Scope } from '../../interface/scopes.ts';
 
-/** Where to try a token. */
+/** Ways to try a token. */
 export interface FirstSteps {
   /** Ends in `/v1`. */
   readonly baseUrl: string;

@@ -6,7 +6,7 @@ import { createTokenAudited } from './audited.ts';
 import { findToken, type Token } from './tokens.ts';
 
 export interface RotationRequest {
-  /** Of the token to rotate, and of the one that takes over. */
+  /** The token to rotate; `newId` is the id of its successor. */
   readonly id: string;
   readonly newId: string;
   /** How long the old secret stays valid, unless the token expires sooner; 0 revokes it at once. */

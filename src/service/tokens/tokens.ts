@@ -9,16 +9,16 @@ import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
 import { newTokenId, newTokenSecret, sameHash, secretHash } from './secret.ts';
 
-/** What a request may do, once its token has been found. */
+/** Permissions of a request, once its token has been found. */
 export interface Bearer {
   readonly id: string;
   readonly name: string;
-  /** Whose its locks are. Case counts. */
+  /** Owner of its locks. Case-sensitive. */
   readonly owner: string;
   readonly scopes: readonly Scope[];
   /** Null: all. */
   readonly workspaces: readonly string[] | null;
-  /** Of a token that was exchanged for the identity of a job: see exchanged.ts. */
+  /** Set if the token was exchanged for the identity of a job: see exchanged.ts. */
   readonly run?: {
     /** The address of the run, where its identity proves one. */
     readonly origin: string | null;
@@ -54,7 +54,7 @@ type Row = Selectable<Tables['tokens']>;
 const scopesOf = (row: Row): Scope[] => (JSON.parse(row.scopes) as string[]).filter(isScope);
 const workspacesOf = (row: Row): string[] | null => JSON.parse(row.workspaces ?? 'null') as string[] | null;
 
-/** What is kept by the id of a token is kept for all tokens of a run: each of its processes has another. */
+/** The id is that of the run, if there is one: its processes have different tokens, and share what is stored by this id. */
 const bearerOf = (row: Row): Bearer => ({
   id: row.run_id ?? row.id,
   name: row.name,
@@ -114,7 +114,7 @@ export async function listTokens({ read, now }: Storage): Promise<Token[]> {
   return (await withNow(read, now).orderBy('created_at').orderBy('id').execute()).map(tokenOf);
 }
 
-/** Those that may renew and release the locks of the owner now, the oldest first. */
+/** Tokens that may renew and release the locks of the owner now, the oldest first. */
 export async function activeTokensOf(db: Database, now: Now, owner: string): Promise<Token[]> {
   const rows = await withNow(db, now)
     .where(sql<boolean>`coalesce(owner, name) = ${owner}`)
@@ -178,7 +178,7 @@ export async function authenticate(storage: Storage, secret: string): Promise<Au
   return checkToken(row);
 }
 
-/** What a stored token lets do at this moment. */
+/** Permissions of a stored token at this moment. */
 export function checkToken(row: Row & { readonly now: number }): Authentication {
   switch (stateOf(row, row.now)) {
     case 'active':

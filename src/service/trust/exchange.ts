@@ -20,7 +20,7 @@ export interface ExchangeRequest {
   readonly jwt: string;
   /** The scopes that the token is to have, as the request names them; without any, all that the rules allow. */
   readonly scopes: readonly string[];
-  /** Where the request comes from. */
+  /** IP address of the client. */
   readonly address: string | null;
   readonly requestId: string;
 }

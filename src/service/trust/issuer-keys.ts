@@ -122,7 +122,7 @@ interface Known {
   keys?: Awaited<ReturnType<typeof fetchKeys>>;
   fetchedAt: number;
   askedAt: number;
-  /** Of the last time that it was asked. */
+  /** Error of the last request to the issuer. */
   trouble?: string | undefined;
   asking?: Promise<void> | undefined;
 }

@@ -13,7 +13,7 @@ const sharedIssuers: ReadonlyMap<string, readonly string[]> = new Map([
   ['https://agent.buildkite.com', idsOfBuildkite],
 ]);
 
-/** What a rule lacks that says whose the jobs are; undefined when it has it. */
+/** The claim that a rule lacks to identify the owner of the jobs; undefined if it has one. */
 export function missingIdClaim(issuer: string, claims: Readonly<Record<string, string>>): string | undefined {
   const has = (name: string) => Object.hasOwn(claims, name);
   if (isGitHub(issuer)) {

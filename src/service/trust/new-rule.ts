@@ -118,7 +118,7 @@ const fieldsOfGitHub = {
 /** Names, which others can take on, and `sub`, whose form has changed. */
 const neverMatched = ['sub', 'repository', 'repository_owner'];
 
-/** What is wrong, by the field that it is about. */
+/** Error messages, by field. */
 export type RuleProblems = { readonly [field in keyof TypedRule]?: string };
 
 function wrongClaim(issuer: string, claims: readonly RuleClaim[]): string | undefined {

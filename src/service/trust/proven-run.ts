@@ -39,7 +39,7 @@ function plainClaims<Name extends string>(
     : undefined;
 }
 
-/** Whose jobs the issuer signs for. */
+/** URL of the GitHub server whose jobs the issuer signs for. */
 const serverOfGitHub = (issuer: string): string =>
   new URL(issuer).host === 'token.actions.githubusercontent.com'
     ? 'https://github.com'

@@ -18,7 +18,7 @@ export interface Attributed<Result> {
   readonly result: Result;
   /** It came to nothing because of the identity, or because of its issuer. */
   readonly isRefused: boolean;
-  /** Of the JWT; undefined if its signature proves nothing. */
+  /** Subject of the JWT; undefined if its signature was not verified. */
   readonly subject: string | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface TrustRule {
   readonly id: string;
   /** Letter by letter as in the claim `iss`. */
   readonly issuer: string;
-  /** Whose the locks of its tokens are. Case counts. */
+  /** Owner of the locks of its tokens. Case-sensitive. */
   readonly owner: string;
   /** All have to be there, with exactly this value. */
   readonly claims: Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ export type AddedTrustRule =
   | { readonly kind: 'there-already'; readonly rule: TrustRule }
   | { readonly kind: 'too-many' };
 
-/** Of what the rule says, what the order of lists and claims does not change. */
+/** Canonical form of a rule: independent of the order of lists and claims. */
 const sameness = ({ issuer, owner, claims, workflow, scopes, workspaces }: NewTrustRule): string =>
   JSON.stringify([
     issuer,

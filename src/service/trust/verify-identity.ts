@@ -8,7 +8,7 @@ export type IdentityVerification =
   | { readonly kind: 'refused'; readonly reason: string; readonly subject: string | undefined }
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
-/** What an issuer says of a job, to this service. */
+/** Verified claims about a job. */
 export interface Identity {
   readonly issuer: string;
   /** A hash of issuer and subject. */
@@ -21,14 +21,14 @@ export interface Identity {
 }
 
 export interface Expected {
-  /** Those that trust rules name. Of others nothing is asked, so that a stranger cannot send the service anywhere. */
+  /** Issuers that trust rules name. Others are never contacted, so a stranger cannot send the service anywhere. */
   readonly issuers: ReadonlySet<string>;
   readonly audience: string;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** Those of jobs have a few kilobytes. */
+/** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;
 
 const algorithms = ['RS256', 'ES256'];
@@ -36,7 +36,7 @@ const algorithms = ['RS256', 'ES256'];
 /** Clocks differ. */
 const leewaySeconds = 30;
 
-/** What was exchanged is remembered until it is over, which has to be some time. */
+/** Exchanged tokens are remembered until they expire, so they must expire. */
 const maxLifetimeSeconds = 24 * 60 * 60;
 
 /** A value of a stranger, cut and in quotes, so that it ends no line. */
@@ -53,7 +53,7 @@ export interface Claimed {
   readonly subject: string;
 }
 
-/** Whose a JWT claims to be, which anyone can write into it; undefined if it is not a JWT. */
+/** Unverified issuer and subject, which anyone can write into a JWT; undefined if it is not a JWT. */
 export function claimedBy(jwt: string): Claimed | undefined {
   if (jwt.length > maxIdentityLength) return undefined;
   try {
@@ -69,7 +69,7 @@ interface Unverified {
   readonly header: { readonly alg: string; readonly kid: string };
 }
 
-/** What has to be known before there is a key to verify it with; a sentence where it cannot be verified. */
+/** Header fields required before there is a key for verification; a sentence if the JWT cannot be verified. */
 function readUnverified(jwt: string, issuers: ReadonlySet<string>): Unverified | string {
   if (jwt.length > maxIdentityLength) return `The JWT has more than ${maxIdentityLength} characters.`;
   let header: ReturnType<typeof decodeProtectedHeader>;

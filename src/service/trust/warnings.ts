@@ -49,7 +49,7 @@ function overlapWarning(rule: TrustRule, other: TrustRule): string | undefined {
 
 const maxOverlaps = 3;
 
-/** What whoever adds the rule should know of it. `all` are the rules that there are, `workspaces` the ids. */
+/** Warnings for the operator who adds the rule. `all` are the existing rules, `workspaces` the ids. */
 export function warningsOf(rule: TrustRule, all: readonly TrustRule[], workspaces: readonly string[]): string[] {
   const missing = (rule.workspaces ?? []).filter((id) => !workspaces.includes(id));
   const overlaps = all

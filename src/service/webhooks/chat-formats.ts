@@ -73,7 +73,7 @@ const escapedForDiscord = (text: string): string => text.replaceAll(/[\\*_~`|<>@
 
 const textOf = (text: string) => ({ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text }] });
 
-/** What a receiver is sent. Nobody is mentioned and nothing is formatted, whatever a path or a note says. */
+/** The message to a receiver. Nobody is mentioned and nothing is formatted, whatever a path or a note contains. */
 export function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence): unknown {
   const { lines, link } = messageOf(occurrence);
   const all = link === null ? lines : [...lines, link];

@@ -17,7 +17,7 @@ export type DeliveryResult =
       readonly kind: 'failed';
       readonly reason: string;
       readonly response?: ReceiverResponse;
-      /** What the receiver asks for; at most a day. */
+      /** Wait that the receiver asks for; at most a day. */
       readonly retryAfterSeconds?: number;
     }
   /** The target is not allowed; nothing was sent. */
@@ -42,7 +42,7 @@ const maxHeaderBytes = 16 * 1_024;
 /** RFC 9110, section 15.2 lets a server send as many 1xx as it likes before its answer; most send none, and some one or two. */
 export const maxInterimResponses = 8;
 
-/** Of interim answers, headers and body together, whatever way they are split. */
+/** Limit for all interim responses together, headers and body. */
 export const maxResponseBytes = 64 * 1_024;
 
 /** Makes one attempt. It does not reject. */
@@ -123,7 +123,7 @@ function exchange(
 
   return new Promise((resolve, reject) => {
     function cut(tooMuch: string): void {
-      // What has been received already is still parsed, with thousands of interim answers perhaps.
+      // Received data is still parsed, perhaps with thousands of interim responses.
       if (request.destroyed) return;
       const error = new ResponseTooLong(tooMuch);
       // Immediately: the answer may be among what was already received.

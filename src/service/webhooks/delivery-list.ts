@@ -43,11 +43,11 @@ export interface DeliveryOverview {
 export interface DeliveryPage {
   /** The newest first. */
   readonly deliveries: readonly DeliveryOverview[];
-  /** What to give as `before` for the next page; undefined on the last one. */
+  /** Cursor of the next page; undefined on the last one. */
   readonly next: number | undefined;
 }
 
-/** Those that are not over are `open`, whatever they wait for. */
+/** Unfinished deliveries are `open`, whatever they wait for. */
 export const deliveryFilters = ['open', 'failed', 'delivered', 'dropped'] as const;
 
 export type DeliveryFilter = (typeof deliveryFilters)[number];

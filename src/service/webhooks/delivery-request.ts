@@ -13,7 +13,7 @@ export interface DeliveryRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** What must be redacted, also in what the receiver answers. */
+  /** Texts to redact, also in the response of the receiver. */
   readonly secrets: readonly string[];
 }
 
@@ -73,7 +73,7 @@ const secretsInPath = (pathname: string): readonly string[] => [
   ...pathname.split('/').filter((segment) => segment.length >= minSecretLength),
 ];
 
-/** Of `Bearer …` also what follows, and of `Basic …` what it means (RFC 7617). */
+/** For `Bearer …` also the credential, and for `Basic …` the decoded one (RFC 7617). */
 function credentialsIn(value: string): readonly string[] {
   const [, scheme = '', credential = ''] = /^(\S+) +(.+)$/.exec(value) ?? [];
   if (scheme.toLowerCase() !== 'basic') return [value, credential];

@@ -37,7 +37,7 @@ const maxRemembered = 10_000;
 export interface DueHook {
   readonly id: string;
   readonly workspace: string;
-  /** Of its URL: hooks of a workspace to the same origin have the same receiver. */
+  /** Origin of the URL: hooks of a workspace with the same origin have the same receiver. */
   readonly origin: string;
   /** When its oldest due delivery became due. */
   readonly since: number;
@@ -54,7 +54,7 @@ export interface AttemptUnderWay {
 
 interface Use {
   readonly underWay: number;
-  /** Of those, how many still have a slot, and how many are for hooks that are not known to be quick. */
+  /** The part with a slot, and the part for hooks that are not known to be quick. */
   readonly slots: number;
   readonly unanswered: number;
 }

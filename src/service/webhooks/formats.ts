@@ -3,13 +3,13 @@ import type { HookEvent, HookFormat } from '../../interface/resources.ts';
 import { type HookEventOccurrence, isSyncEvent, type SyncEvent, type SyncOccurrence } from '../outbox/event.ts';
 import { chatMessage, isChatFormat } from './chat-formats.ts';
 
-/** What a receiver is told, and the headers that its format asks for; names in lower case. */
+/** Body and headers of a delivery in a format; header names in lower case. */
 export interface Content {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** What a hook tells in which format. The buildkite format has no words for lock events. */
+/** Format and events of a hook. The buildkite format supports only sync events. */
 export type Subscription =
   | { readonly format: Exclude<HookFormat, 'buildkite'>; readonly events: readonly HookEvent[] }
   | { readonly format: 'buildkite'; readonly events: readonly SyncEvent[] };

@@ -11,7 +11,7 @@ export interface HookOverview extends Hook {
   /** Every attempt since then has failed; null where the last one succeeded. */
   readonly failing_since: Timestamp | null;
   readonly pending_deliveries: number;
-  /** Of the latest hundred: to count them all would take longer the more there are. */
+  /** Counts the latest hundred: counting all would take longer the more there are. */
   readonly failed_deliveries: number;
   /** Why the latest of the deliveries that had trouble had it; null when none is remembered. */
   readonly last_error: string | null;
@@ -98,7 +98,7 @@ export interface FailingHook extends HookOverview {
   readonly workspace: string;
 }
 
-/** Of all workspaces, or of some: those that have failed for longest come first. */
+/** Failing hooks of all or some workspaces, the longest failing first. */
 export async function failingHooks(
   db: Database,
   workspaces: readonly string[] | null,

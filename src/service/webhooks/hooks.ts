@@ -20,7 +20,7 @@ export type InactiveReason = 'paused' | 'gone';
 export const inactiveWhyOf = ({ active, inactive_why }: HookRow): InactiveReason | null =>
   active === 1 ? null : inactive_why === 'paused' ? 'paused' : 'gone';
 
-/** What may be shown of a hook: neither its secret nor the values of its headers. */
+/** Public fields of a hook: neither its secret nor the values of its headers. */
 export const hookOf = (row: HookRow): Hook => ({
   id: row.id,
   url: row.url,
@@ -145,7 +145,7 @@ export async function editHook(
   return true;
 }
 
-/** What the audit records of a registration. */
+/** Fields of a registration that the audit records. */
 function registered(row: HookRow): Readonly<Record<string, unknown>> {
   const { events, branches, format, header_names } = hookOf(row);
   return { events, branches, format, header_names };
@@ -157,7 +157,7 @@ export interface HookChange {
   readonly actor: Actor;
 }
 
-/** What waits for it is removed as well. False when there is no such hook. */
+/** Waiting deliveries are removed as well. False if the hook does not exist. */
 export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<boolean> {
   const hook = await db
     .deleteFrom('hooks')
@@ -174,11 +174,11 @@ interface HookAct {
   readonly actor: Actor;
   readonly action: Extract<AuditAction, `hook.${string}` | `delivery.${string}`>;
   readonly hook: Pick<HookRow, 'id' | 'workspace_id' | 'url'>;
-  /** What else is worth knowing. Never a secret, nor the value of a header. */
+  /** Further details. Never a secret, nor the value of a header. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** Of the address only the origin: a path can be a credential as well as a query. */
+/** Records only the origin of the URL: a path can be a credential as well as a query. */
 export const recordHookAudit = (
   db: Database,
   now: Now,

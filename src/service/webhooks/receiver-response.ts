@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { redact, redactCut, spellingsOf } from '../../interface/redact.ts';
 
-/** What is kept of an answer to the last attempt at a delivery. */
+/** Stored part of the response to the last attempt at a delivery. */
 export type ReceiverResponse =
   | {
       readonly kept: 'whole';
@@ -15,7 +15,7 @@ export type ReceiverResponse =
   /** The receiver is inside a network that the operator allows: whoever can register hooks must not read its answers. */
   | { readonly kept: 'status'; readonly status: number };
 
-/** What was read of an answer. */
+/** The response as received. */
 export interface ReadResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -30,7 +30,7 @@ const minSecret = 4;
 const maxBytes = 1_024;
 const maxHeaderLength = 256;
 
-/** What helps to find out what went wrong, and is no credential as cookies are. */
+/** Headers that help to find a cause, and are not credentials as cookies are. */
 const keptHeaders = [
   'content-type',
   'content-encoding',
@@ -46,7 +46,7 @@ const notText = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const asText = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g, '\n').replaceAll(notText, '\ufffd');
 
-/** Where it was cut in the middle of a character, without that. */
+/** Drops a character that was cut in the middle. */
 const firstBytes = (text: string): string =>
   new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
 

@@ -96,7 +96,7 @@ export const createdHookSchema = hookSchema
   })
   .openapi('CreatedHook');
 
-/** What a program sends, or a form of the dashboard, as the schema has read it. */
+/** The request of a program or of a dashboard form, as parsed by the schema. */
 export type HookRequest = z.output<typeof hookRequestSchema>;
 
 export async function targetOf({ url }: HookRequest, targets: TargetCheck): Promise<Target> {

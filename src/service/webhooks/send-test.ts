@@ -56,7 +56,7 @@ interface Example {
   readonly occurredAt: Timestamp;
 }
 
-/** Of an event that the hook asks for: it shows whether the receiver understands what it will be told. */
+/** An event that the hook subscribes to: it shows whether the receiver understands later deliveries. */
 function exampleOf(
   about: Example,
   { events: [type = 'lock.acquired'], branches }: ReturnType<typeof hookOf>,

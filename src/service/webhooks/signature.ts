@@ -10,7 +10,7 @@ const prefix = 'whsec_';
 const minBytes = 24;
 const maxBytes = 64;
 
-/** Of three bytes each. */
+/** Groups of three bytes. */
 const minGroups = minBytes / 3;
 const maxGroups = (maxBytes - 1) / 3;
 const sextet = '[A-Za-z0-9+/]';

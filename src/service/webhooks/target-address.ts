@@ -55,7 +55,7 @@ const reachedBy = (address: IpAddress): IpAddress =>
     ? ipaddr.fromByteArray(address.toByteArray().slice(-4))
     : address;
 
-/** What kind of address it is, unless it is a public one. */
+/** The kind of a non-public address; undefined for a public one. */
 function specialKindOf(reached: IpAddress): string | undefined {
   const found = special.find(({ networks }) => networks.some((network) => isInside(reached, network)));
   if (found !== undefined) return found.kind;
@@ -63,7 +63,7 @@ function specialKindOf(reached: IpAddress): string | undefined {
 }
 
 interface Settings {
-  /** What the operator allows beyond public addresses. */
+  /** Networks that the operator allows in addition to public addresses. */
   readonly allowedNetworks: readonly Cidr[];
   readonly resolve?: Resolve;
 }

@@ -17,7 +17,7 @@ export type BranchListing =
 
 export type ListBranches = (workspace: StoredWorkspace) => Promise<BranchListing>;
 
-/** Whoever asks while a listing waits to begin gets the same one: it will be younger than the question. */
+/** Requests that arrive before a listing starts share it: its result is newer than each of them. */
 function shareListings(remotes: Remotes): (workspace: StoredWorkspace) => Promise<RemoteBranches> {
   const waiting = new Map<string, Promise<RemoteBranches>>();
   return (workspace) => {

@@ -16,7 +16,7 @@ export function lfsEndpoint({ remote, lfs_url }: StoredWorkspace & Pick<LfsSetti
   return address.endsWith('.git') ? `${address}/info/lfs` : `${address}.git/info/lfs`;
 }
 
-/** What an operator says instead. Clients are sent there, so it holds nothing that not everybody may know. */
+/** URL set by the operator. Clients are redirected there, so it must not contain secrets. */
 export function parseLfsUrl(text: string): Parsed<string> {
   if (text.length > maxRemoteLength) return refused(`It must not be longer than ${maxRemoteLength} characters.`);
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://host/path.');

@@ -23,7 +23,7 @@ export interface RemoteFailure {
   readonly answeredAt: number;
 }
 
-/** What this instance knows of a remote, without asking it. */
+/** Last known state of a remote on this instance. */
 export interface KnownRemote {
   /** Its last answer. */
   readonly listing: RemoteListing | undefined;
@@ -52,7 +52,7 @@ export interface RemoteMemoryParts {
 /** How many of the processes that requests may start are used for refreshes that nobody waits for. */
 const maxInBackground = 2;
 
-/** Those that were asked longest ago are forgotten beyond it. */
+/** Beyond this, the remotes that were asked longest ago are dropped. */
 const maxRemembered = 1_000;
 
 const nothing: KnownRemote = { listing: undefined, failure: undefined };

@@ -26,7 +26,7 @@ export interface RemotesOptions {
   readonly allowFile: boolean;
 }
 
-/** What requests ask remotes. Whatever goes wrong is a GitError. */
+/** Requests to remotes. Every failure is a GitError. */
 export interface Remotes {
   /** `onBegin` is called when the remote is about to be asked: it may have to wait until then. */
   branches(workspace: StoredWorkspace, limits: Limits, onBegin?: () => void): Promise<RemoteBranches>;

@@ -22,7 +22,7 @@ export interface SuggestPathsParts {
 
 const maxSuggestions = 40;
 
-/** Whoever types has typed on by then. */
+/** Later suggestions would arrive after the next key press. */
 const limits = { timeoutMs: 2_000 };
 
 /** Each key stroke of each person may start a git process. */
@@ -36,7 +36,7 @@ const processes = {
 export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsParts): SuggestPaths {
   const inTurn = limitParallel(processes);
 
-  /** Of the default branch, as far as that is known and was synced; otherwise of the one that was synced last. */
+  /** Files of the default branch, if it is known and was synced; otherwise of the branch that was synced last. */
   async function mirroredCommit(workspace: StoredWorkspace): Promise<string | undefined> {
     const synced = await syncedBranches(storage, workspace.id);
     const { listing } = remoteMemory.known(workspace);

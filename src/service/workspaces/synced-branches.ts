@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** What the mirror has of a branch. */
+/** State of a branch in the mirror. */
 export interface SyncedBranch {
   readonly head: string;
   /** In milliseconds, by the database's clock. */
@@ -22,7 +22,7 @@ export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace:
   return new Map(rows.map(({ name, head, synced_at }) => [name, { head, syncedAt: synced_at }]));
 }
 
-/** Of each workspace that has any. */
+/** Synced branches by workspace; a workspace without any is missing. */
 export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promise<ReadonlyMap<string, SyncedBranches>> {
   const rows = await read.selectFrom('synced_branches').select(['workspace_id', 'name', 'head', 'synced_at']).execute();
   const all = new Map<string, Map<string, SyncedBranch>>();
