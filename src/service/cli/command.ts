@@ -14,7 +14,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Where a command takes no flags or no arguments. */
+/** For commands without flags or without arguments. */
 export type None = Readonly<Record<never, never>>;
 
 export interface CommandContext<F extends Flags, A extends Flags> {
@@ -39,13 +39,13 @@ export interface Definition<F extends Flags, A extends Flags> {
   readonly flags?: F;
   /** In their order. */
   readonly arguments?: A;
-  /** What is wrong with flags that are right one by one. */
+  /** Checks flags that are valid one by one against each other. */
   check?(flags: FlagValues<F>): readonly string[];
   /** Throws a Failure when it cannot be done. */
   run(call: CommandContext<F, A>): Promise<void>;
 }
 
-/** What follows the words of a command, taken apart but not read yet. */
+/** Arguments after the words of a command, split but not parsed yet. */
 export interface ParsedArguments {
   /** Texts by flag. A flag without the value that it needs has none, and is among the problems. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
@@ -58,7 +58,7 @@ export interface Command
   /** As they are typed, without the dashes. */
   readonly flags: Flags;
   readonly arguments: Flags;
-  /** What to run, where the line is right. */
+  /** The command to run, if all arguments are valid. */
   prepare(line: ParsedArguments, environment: NodeJS.ProcessEnv): Reading<(io: ProcessIo) => Promise<void>>;
 }
 

@@ -10,7 +10,7 @@ export interface Flag<T> {
   /** Stands for the value in the help. Empty: the flag is a switch. */
   readonly placeholder: string;
   readonly what: string;
-  /** What the help says of its absence: `required`, or the default. */
+  /** Default in the help: `required`, or a value. */
   readonly otherwise: string;
   /** An argument that stands for itself and all behind it. */
   readonly takesRest?: true;
@@ -34,12 +34,12 @@ const problem = (sentence: string): Reading<never> => ({ ok: false, problems: [s
 
 const wrongValue = (source: string, text: string, reason: string): string => `${source} is ${quoted(text)}. ${reason}`;
 
-/** Of a value that may hold a secret, and is never repeated. */
+/** Error for a value that may hold a secret, and is never repeated. */
 const wrongSecret = (source: string, _text: string, reason: string): string => `${source} cannot be used. ${reason}`;
 
 const missing = (what: string, source: string): Reading<never> => problem(`${source} is missing: ${what}.`);
 
-/** Of a flag that takes one value. `absent` is what it is without one. */
+/** Reader of a flag with one value. `absent` is the result without one. */
 const readOne =
   <T, D>(parse: Parse<T>, absent: (source: string) => Reading<D>, whyNot = wrongValue): Flag<T | D>['read'] =>
   ([text, ...more], source) => {

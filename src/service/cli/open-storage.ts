@@ -11,7 +11,7 @@ import type { ProcessIo } from './process-io.ts';
 
 const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
 
-/** What to tell when the folder, or the database in it, cannot be used. */
+/** Error if the folder, or the database in it, cannot be used. */
 export function folderFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof NewerSchemaError) return new CommandError(error.message);

@@ -82,7 +82,7 @@ export interface ProgramContext {
   readonly environment: NodeJS.ProcessEnv;
   readonly io: ProcessIo;
   readonly commands?: readonly Command[];
-  /** What is done with a command that is right. */
+  /** Runs a valid command. */
   readonly run?: (work: (io: ProcessIo) => Promise<void>, io: ProcessIo) => Promise<void>;
 }
 

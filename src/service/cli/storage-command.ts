@@ -22,7 +22,7 @@ import { type OutputBlock, printLines } from './output/table.ts';
 import type { ProcessIo } from './process-io.ts';
 import { parseFolder } from './values.ts';
 
-/** Those of every command that looks at what the service has stored. */
+/** Flags of every command that reads the stored data. */
 export const commonFlags = {
   data: withDefault('FOLDER', 'the folder that the service keeps its data in', './workspace-data', parseFolder),
   json: toggle('print one JSON document instead of text'),
@@ -53,7 +53,7 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
   return defineCommand<F & typeof commonFlags, A>({
     variables: storageVariables,
     ...definition,
-    // Where there are none of its own, F is none.
+    // Without flags of its own, F is empty.
     flags: { ...flags, ...commonFlags } as F & typeof commonFlags,
     async run({ io, ...call }) {
       // They are among the flags, whatever the others are: no type can follow that.
@@ -105,5 +105,5 @@ function systemUser(): string {
   }
 }
 
-/** Who runs a command: the folder or the database lets them do everything, so there is no token to name. */
+/** The system user, as the actor: access to the folder or database permits everything, so there is no token to name. */
 export const operatorActor = (): Actor => ({ name: `operator:${systemUser()}`, tokenId: null, address: null });

@@ -25,7 +25,7 @@ export function parseHost(text: string): Parsed<string> {
     : refused('It must be the name or the address of a network interface, such as 127.0.0.1, ::1 or 0.0.0.0.');
 }
 
-/** Where clients reach the service, with or without the `/v1` of its addresses. */
+/** Public URL of the service, with or without `/v1`. */
 export function parseServiceUrl(text: string): Parsed<string> {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://assets.example.com.');
   const { username, password, search, hash, origin, pathname } = new URL(text);

@@ -13,7 +13,7 @@ export const isRepository = (folder: string): Promise<boolean> =>
     () => false,
   );
 
-/** What it says about its default branch; undefined where there is no repository. */
+/** Default branch of a repository; undefined without a repository. */
 export const readHead = (folder: string): Promise<string | undefined> =>
   readFile(join(folder, 'HEAD'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -23,7 +23,7 @@ export const readHead = (folder: string): Promise<string | undefined> =>
 /** A bare repository that holds what was fetched from a remote, and keeps it. */
 export interface Mirror {
   readonly repository: string;
-  /** Where work in progress is kept: on the same disk, so that what is done can be moved in at once. */
+  /** Folder for work in progress: on the same disk, so that results can be renamed into place. */
   readonly scratch: string;
 }
 

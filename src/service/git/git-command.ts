@@ -8,14 +8,14 @@ import { accessSettings, type Remote } from './remote.ts';
 import { type GitWork, type Limits, runGit } from './run-git.ts';
 
 export interface GitTask extends GitWork {
-  /** What it is for, to complete the sentence "git could not …". */
+  /** Purpose, to complete the sentence "git could not …". */
   readonly purpose: string;
   readonly repository?: string | undefined;
   /** The remote it talks to; its credentials are given to git and kept out of errors. */
   readonly remote?: Remote | undefined;
   /** Further settings, which are no secrets. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** What a client has asked for in `Git-Protocol`. */
+  /** Value of the client's `Git-Protocol` header. */
   readonly protocol?: string | undefined;
 }
 

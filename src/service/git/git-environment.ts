@@ -1,6 +1,6 @@
 import { devNull } from 'node:os';
 
-/** What of the operator's environment reaches git. Everything else stays out, so that no stray setting changes what git does. */
+/** The operator's variables that git inherits. All others are removed, so that no stray setting changes its behavior. */
 const passedOn = `
   PATH Path HOME USERPROFILE SystemRoot TMPDIR TEMP TMP SSH_AUTH_SOCK GIT_SSH_COMMAND GIT_SSH GIT_SSH_VARIANT
   GIT_SSL_CAINFO SSL_CERT_FILE SSL_CERT_DIR https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY

@@ -10,11 +10,11 @@ export type GitFailure =
   | 'incomplete'
   | 'busy';
 
-/** What went wrong with git. The message is a sentence for a person and holds no credential. */
+/** Failure of git. The message is a sentence for people, without credentials. */
 export class GitError extends Error {
   override readonly name = 'GitError';
   readonly kind: GitFailure;
-  /** What git printed about it, shortened and without credentials. */
+  /** Output of git, shortened and without credentials. */
   readonly said: string;
 
   constructor(kind: GitFailure, message: string, said = '') {

@@ -90,7 +90,7 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
       asGitErrors(`set the default branch of the mirror to ${branch}`, () =>
         setDefaultBranch(mirrorOf(workspace), branch),
       ),
-    /** What a folder of the mirror has, by a commit that was fetched. */
+    /** Contents of a folder of the mirror, at a commit that was fetched. */
     listFolder: (workspace: string, query: FolderQuery) =>
       asGitErrors(`list a folder of the mirror of ${workspace}`, () =>
         listFolder(git, mirrorOf(workspace).repository, query),

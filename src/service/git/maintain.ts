@@ -7,11 +7,11 @@ import { abandonedAfterMs, ageOf } from './scratch.ts';
 
 const packsOf = (mirror: Mirror): string => join(mirror.repository, 'objects', 'pack');
 
-/** What git has begun to write beside the packs, and gives its name only when it is whole. */
+/** Unfinished files of git next to the packs, renamed once complete. */
 const unfinishedPacks = async (mirror: Mirror): Promise<readonly string[]> =>
   (await readdir(packsOf(mirror))).filter((file) => /^(\.tmp-|tmp_)/.test(file));
 
-/** What an upkeep that was killed left behind. */
+/** Leftovers of maintenance that was killed. */
 export async function removeAbandonedPacks(mirror: Mirror): Promise<void> {
   for (const file of await unfinishedPacks(mirror)) {
     const path = join(packsOf(mirror), file);

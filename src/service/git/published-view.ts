@@ -4,7 +4,7 @@ import { layOutRepository, type Mirror, readHead } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { inScratchFolder } from './scratch.ts';
 
-/** What of a mirror is served. */
+/** The served part of a mirror. */
 export interface Published {
   /** The commit of each branch. */
   readonly branches: ReadonlyMap<BranchName, string>;

@@ -164,7 +164,7 @@ export function accessSettings({ address, credentials }: Remote): Readonly<Recor
   return { [`http.${new URL(address).origin}/.extraHeader`]: `Authorization: ${basicAuthorization(credentials)}` };
 }
 
-/** What of the address of an ssh remote is for ssh, and what is for the other side. */
+/** Splits the address of an ssh remote: the part for ssh, and the part for the server. */
 export function sshDestination({ address }: Remote): {
   readonly host: string;
   readonly login: string;

@@ -17,7 +17,7 @@ export const endedBy = ({ timeoutMs, signal }: Limits, also: AbortSignal): Limit
 
 export interface GitWork {
   readonly limits: Limits;
-  /** What git reads from its standard input, which is empty otherwise. */
+  /** Standard input of git; empty by default. */
   readonly input?: Uint8Array | undefined;
   readonly onErrorLine?: ((line: string) => void) | undefined;
   /** Takes the output line by line as it comes, instead of all of it at the end. */
@@ -66,7 +66,7 @@ function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-/** What it starts later inherits the priority. */
+/** Child processes inherit the priority. */
 function giveWay({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {

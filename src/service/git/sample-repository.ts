@@ -5,7 +5,7 @@ import { type GitCommand, localLimits } from './git-command.ts';
 interface SampleCommit {
   readonly branch: string;
   readonly message: string;
-  /** Where the branch begins; otherwise the commit follows the one before on its branch. */
+  /** Parent of the commit; by default the previous one on its branch. */
   readonly from?: string;
   readonly assets: readonly string[];
 }

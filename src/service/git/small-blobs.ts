@@ -4,7 +4,7 @@ import type { Limits } from './run-git.ts';
 
 export interface SmallBlobs {
   readonly commit: string;
-  /** Of the files that the commit has, or of those of all commits before it as well. */
+  /** Only the files of the commit, or also those of all earlier commits. */
   readonly of: 'head' | 'history';
   /** They are smaller than this. */
   readonly belowBytes: number;

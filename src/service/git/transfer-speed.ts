@@ -36,7 +36,7 @@ export interface TransferSpeed {
   /** Aborted when the transfer has been too slow for too long. */
   readonly tooSlow: AbortSignal;
   onErrorLine(line: string): void;
-  /** What follows is work on this machine, or nothing. */
+  /** After this, git works locally or is done. */
   end(): void;
 }
 

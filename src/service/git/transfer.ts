@@ -10,7 +10,7 @@ import { inScratchFolder } from './scratch.ts';
 import { type MinTransferSpeed, watchTransferSpeed } from './transfer-speed.ts';
 
 export type Progress =
-  /** What the remote looked at to make the pack: with the bases of its deltas, so at times more than it sends. */
+  /** Objects that the remote considered for the pack: with delta bases, so at times more than it sends. */
   | { readonly kind: 'announced'; readonly objects: number }
   /** `total` stands in the header of the pack: it is what the pack holds. */
   | { readonly kind: 'receiving'; readonly received: number; readonly total: number };
@@ -80,7 +80,7 @@ export async function transferBeside<T>(
           speed.onErrorLine(line);
           const progress = readProgress(line);
           if (progress === undefined) return;
-          // What git does with the whole pack brings no more bytes.
+          // Later work of git on the pack transfers no bytes.
           if (progress.kind === 'receiving' && progress.received === progress.total) speed.end();
           onProgress(progress);
         },

@@ -1,6 +1,6 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
-/** What a client asks of git-upload-pack, as far as the service has to know it. */
+/** A request to git-upload-pack, as far as the service needs it. */
 export interface UploadPackRequest {
   /** The objects that it wants, by their ids. Without any, it only asks which branches there are. */
   readonly wants: readonly string[];
@@ -61,7 +61,7 @@ function packet(text: string): Buffer {
   ]);
 }
 
-/** What git shows to whoever asked, instead of an answer: `error-line` in gitprotocol-pack(5). */
+/** Error that git shows to its user: `error-line` in gitprotocol-pack(5). */
 export const errorPacket = (message: string): Buffer => packet(`ERR ${message}`);
 
 /** Comes before the first answer in all versions but the second: `smart_reply` in gitprotocol-http(5). */

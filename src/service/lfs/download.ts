@@ -19,7 +19,7 @@ export interface DownloadRoutes {
   readonly addressSigner: AddressSigner;
 }
 
-/** What all downloads at once may have in memory is this many chunks: see send-file.ts. A client opens about eight. */
+/** Limit for chunks in memory, for all downloads together: see send-file.ts. A client opens about eight. */
 const parallelDownloads = {
   max: 128,
   maxPerKey: 64,

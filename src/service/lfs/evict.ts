@@ -2,7 +2,7 @@ import { type ListedObject, type ObjectStore, useIsNotedWithinMs } from './objec
 import type { Oid } from './oid.ts';
 import { addressLifetimeSeconds } from './signed-address.ts';
 
-/** What a store has. */
+/** Contents of a store. */
 export interface Usage {
   readonly objects: number;
   readonly bytes: number;
@@ -12,14 +12,14 @@ export interface Eviction {
   /** After it. */
   readonly usage: Usage;
   readonly evicted: Usage;
-  /** What the heads of synced branches need of the store; undefined where it was not looked at, because all has room. */
+  /** Bytes that the heads of synced branches need; undefined if not computed, because everything fits. */
   readonly neededBytes: number | undefined;
 }
 
 export interface EvictionRule {
   /** Null for none. */
   readonly limitBytes: number | null;
-  /** What the heads of synced branches need: asked for only where there is no room for all. */
+  /** Objects that the heads of synced branches need: computed only if not everything fits. */
   readonly neededObjects: () => Promise<ReadonlySet<Oid>>;
   /** In milliseconds since 1970. */
   readonly now: number;

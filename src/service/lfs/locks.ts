@@ -73,7 +73,7 @@ function addTakeRoute(app: App, routes: LockRoutes): void {
 function addListRoutes(app: App, routes: LockRoutes): void {
   const { storage, onLockEvent, onRenewed } = routes;
 
-  /** What is left of locks that their owner took at a desk lasts as long again as a new one. */
+  /** Remaining time of a lock of a Git LFS user is extended to the full ttl. */
   async function renew({ id: workspace, ...settings }: FoundWorkspace, own: readonly LiveLock[]): Promise<void> {
     const ttl = lfsLockTtl(settings);
     const due = own.filter((lock) => isLfsRenewalDue(lock, ttl));

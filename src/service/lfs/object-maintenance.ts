@@ -12,7 +12,7 @@ import { recordUsage, totalUsage } from './usage.ts';
 export interface ObjectMaintenanceOptions {
   readonly storage: Storage;
   readonly objectsOf: (workspace: string) => ObjectStore;
-  /** What a commit of the mirror needs. */
+  /** Objects that a commit of the mirror needs. */
   readonly objectsAt: (workspace: string, commit: string, signal: AbortSignal) => Promise<Iterable<Oid>>;
   /** The branches that the remote has; undefined where it does not tell. */
   readonly remoteBranches: (workspace: FoundWorkspace) => Promise<Iterable<string> | undefined>;

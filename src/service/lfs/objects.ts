@@ -22,14 +22,14 @@ interface Download {
   readonly expires_at?: string;
 }
 
-/** Of one object of a batch: where it is, or what is wrong with it. */
+/** Response for one object of a batch: its URL, or its error. */
 export interface ObjectResponse extends ObjectName {
   readonly authenticated?: boolean;
   readonly actions?: { readonly download: Download };
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** What the store answers for objects that the mirror lacks; undefined where a client has to ask it by itself. */
+/** Response of the store for objects missing from the mirror; undefined if a client must ask the store itself. */
 export type AskUpstream = (
   workspace: FoundWorkspace,
   missing: readonly ObjectName[],
@@ -42,7 +42,7 @@ export interface ObjectRoutes extends AccessControl, DownloadRoutes {
   readonly askUpstream: AskUpstream;
 }
 
-/** What a token needs to get objects from here. Any other is sent to the store, which looks for itself. */
+/** Scope for downloads from here. Other tokens are redirected to the store, which checks for itself. */
 const mirrorScope: Scope = 'contents:read';
 
 /** Clients ask for a hundred at a time. */
@@ -70,7 +70,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     return { ...object, authenticated: true, actions: { download } };
   }
 
-  /** Of what the mirror has, by name. */
+  /** Objects in the mirror, by id. */
   async function findObjects(workspace: string, asked: readonly ObjectName[]): Promise<ReadonlySet<Oid>> {
     const store = objectsOf(workspace);
     const found = await Promise.all(

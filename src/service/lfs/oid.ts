@@ -2,7 +2,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 declare const brand: unique symbol;
 
-/** What an object is called: the SHA-256 of its content, in the one spelling that is also the name of its file. */
+/** Id of an object: the SHA-256 of its content, in the one spelling that is also the name of its file. */
 export type Oid = string & { readonly [brand]: 'Oid' };
 
 export interface ObjectName {

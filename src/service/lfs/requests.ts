@@ -4,7 +4,7 @@ import { readCursor } from '../api/lock-list.ts';
 import { heldPathField, lockRequestSchema, parsedBy } from '../contract/schemas.ts';
 import { parseOid } from './oid.ts';
 
-/** What clients send. `ref` and `refspec` are among it and not used: a lock holds on all branches. */
+/** Requests of clients. `ref` and `refspec` are accepted and ignored: a lock holds on all branches. */
 
 const maxPageSize = 1_000;
 

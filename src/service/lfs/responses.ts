@@ -5,7 +5,7 @@ import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { type ShowRefusal, sendProblem } from '../http/app.ts';
 import { send } from '../http/context.ts';
 
-/** What LFS clients and servers say to each other: https://github.com/git-lfs/git-lfs/blob/main/docs/api/locking.md */
+/** Format of the Git LFS API: https://github.com/git-lfs/git-lfs/blob/main/docs/api/locking.md */
 
 const mediaType = { 'content-type': 'application/vnd.git-lfs+json' };
 
@@ -54,7 +54,7 @@ const sendLfsError: ShowRefusal = (c, refusal) => {
   return send(c, { ...response, headers: { ...headersOf(refusal), ...response.headers } });
 };
 
-/** Where LFS clients ask, for a workspace that is there or not. */
+/** Paths of the LFS endpoint, for any workspace id. */
 const lfsAddress = /^\/v1\/workspaces\/[^/]*\/lfs(?:\/|$)/;
 
 /** Shows what is wrong as whoever asks there can read it, also where it is found before any route. */

@@ -12,7 +12,7 @@ export interface SignedQuery {
   readonly expiresAt: Date;
 }
 
-/** Of a query that was sent: nothing of it is believed before it was verified. */
+/** A received query: nothing in it is trusted before verification. */
 export type SignedFields = Readonly<Partial<Record<(typeof signedNames)[number], string>>>;
 
 export type SignatureVerification =

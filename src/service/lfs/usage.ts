@@ -3,7 +3,7 @@ import type { Eviction, Usage } from './evict.ts';
 
 /** As it was measured last. */
 export interface MeasuredUsage extends Usage {
-  /** What the heads of synced branches need, where there was no room for all. */
+  /** Bytes that the heads of synced branches need, if not everything fits. */
   readonly neededBytes: number | null;
 }
 
@@ -42,7 +42,7 @@ export async function usageOf({ read }: Pick<Storage, 'read'>, workspace: string
     .executeTakeFirst();
 }
 
-/** Of all workspaces, and in how many the heads alone need more than there may be. */
+/** Usage of all workspaces, and the number of those whose heads alone exceed the limit. */
 export async function totalUsage({ read }: Pick<Storage, 'read'>): Promise<Usage & { readonly overLimit: number }> {
   const rows = await read
     .selectFrom('lfs_usage')

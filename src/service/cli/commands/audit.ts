@@ -31,7 +31,7 @@ async function entriesUpTo(storage: Storage, query: AuditQuery): Promise<AuditPa
   return { entries, next };
 }
 
-/** What could be taken for something else, such as a further member, is written as JSON. */
+/** Ambiguous values, such as those that look like a further member, are written as JSON. */
 const shown = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"'=,[\]{}]+$/.test(value) ? value : JSON.stringify(value);
 

@@ -16,7 +16,7 @@ function parseShell(text: string): Parsed<Shell> {
   return shell === undefined ? refused(`It must be one of ${shells.join(', ')}.`) : accepted(shell);
 }
 
-/** What may follow each beginning of a command: its second word, and then its flags. */
+/** Completions after each beginning of a command: its second word, then its flags. */
 function followersOf(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
   const followers = new Map<string, readonly string[]>();
   for (const command of commands) {
@@ -44,7 +44,7 @@ function wordsFunction(commands: readonly Command[]): readonly string[] {
   ];
 }
 
-/** Of what was typed so far, the words of a command are the first one or two. */
+/** The first one or two words so far are those of the command. */
 const bash = (commands: readonly Command[]): readonly string[] => [
   ...wordsFunction(commands),
   '_workspace_service() {',

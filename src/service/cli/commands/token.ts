@@ -27,7 +27,7 @@ async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promi
 
 const maxShownTokens = 5;
 
-/** Whoever gives two tokens one owner should mean it: each can release the locks of the other. */
+/** Two tokens with the same owner should be intended: each can release the locks of the other. */
 export function sharedOwnerLines({ owner }: Pick<Token, 'owner'>, others: readonly Token[]): readonly string[] {
   if (others.length === 0) return [];
   const shown = others.slice(0, maxShownTokens).map(({ id, name }) => `"${name}" (${id})`);

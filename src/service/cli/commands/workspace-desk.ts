@@ -21,7 +21,7 @@ import {
   whatItHas,
 } from './workspace-remote.ts';
 
-/** What people need who work with Git LFS: how long their locks last, where the objects are, and which a sync fetches. */
+/** Settings for Git LFS users: ttl of their locks, URL of the objects, and the objects that a sync fetches. */
 export const lfsFlags = {
   deskTtl: optional(
     'DURATION',
@@ -49,7 +49,7 @@ export const lfsFlags = {
   ),
 };
 
-/** What is given; what is not given is not there. */
+/** The given settings; others are missing. */
 export const lfsSettings = ({
   deskTtl: ttl,
   lfsUrl,

@@ -43,7 +43,7 @@ export const connectionProblem = ({ remote, allowFileRemotes }: Pick<GivenRemote
 interface Asking {
   readonly dataFolder: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** What is not done where the remote does not answer: `added`. */
+  /** Past participle for the message that the remote does not respond: `added`. */
   readonly done: string;
 }
 

@@ -21,7 +21,7 @@ export const lockTableText = (locks: readonly ShownLock[], now: number, otherwis
     otherwise,
   );
 
-/** Who holds it, from where, since when and until when. A lock from a desk has no run. */
+/** Holder, run, start and end of a lock. A lock of a Git LFS user has no run. */
 export function holderText({ owner, acquired_at, expires_at, origin, note }: ShownLock): string {
   const run = origin ? `, from the run ${origin},` : '';
   const since = acquired_at ? ` since ${shownTime(acquired_at)}` : '';

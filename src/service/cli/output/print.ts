@@ -14,14 +14,14 @@ export const safeJson = (json: string): string =>
 
 const maxQuoted = 100;
 
-/** What a person typed, without what may be a secret in the wrong place. */
+/** The user's input, without a secret in the wrong place. */
 export const withoutTypedSecrets = (text: string): string =>
   text
     .replaceAll(/\/\/[^\s/]*@/g, '//***@')
     .replaceAll(/\b(wsa_|whsec_)[\w+/=-]+/g, '$1***')
     .replaceAll(/\bpostgres(ql)?:\S*/gi, 'postgres:***');
 
-/** What a person typed, to be quoted in an answer. */
+/** The user's input, quoted in a message. */
 export function quoted(text: string): string {
   const harmless = withoutTypedSecrets(text);
   const characters = [...harmless];

@@ -9,7 +9,7 @@ export const signInLines = (url: string): readonly string[] => [
   `  ${url}`,
 ];
 
-/** Where `serve` listens unless it is told otherwise. */
+/** Default address of `serve`. */
 export const defaultOrigin = 'http://127.0.0.1:8080';
 
 /** The command that makes a link, for the service that says so. */

@@ -7,7 +7,7 @@ interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** What a command says to a person. */
+/** Output of a command for people. */
 export type OutputBlock = string | Table;
 
 /** Without rows, what to say then. */
@@ -50,7 +50,7 @@ const gap = '  ';
 /** Less says too little. */
 const minWidth = 16;
 
-/** What is copied into the next command. */
+/** Values that users copy into the next command. */
 const wholeColumns: readonly string[] = ['ID', 'TOKEN'];
 
 /** The widest columns give way first; undefined where there is too little room all the same. */

@@ -11,7 +11,7 @@ export interface CheckedPath {
   readonly lock: KnownLock | undefined;
 }
 
-/** Whose locks the paths have. Changes nothing. */
+/** Shows the holders of the paths. Changes nothing. */
 export async function checkLocks(
   { client, workspace, within }: RemoteService,
   paths: readonly LockPath[],

@@ -33,7 +33,7 @@ export interface RemoteService {
   tell(line: string): void;
 }
 
-/** What a command says at its end, and why it has failed all the same. */
+/** Output of a command, and the reason if it failed. */
 interface RemoteResponse {
   readonly document: unknown;
   readonly lines: readonly OutputBlock[];
@@ -52,7 +52,7 @@ interface RemoteDefinition<F extends Flags, A extends Flags>
 
 const addressVariable = 'WORKSPACE_BASE_URL';
 
-/** Those of the action, so that a desk and a job are set up alike. The token is no flag: others can read arguments. */
+/** Variables of the action, so that people and jobs are set up alike. The token is no flag: others can read arguments. */
 const variables = [
   [addressVariable, 'the service, such as https://assets.example.com/v1'],
   ['WORKSPACE_TOKEN', 'an API token of the service'],
@@ -107,7 +107,7 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
   return defineCommand<F & typeof remoteFlags, A>({
     variables,
     ...definition,
-    // Where there are none of its own, F is none.
+    // Without flags of its own, F is empty.
     flags: { ...flags, ...remoteFlags } as F & typeof remoteFlags,
     async run({ io, ...call }) {
       // They are among the flags, whatever the others are: no type can follow that.

@@ -25,7 +25,7 @@ const namesIn = (output: string): readonly string[] => output.split('\0').filter
 const stagedSince = (folder: string, ...commit: readonly string[]): readonly string[] =>
   namesIn(git(['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], folder));
 
-/** What a merge brings as it is on the other side was locked by whoever changed it there. */
+/** A file that a merge takes unchanged from the other side was locked by the person who changed it there. */
 function withoutMerged(names: readonly string[], folder: string): readonly string[] {
   const merging = spawnSync('git', ['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'], { cwd: folder }).status === 0;
   if (!merging) return names;

@@ -22,7 +22,7 @@ interface TakeRequest {
   readonly wait: Duration;
 }
 
-/** What came of asking for all paths once: all locks, or none. */
+/** Result of one request for all paths: all locks, or none. */
 type Round =
   | { readonly kind: 'taken'; readonly locks: readonly AcquiredLock[] }
   | { readonly kind: 'held'; readonly path: LockPath; readonly holder: KnownLock | undefined }

@@ -5,11 +5,11 @@ import type { ServeSettings } from './settings.ts';
 
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 
-/** Where the service listens, as an origin: without a slash at its end. */
+/** Origin of the service, without a trailing slash. */
 export const originAt = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}`;
 
-/** Where only this machine reaches the service, as it usually is in development, the address is known by itself. */
+/** If only this machine reaches the service, as usual in development, the URL needs no setting. */
 export function publicUrlOf(
   { publicUrl, dev, host }: Pick<ServeSettings, 'publicUrl' | 'dev' | 'host'>,
   port: number,

@@ -27,7 +27,7 @@ export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevS
   return { token: secret, workspace };
 }
 
-/** What there is to try in development. The token is shown here alone. */
+/** Sample data for development. The token is shown only here. */
 export function welcome(baseUrl: string, { token, workspace }: DevSetup): string[] {
   return [
     '',

@@ -32,7 +32,7 @@ const auditRetention = (text: string): Parsed<Duration> => {
 
 const upToTenMillion = wholeNumber(1, 10_000_000);
 
-/** Of the service, and of the commands that print its addresses. */
+/** Used by the service, and by commands that print its URLs. */
 export const publicUrl = optional(
   'URL',
   'the address at which others reach the service, such as https://assets.example.com',

@@ -29,7 +29,7 @@ export function createLockMenus({ body, pathOf }) {
     { capture: true },
   );
 
-  // Whoever moves the pointer sees what is there now.
+  // Moving the pointer shows the current state.
   document.addEventListener('pointermove', ({ pointerType }) => {
     if (pointerType === 'mouse' && menu?.isConnected === false) menu = undefined;
   });

@@ -1,6 +1,6 @@
 import { updateCountdowns, updateTimes } from './clock.js';
 
-/** What every page does beyond what its HTML does by itself. */
+/** Behavior of every page beyond its HTML. */
 
 function update() {
   updateTimes();

@@ -28,7 +28,7 @@ export async function refreshParts() {
       if (!other || other.innerHTML === part.innerHTML) continue;
       const focused = part.querySelector(':focus')?.getAttribute('href');
       part.replaceChildren(...other.childNodes);
-      // Who goes through the page with the keyboard goes on from there.
+      // Keyboard focus stays where it was.
       const again = [...part.querySelectorAll('a')].find((link) => link.getAttribute('href') === focused);
       if (focused && again) again.focus();
     }

@@ -36,7 +36,7 @@ if (isAsking) void allFilled.then(refreshParts);
 
 const notice = document.querySelector('[data-awaits]');
 
-/** Whoever types or chooses in the page would lose it. */
+/** A reload would lose the user's input and selection. */
 const isInUse = () => document.activeElement?.matches('main input, main select, main button') ?? false;
 
 if (notice !== null) {

@@ -40,7 +40,7 @@ export function zonedTime(timestamp) {
   return `${year}-${month}-${day} ${hour}:${minute}:${second} ${timeZoneName}`;
 }
 
-/** Whoever waits for a lock with less left than this need not ask for it. */
+/** With less time left than this, a waiting person need not ask for the lock. */
 const urgentMs = 5 * 60_000;
 
 /** @param {number} milliseconds */

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Markup } from './text.ts';
 
-/** What is wrong with a field. */
+/** Error message of a field. */
 const problemBeside = (id: string, problem: Markup | string | undefined): Markup | string =>
   problem === undefined ? '' : html`<p class="problem" id="${id}-problem" role="alert">${problem}</p>`;
 

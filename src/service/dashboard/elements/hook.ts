@@ -104,7 +104,7 @@ export function nextAttempt({ state, event }: DeliveryOverview, now: number): Ma
   }
 }
 
-/** What an action has done, by the code that it redirects with. */
+/** Result of an action, by the code in the redirect. */
 const notices = {
   registered: 'The webhook is registered. It signs with the secret you gave.',
   replaced:

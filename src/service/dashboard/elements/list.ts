@@ -76,7 +76,7 @@ export function numberedPages(
   );
 }
 
-/** Where a page of a list begins, as its address says it. */
+/** Start position of a page of a list, from the query. */
 export function positionIn(
   text: string,
   reason = 'There is no such page. Start again without it.',

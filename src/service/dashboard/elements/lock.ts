@@ -16,7 +16,7 @@ export const pathLink = (workspace: string, path: string): Markup => {
   return html`<a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><span dir="ltr"><bdi class="folder">${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
 };
 
-/** Where the path, if any, can be locked. */
+/** URL path of the form that locks a file, filled in with the path if one is given. */
 export const newLockAddress = (workspace: string, path = ''): string =>
   addressWith(`/workspaces/${workspace}/locks/new`, { path });
 

@@ -12,7 +12,7 @@ export interface ObjectUsage {
   readonly space: DiskSpace;
 }
 
-/** What the LFS objects of a workspace take, and what there is for them; nothing where there are none. */
+/** Size and limit of the LFS objects of a workspace; empty without any. */
 export function objectUsage({ usage, limitBytes, space }: ObjectUsage): Markup {
   const { objects, bytes, neededBytes } = usage ?? { objects: 0, bytes: 0, neededBytes: null };
   if (objects === 0 && limitBytes === null) return html``;

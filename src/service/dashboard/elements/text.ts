@@ -41,7 +41,7 @@ export const copyable = (id: string, what: string, text: Markup): Markup =>
 export const empty = (what: string, next: Markup | string): Markup =>
   html`<div class="empty"><p><strong>${what}</strong></p><p>${next}</p></div>`;
 
-/** What an action has done. */
+/** Result of an action. */
 export const notice = (text: string | undefined): Markup | string =>
   text === undefined ? '' : html`<p class="notice" role="status">${text}</p>`;
 

@@ -15,7 +15,7 @@ import { formField } from './form.ts';
 import type { PageCall } from './page.ts';
 import { pageHeaders } from './response.ts';
 
-/** What the navigation marks as current. */
+/** Current entry of the navigation. */
 export type PageLocation =
   | { readonly section: 'workspaces' }
   | { readonly section: 'workspaces'; readonly workspace: string; readonly tab: Tab }
@@ -128,7 +128,7 @@ export async function showPage(
   return { status, headers: pageHeaders, body: String(page) };
 }
 
-/** What a problem is to the API: what went wrong, and the request id for the log. */
+/** Page for a problem: the error, and the request id for the log. */
 export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): Promise<Response> {
   const { status, title } = problems[refusal.problem];
   // Both are set once the session has been found.

@@ -45,7 +45,7 @@ export function addPage(
   app.get(path, requireSession(control, access), async (c) => send(c, await show(callOf(c))));
 }
 
-/** What a form does. It has to come from a page that the same session was shown; headers are checked first. */
+/** Action of a form. The form must come from a page of the same session; headers are checked first. */
 export function addAction(
   app: App,
   control: AccessControl,
@@ -70,7 +70,7 @@ export function queryOf<Name extends string>(
 export const requestedWorkspace = ({ c }: PageCall, storage: Storage): Promise<FoundWorkspace> =>
   addressedWorkspace(c, storage);
 
-/** Of a form with this content: sent again, as by a reload, it must not do anything. */
+/** Idempotency key of a form with this content: sending it again, as a reload does, changes nothing. */
 export function keyOfForm(call: ActionCall, typed: unknown): KeyedRequest | undefined {
   const content = JSON.stringify([formIdOf(call), typed]);
   return keyedRequest({

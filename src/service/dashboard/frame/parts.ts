@@ -9,7 +9,7 @@ import type { RemoteMemory } from '../../workspaces/remote-memory.ts';
 import type { Remotes } from '../../workspaces/remotes.ts';
 import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';
 
-/** What the service hands to the pages. */
+/** Components of the service that pages use. */
 export interface DashboardParts extends LockRoutes {
   readonly log: Logger;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve' | 'space'>;

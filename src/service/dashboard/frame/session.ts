@@ -37,7 +37,7 @@ function withoutSession(c: Context<Environment>): ApiResponse {
   return seeOther(to === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(to)}`);
 }
 
-/** What requireAccess() is for the API: the same scopes and the same rate limit. */
+/** Counterpart of requireAccess() for pages: the same scopes and the same rate limit. */
 export function requireSession(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,

@@ -214,7 +214,7 @@ const mirror = (detail: Detail): Markup =>
 const trusted = (detail: Detail): Markup =>
   html`jobs of ${named(detail, textIn(detail, 'repository') === undefined ? 'issuer' : 'repository')}, whose locks belong to ${named(detail, 'owner')}`;
 
-/** What happened, as the rest of a sentence that begins with the actor. */
+/** Predicates of sentences that begin with the actor. */
 const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'session.signed-in': (detail) =>
     html`signed in with ${textIn(detail, 'by') === 'link' ? 'the first-start link' : 'a token'}`,

@@ -61,7 +61,7 @@ function actions(call: PageCall, page: string, { inactive_why }: HookOverview): 
     <a class="button danger" href="${page}/remove">Remove…</a>`;
 }
 
-/** What a test does there, where that is more than being shown. */
+/** Effect of a test at the receiver, if it is more than a message. */
 const whatATestDoes: Partial<Readonly<Record<HookFormat, string>>> = {
   github: 'It starts the workflows that run on such an event.',
   buildkite: 'It starts a build.',

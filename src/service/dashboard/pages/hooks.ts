@@ -52,7 +52,7 @@ const noHooks = (workspace: string): Markup =>
       <code>operation: register-hook</code>.`,
   );
 
-/** What to do about the state. */
+/** Advice for the state of a webhook. */
 const whatToDo: Readonly<Record<InactiveReason, string>> = {
   gone: 'The receiver answered 410 (Gone). Resume the webhook if that has changed, or remove it.',
   paused: 'Events are not queued for it until it is resumed.',

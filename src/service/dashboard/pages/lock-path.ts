@@ -41,7 +41,7 @@ const present = ({ now }: PageCall, { lock }: PathState): Markup =>
     ? empty('Nobody holds a lock on this path.', 'It can be locked now.')
     : lockFacts(lockOf(lock), now);
 
-/** What can be done now, beside the heading. */
+/** Actions next to the heading. */
 function action({ bearer }: PageCall, { workspace, path, lock: row }: PathState): Markup | string {
   if (row === undefined) {
     if (!grants(bearer.scopes, 'locks:write')) return '';
@@ -114,7 +114,7 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
         readLockHistory(storage, { workspace, path, before, limit: pageSize }),
       ]);
       const lock = found?.live ? found : undefined;
-      // Who has got it since waits no longer.
+      // The new holder no longer waits.
       const isHolder = ({ owner, origin, last }: WaitingRequest): boolean =>
         owner === lock?.owner && origin === lock.origin && Date.parse(last) <= lock.acquired_at;
       return { workspace, path, lock, waiting: asked.filter((each) => !isHolder(each)), history };

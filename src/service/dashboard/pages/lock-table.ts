@@ -67,13 +67,13 @@ const dummy: ShownLock = {
   release: 'none',
 };
 
-/** Of the form that releases the locks whose boxes are checked. */
+/** Id of the form that releases the selected locks. */
 export const selectionForm = 'release-selected';
 
 interface TableRows {
-  /** Of this page. */
+  /** Locks on this page. */
   readonly locks: readonly ShownLock[];
-  /** Of all pages: how many locks each folder has. */
+  /** Number of locks in each folder, on all pages. */
   readonly folders: ReadonlyMap<string, number>;
   /** How many rows there are on all pages. */
   readonly total: number;

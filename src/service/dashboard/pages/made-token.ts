@@ -29,7 +29,7 @@ export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): U
 }
 
 export interface CreatedToken {
-  /** What happened, in a sentence. */
+  /** Result, as a sentence. */
   readonly done: Markup;
   readonly token: Token;
   readonly secret: string;
@@ -46,7 +46,7 @@ export interface CreatedToken {
 
 const maxShownTokens = 5;
 
-/** Whoever gives two tokens one owner should mean it. */
+/** Two tokens with the same owner should be intended. */
 function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | string {
   if (others.length === 0) return '';
   const names = others

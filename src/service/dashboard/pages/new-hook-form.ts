@@ -79,7 +79,7 @@ const namesOf = (headers: string): string =>
 const whatToRepeat = ({ secret, headers }: Typed): string =>
   secret === '' && headers === '' ? '' : 'Enter the secret and the values of headers again.';
 
-/** Of a new webhook, or of one that is there, which keeps its address. */
+/** For a new webhook, or for an existing one, which keeps its URL. */
 export function newHookForm(
   call: PageCall,
   workspace: string,

@@ -53,7 +53,7 @@ export interface NewLockForm {
   readonly isMirrored: boolean;
 }
 
-/** Who holds the path. */
+/** Holder of the path. */
 export function heldLock({ bearer, now }: PageCall, workspace: string, asked: LockPath, lock: Lock): Markup {
   const own = lock.owner === bearer.owner;
   const sameFile = asked === lock.path ? '' : html` On Windows, ${literal(asked)} is the same file.`;

@@ -166,13 +166,13 @@ export function readNewTrust(typed: Typed): Reading {
   return read.ok ? { kind: 'rule', rule: read.rule } : { kind: 'wrong', problems: read.problems };
 }
 
-/** Whoever has it makes tokens that last, which is not for a job. */
+/** The scope admin can create permanent tokens, which a job must not do. */
 const scopesOfJobs = scopes.filter((scope) => scope !== 'admin');
 
 export interface NewTrustForm {
   readonly typed: Typed;
   readonly problems: RuleProblems;
-  /** What is wrong with no field of its own. */
+  /** Error that belongs to no single field. */
   readonly refusal?: Markup | undefined;
   /** To choose from. */
   readonly workspaces: readonly string[];

@@ -15,7 +15,7 @@ import { type ActionCall, type PageCall, queryOf, requestedWorkspace } from '../
 import { seeOther } from '../frame/response.ts';
 import { type ReleaseWay, releaseWay } from './lock-table.ts';
 
-/** What the pages share that change one lock: the one that was shown, and never a later one on its path. */
+/** Shared by pages that change one lock: the lock that was shown, and never a later one on its path. */
 
 const notices = {
   taken: 'The lock is yours.',
@@ -32,7 +32,7 @@ type Notice = keyof typeof notices;
 
 const noticeTexts: ReadonlyMap<string, string> = new Map(Object.entries(notices));
 
-/** What has been done, by the code in the address of a list. */
+/** Result of an action, by the code in the address of a list. */
 export const lockNotice = (code: string): string | undefined => noticeTexts.get(code);
 
 export const withNotice = (list: string, code: Notice): ApiResponse =>
@@ -49,11 +49,11 @@ export interface ReleasableLock {
   readonly way: ReleaseWay;
 }
 
-/** What somebody wants to do to a lock. */
+/** Action on a lock. */
 export interface LockAction {
   readonly title: string;
   readonly nothingDone: string;
-  /** Where the lock is gone. */
+  /** Notice if the lock is gone. */
   readonly absent: Notice;
   readonly whoMay: Markup;
   readonly isAllowed: (way: ReleaseWay) => boolean;
@@ -72,7 +72,7 @@ export function listAt(address: string, workspace: string): string {
 export const backLink = ({ back }: LockContext, text: string): Markup =>
   html`<a class="button" href="${back}" data-escape aria-keyshortcuts="Escape">${text}</a>`;
 
-/** What a form says of the lock that it is about. */
+/** The lock that a form names. */
 export const lockFields = (call: PageCall, { back }: LockContext, { path, id }: Lock): Markup => html`${formField(call)}
   <input type="hidden" name="path" value="${path}">
   <input type="hidden" name="lock" value="${id}">

@@ -16,7 +16,7 @@ import { addressText, countdown, literal, type Markup, time, userText } from '..
 import type { PageCall } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 
-/** What in all workspaces wants to be looked at: the first few of each kind. */
+/** Items of all workspaces that need attention: the first few of each kind. */
 
 const maxShown = 5;
 const endingSoonMs = 60 * 60_000;
@@ -126,7 +126,7 @@ function behindSection(
   });
 }
 
-/** What the token may see of it. */
+/** Sections that the token may see. */
 export async function overview(
   call: PageCall,
   parts: DashboardParts,

@@ -6,7 +6,7 @@ import { choices } from '../elements/fields.ts';
 import { faint, literals, type Markup } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 
-/** What somebody chose in a form that a token or a job may do. */
+/** Permissions chosen in a form, for a token or a job. */
 export interface Permissions {
   readonly scopes: readonly string[];
   /** `all` or `some`. */

@@ -31,7 +31,7 @@ const keepTimes: ReadonlyMap<string, { readonly ms: number; readonly text: strin
 const defaultKeep = '1d';
 
 interface RotationForm {
-  /** Of the token that takes over, so that sending the form twice creates one. */
+  /** Id of the successor, so that sending the form twice creates one token. */
   readonly newId: string;
   readonly keep: string;
   readonly problem?: string;

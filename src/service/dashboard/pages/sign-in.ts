@@ -149,7 +149,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
 
 const here = 'http://here.invalid';
 
-/** Where to go after signing in: always an address of the dashboard, whatever the link says. */
+/** Target after signing in: always a page of the dashboard, whatever the link says. */
 export function localPath(text: string): string {
   if (!text.startsWith('/') || !URL.canParse(text, here)) return '/';
   const { origin, pathname, search } = new URL(text, here);

@@ -18,7 +18,7 @@ import { objects, runTime } from './syncs.ts';
 /** The instance that runs the sync writes its row each second. */
 const lookEveryMs = 500;
 
-/** What changes while a sync runs, for the page and its script. */
+/** Fields that change while a sync runs, for the page and its script. */
 interface SyncProgress {
   readonly status: SyncStatus;
   readonly isOver: boolean;
@@ -29,7 +29,7 @@ interface SyncProgress {
   readonly times: Readonly<Record<'began' | 'ended', Timestamp | null>>;
 }
 
-/** Of what cannot be counted in bytes, objects. */
+/** Objects, if the bytes are unknown. */
 function barOf({
   status,
   received_objects,

@@ -17,7 +17,7 @@ export interface NextSteps {
   readonly preset: string;
 }
 
-/** What to do with a new token. */
+/** Next steps for a new token. */
 export function nextSteps(steps: NextSteps): Markup {
   const { token, preset } = steps;
   if (token.scopes.includes('admin')) return html`${forPeople}${inShell(steps, curlLine, 'lists branches')}`;

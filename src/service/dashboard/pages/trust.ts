@@ -27,7 +27,7 @@ const location = { section: 'trust' } as const;
 const list = { path: '/trust', access: 'admin' } as const;
 const removal = { path: '/trust/:rule/remove', access: 'admin' } as const;
 
-/** What people call it. */
+/** Name for people. */
 const nameOf = ({ repository, issuer }: TrustRule): string => repository ?? issuer;
 
 function shownClaims({ claims, workflow, issuer }: TrustRule): Markup {

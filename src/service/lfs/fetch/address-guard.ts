@@ -1,7 +1,7 @@
 import type { IpAddresses, TargetCheck } from '../../webhooks/target-address.ts';
 import { toStoreError } from './store-error.ts';
 
-/** What a URL leads to. Plain data: the thread that downloads is told so. */
+/** Decision about a URL, as plain data for the download thread. */
 export type CheckedAddress =
   | { readonly kind: 'allowed'; readonly addresses: IpAddresses }
   /** A sentence. */

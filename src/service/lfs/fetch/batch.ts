@@ -62,7 +62,7 @@ function parseJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
   }
 }
 
-/** What a store says, as part of a sentence; nothing that was sent to it is repeated. */
+/** Message of a store, as part of a sentence, without repeating anything that was sent to it. */
 function wordsOf(message: string, { headers }: Store): string {
   const secrets = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ +/, '')]);
   const line = createRedactor(secrets)(message.slice(0, maxReadMessage))

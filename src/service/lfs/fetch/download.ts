@@ -8,7 +8,7 @@ import type { Offer } from './batch.ts';
 import { type StoreConnection, transientStatuses } from './connection.ts';
 import { StoreError, toStoreError } from './store-error.ts';
 
-/** What came of one attempt to download an object, as plain data. Each `reason` is a sentence. */
+/** Result of one attempt to download an object, as plain data. Each `reason` is a sentence. */
 export type DownloadResult =
   | { readonly kind: 'landed' }
   | { readonly kind: 'none'; readonly reason: string }
@@ -16,7 +16,7 @@ export type DownloadResult =
   /** The address holds no longer, or never did. */
   | { readonly kind: 'unauthorized'; readonly reason: string }
   | { readonly kind: 'busy'; readonly retryAfter: string | undefined }
-  /** What has arrived is kept. */
+  /** Received bytes are kept. */
   | { readonly kind: 'trouble'; readonly reason: string };
 
 export interface DownloadTerms {
@@ -46,7 +46,7 @@ export async function onDisk<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** What an action sets goes to its own address alone: neither the headers nor the credentials follow a redirect. */
+/** Headers and credentials of an action are sent only to its own URL, not after a redirect. */
 async function ask(
   { connection }: DownloadTerms,
   { href, headers }: Download,
@@ -77,7 +77,7 @@ function beginOf({ statusCode, headers }: IncomingMessage, offset: number): numb
   return statusCode === 206 && Number(from) === offset ? offset : undefined;
 }
 
-/** What an answer without the object means. */
+/** Meaning of a response without the object. */
 function refusalIn(response: IncomingMessage): DownloadResult | undefined {
   const { statusCode: status = 0, headers } = response;
   if (status === 200 || status === 206 || status === 416) return undefined;

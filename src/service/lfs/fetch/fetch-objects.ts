@@ -29,7 +29,7 @@ const maxRemembered = 10_000;
 
 const sshTimeout = { timeoutMs: 30_000 };
 
-/** What pointers claim, which may be more than a number can count exactly. */
+/** Sizes that pointers claim, which may exceed the exact integers. */
 const sumOfSizes = (objects: readonly ObjectName[]): number =>
   objects.reduce((sum, { size }) => Math.min(sum + size, Number.MAX_SAFE_INTEGER), 0);
 

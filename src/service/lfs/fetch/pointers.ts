@@ -29,7 +29,7 @@ export async function pointedObjects(
   return [...found.values()];
 }
 
-/** Those of them that the mirror lacks. */
+/** Pointers whose objects are missing from the mirror. */
 export async function lackingObjects(
   objects: ObjectStore,
   pointed: readonly PointedObject[],

@@ -8,7 +8,7 @@ import type { Limits } from '../../git/run-git.ts';
 import { LfsError, type WantedObjects } from '../../syncs/lfs-objects.ts';
 import { lfsEndpoint } from '../../workspaces/lfs-endpoint.ts';
 
-/** Where a workspace's objects are, and what lets the service in. */
+/** URL of a workspace's objects, and the credentials for it. */
 export interface Store {
   readonly endpoint: URL;
   /** For requests to the endpoint. They are secret. */
