@@ -180,7 +180,7 @@ describe('places for clones', () => {
     const held = await Promise.all([one, one, other].map((secret = '') => stalledClone(service, mirror, secret)));
     const client = await gitClient();
     expect(await client.refused('clone', '--bare', mirror.url.replace(service.secret, other ?? ''), 'no')).toContain(
-      'As many',
+      'The maximum number of clones',
     );
     await client.git('clone', '--quiet', '--bare', mirror.url, 'of-another-owner');
     for (const { request: asked } of held) asked.destroy();
@@ -284,7 +284,7 @@ describe('requests that together are larger than what may wait', () => {
     for (let times = 0; times < 2; times += 1) {
       expect((await ask(packets('command=ls-refs', '0000'))).status).toBe(200);
       const { status, text } = await ask('0'.repeat(44));
-      expect([status, text]).toEqual([503, expect.stringContaining('As many clones')]);
+      expect([status, text]).toEqual([503, expect.stringContaining('The maximum number of clones')]);
     }
   });
 });
