@@ -20,6 +20,8 @@ import { lfsAuthenticate } from './ssh.ts';
 import { type MinTransferSpeed, minTransferSpeed } from './transfer-speed.ts';
 import type { UploadPackRequest } from './upload-pack-request.ts';
 
+export type Git = ReturnType<typeof createGit>;
+
 export interface GitOptions {
   /** Mirrors are kept in here. Instances may share it. */
   readonly dataFolder: string;
@@ -31,21 +33,7 @@ export interface GitOptions {
 
 const ending = '.git';
 
-/** The workspaces that there are mirrors of. */
-async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
-  const folders = await readdir(mirrors).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  return folders.flatMap((folder) => {
-    const workspace = folder.endsWith(ending) ? workspaceOfFolder(folder.slice(0, -ending.length)) : undefined;
-    return workspace === undefined ? [] : [workspace];
-  });
-}
-
 type ServedMirror = Omit<ServeTask, 'git' | 'mirror'>;
-
-export type Git = ReturnType<typeof createGit>;
 
 /** All that the service does with git. What goes wrong is a GitError. */
 export function createGit({ dataFolder, allowFile, environment, minSpeed = minTransferSpeed }: GitOptions) {
@@ -111,7 +99,15 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
     lfsAuthenticate: (remote: Remote, limits: Limits) => lfsAuthenticate(environment, remote, limits),
     /** Keeps the mirror quick. Worth doing after a fetch; failing does no harm. */
     maintain: (workspace: string, limits: Limits) =>
-      asGitErrors(`tidy up the mirror of ${workspace}`, () => maintainMirror(git, mirrorOf(workspace), limits)),
+      asGitErrors(`tidy up the mirror of ${workspace}`, async () => {
+        const mirror = mirrorOf(workspace);
+        try {
+          await maintainMirror(git, mirror, limits);
+        } finally {
+          // Another process removed the workspace: git made its folders again for the pack that it was writing.
+          if (!(await isRepository(mirror.repository))) await forget(workspace);
+        }
+      }),
     /** Makes a small repository to try the service with, once, and gives its path. Needs `allowFile` to be of use. */
     sampleRepository: () =>
       asGitErrors('make the sample repository', async () => {
@@ -149,4 +145,16 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
       return left;
     },
   };
+}
+
+/** The workspaces that there are mirrors of. */
+async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
+  const folders = await readdir(mirrors).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return folders.flatMap((folder) => {
+    const workspace = folder.endsWith(ending) ? workspaceOfFolder(folder.slice(0, -ending.length)) : undefined;
+    return workspace === undefined ? [] : [workspace];
+  });
 }

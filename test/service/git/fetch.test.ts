@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { processesNaming } from '../../support/git-processes.ts';
-import { gitAt, manyCommits, type Repository } from '../../support/git-repository.ts';
+import { gitAt, manyCommits, pathWithGit, type Repository } from '../../support/git-repository.ts';
 import {
   branchNamed,
   enoughTime,
@@ -191,6 +191,17 @@ describe('a fetch', () => {
     const beforeLanding = () => git.forget('game');
     await failureOf(git.fetch('game', remote, main, enoughTime, { beforeLanding }));
     await git.maintain('game', enoughTime);
+    expect(await readdir(join(data, 'mirrors'))).toEqual([]);
+  });
+
+  test('leaves no folder behind when the mirror is removed during its maintenance', async () => {
+    const { folder, git, repository, remote, mirror, data } = await gitSetUp();
+    repository.commit(...manyCommits(3));
+    await git.fetch('game', remote, main, enoughTime);
+    // `odb_mkstemp` of git makes missing folders of a path before it writes there.
+    const removed = `case "$*" in *repack*) mv ${mirror} ${folder}/removed && mkdir -p ${mirror}/objects/pack;; esac`;
+    const PATH = await pathWithGit(folder, removed);
+    await failureOf(gitIn(data, { PATH }).maintain('game', enoughTime));
     expect(await readdir(join(data, 'mirrors'))).toEqual([]);
   });
 
