@@ -9,7 +9,7 @@ import {
   steadyClock,
 } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
-import type { ConnectionInputs } from './inputs/load.ts';
+import type { ConnectionInputs } from './inputs/connection.ts';
 import { explainErrors, type GivenInputs } from './inputs/refused-inputs.ts';
 import { createRecorder, type Ledger, ledgerFile, openLedger, type Recorder } from './ledger/ledger.ts';
 import type { Outputs } from './outcome.ts';
@@ -17,8 +17,7 @@ import type { Redact } from './report/redact.ts';
 import type { Log, Reporter } from './report/reporter.ts';
 import { formatElapsed } from './report/words.ts';
 
-/** Sent as User-Agent. A test holds it to package.json. */
-export const actionVersion = '0.1.0';
+export type RunEvent = ReturnType<typeof readRunner>['event'];
 
 /** What the post-step of the same step finds again. */
 export type StateName = 'step' | 'on-lost' | 'locks' | 'renewer';
@@ -46,114 +45,6 @@ export interface Context {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** From 0 up to 1. */
   readonly random: () => number;
-}
-
-function originOf(environment: NodeJS.ProcessEnv): string | undefined {
-  const server = environment['GITHUB_SERVER_URL'];
-  const repository = environment['GITHUB_REPOSITORY'];
-  const run = environment['GITHUB_RUN_ID'];
-  if (!server || !repository || !run) return undefined;
-  const attempt = environment['GITHUB_RUN_ATTEMPT'];
-  return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ''}`;
-}
-
-export type RunEvent = ReturnType<typeof readRunner>['event'];
-
-/** Where a step runs. */
-export const readRunner = (environment: NodeJS.ProcessEnv) => ({
-  checkout: environment['GITHUB_WORKSPACE'] || process.cwd(),
-  /** Shared by all steps of a job, and emptied after it. */
-  temporaryFolder: environment['RUNNER_TEMP'] || tmpdir(),
-  /** The address of the run, with its attempt, sent with every request; undefined outside of a workflow. */
-  origin: originOf(environment),
-  /** The id of the step in the workflow, or the name that the runner gives it; undefined outside of a workflow. */
-  stepName: environment['GITHUB_ACTION'] || undefined,
-  /** What runs the steps of the job. When it dies, the system gives its children another parent. */
-  worker: process.ppid,
-  /** What started the run; empty where the runner says nothing. */
-  event: {
-    name: environment['GITHUB_EVENT_NAME'] ?? '',
-    file: environment['GITHUB_EVENT_PATH'] ?? '',
-    repository: environment['GITHUB_REPOSITORY'] ?? '',
-    apiUrl: environment['GITHUB_API_URL'] ?? '',
-  },
-});
-
-/** The runner sends SIGINT when a job is cancelled, and SIGTERM when that was not enough. */
-export function cancellation(): AbortSignal {
-  const cancelled = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => cancelled.abort());
-  return cancelled.signal;
-}
-
-/** A service in trouble would fill the log of a step that has many requests. */
-const maxRetriesInLog = 10;
-
-/** All requests wait for a rate limit together, so the first one to meet it speaks for all. */
-const rateLimitText = (server: string): string =>
-  `${server} limits requests. The rest of the step runs as fast as that limit allows.`;
-
-export function logRetries(log: Log, server = 'The service'): (retry: Retry) => void {
-  let logged = 0;
-  let rateLimited = false;
-  return ({ reason, delayMs, kind }) => {
-    const text = `${reason} Trying again in ${formatElapsed(delayMs)}.`;
-    if (kind === 'limited') {
-      if (rateLimited) {
-        log.debug(text);
-        return;
-      }
-      rateLimited = true;
-      log.line(text);
-      log.line(rateLimitText(server));
-      return;
-    }
-    if (logged < maxRetriesInLog) log.line(text);
-    else log.debug(text);
-    logged += 1;
-    if (logged === maxRetriesInLog) log.line('Further retries are in the debug log only.');
-  };
-}
-
-/** Shorter pauses between requests are no news. */
-const minPauseInLogMs = 1_000;
-
-function logPauses(log: Log): (delayMs: number) => void {
-  let logged = false;
-  return (delayMs) => {
-    if (logged || delayMs < minPauseInLogMs) return;
-    logged = true;
-    log.line(rateLimitText('The service'));
-  };
-}
-
-/** The client of a step: it logs what it retries, and tells the service which run its requests are from. */
-export function connect(
-  connection: ConnectionInputs,
-  origin: string | undefined,
-  { log, mask }: Pick<Reporter, 'log' | 'mask'>,
-  serverAheadMs?: number,
-): Client {
-  const { baseUrl, credentials, requestTimeout, retries } = connection;
-  return createClient({
-    baseUrl,
-    credentials:
-      credentials.kind === 'given'
-        ? credentials
-        : {
-            kind: 'exchanged',
-            // Not read where there is a token.
-            open: async (exchange) => (await import('./identity.ts')).openTokens(credentials, exchange, mask),
-          },
-    retries,
-    requestTimeoutMs: milliseconds(requestTimeout),
-    userAgent: `workspace-automation/${actionVersion}`,
-    ...(origin !== undefined && { origin }),
-    serverAheadMs,
-    onWarning: log.warn,
-    onRetry: logRetries(log),
-    onThrottled: logPauses(log),
-  });
 }
 
 export function createContext(
@@ -195,3 +86,112 @@ export const defaultLimits = ({
   deadline: clock() + defaultLimitMs + milliseconds(connection.requestTimeout),
   signal,
 });
+
+/** Where a step runs. */
+export const readRunner = (environment: NodeJS.ProcessEnv) => ({
+  checkout: environment['GITHUB_WORKSPACE'] || process.cwd(),
+  /** Shared by all steps of a job, and emptied after it. */
+  temporaryFolder: environment['RUNNER_TEMP'] || tmpdir(),
+  /** The address of the run, with its attempt, sent with every request; undefined outside of a workflow. */
+  origin: originOf(environment),
+  /** The id of the step in the workflow, or the name that the runner gives it; undefined outside of a workflow. */
+  stepName: environment['GITHUB_ACTION'] || undefined,
+  /** What runs the steps of the job. When it dies, the system gives its children another parent. */
+  worker: process.ppid,
+  /** What started the run; empty where the runner says nothing. */
+  event: {
+    name: environment['GITHUB_EVENT_NAME'] ?? '',
+    file: environment['GITHUB_EVENT_PATH'] ?? '',
+    repository: environment['GITHUB_REPOSITORY'] ?? '',
+    apiUrl: environment['GITHUB_API_URL'] ?? '',
+  },
+});
+
+/** The runner sends SIGINT when a job is cancelled, and SIGTERM when that was not enough. */
+export function cancellation(): AbortSignal {
+  const cancelled = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => cancelled.abort());
+  return cancelled.signal;
+}
+
+/** Sent as User-Agent. A test holds it to package.json. */
+export const actionVersion = '0.1.0';
+
+/** The client of a step: it logs what it retries, and tells the service which run its requests are from. */
+export function connect(
+  connection: ConnectionInputs,
+  origin: string | undefined,
+  { log, mask }: Pick<Reporter, 'log' | 'mask'>,
+  serverAheadMs?: number,
+): Client {
+  const { baseUrl, credentials, requestTimeout, retries } = connection;
+  return createClient({
+    baseUrl,
+    credentials:
+      credentials.kind === 'given'
+        ? credentials
+        : {
+            kind: 'exchanged',
+            // Not read where there is a token.
+            open: async (exchange) => (await import('./identity.ts')).openTokens(credentials, exchange, mask),
+          },
+    retries,
+    requestTimeoutMs: milliseconds(requestTimeout),
+    userAgent: `workspace-automation/${actionVersion}`,
+    ...(origin !== undefined && { origin }),
+    serverAheadMs,
+    onWarning: log.warn,
+    onRetry: logRetries(log),
+    onThrottled: logPauses(log),
+  });
+}
+
+/** A service in trouble would fill the log of a step that has many requests. */
+const maxRetriesInLog = 10;
+
+export function logRetries(log: Log, server = 'The service'): (retry: Retry) => void {
+  let logged = 0;
+  let rateLimited = false;
+  return ({ reason, delayMs, kind }) => {
+    const text = `${reason} Trying again in ${formatElapsed(delayMs)}.`;
+    if (kind === 'limited') {
+      if (rateLimited) {
+        log.debug(text);
+        return;
+      }
+      rateLimited = true;
+      log.line(text);
+      log.line(rateLimitText(server));
+      return;
+    }
+    if (logged < maxRetriesInLog) log.line(text);
+    else log.debug(text);
+    logged += 1;
+    if (logged === maxRetriesInLog) log.line('Further retries are in the debug log only.');
+  };
+}
+
+function originOf(environment: NodeJS.ProcessEnv): string | undefined {
+  const server = environment['GITHUB_SERVER_URL'];
+  const repository = environment['GITHUB_REPOSITORY'];
+  const run = environment['GITHUB_RUN_ID'];
+  if (!server || !repository || !run) return undefined;
+  const attempt = environment['GITHUB_RUN_ATTEMPT'];
+  return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ''}`;
+}
+
+/** Shorter pauses between requests are no news. */
+const minPauseInLogMs = 1_000;
+
+function logPauses(log: Log): (delayMs: number) => void {
+  let logged = false;
+  return (delayMs) => {
+    if (logged || delayMs < minPauseInLogMs) return;
+    logged = true;
+    log.line(rateLimitText('The service'));
+  };
+}
+
+/** All requests wait for a rate limit together, so the first one to meet it speaks for all. */
+const rateLimitText = (server: string): string =>
+  `${server} limits requests. The rest of the step runs as fast as that limit allows.`;

@@ -10,10 +10,26 @@ import { claimsIn, trustCommand } from './trust-command.ts';
 
 type Mask = (secret: string) => void;
 
-/** A JSON Web Token: RFC 7515, section 7.1. */
-function identityIn(response: ClientResponse): string | undefined {
-  const { value } = objectIn(response);
-  return typeof value === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value) ? value : undefined;
+/** The tokens of a job that proves who it is. Each of its processes exchanges its own. */
+export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Mask): TokenSource {
+  const issue = openIssuer(identity, exchange, mask);
+  let shown = '';
+  return createTokenSource({
+    ...exchange,
+    prove: async (within) => {
+      shown = await issue(within);
+      return shown;
+    },
+    onToken: mask,
+    texts: {
+      unanswered: 'GitHub issued no identity token for this job, so the service cannot authenticate it.',
+      unsupported: 'It needs the input `token`: pass an API token from a secret.',
+      // The rules are matched against the claims of the token, which says more than the environment of the job.
+      get untrusted() {
+        return `Its operator can add a trust rule for this job: \`${trustCommand(claimsIn(shown))}\`. The audience of the identity token is ${identity.audience}; it must be the origin of the service's public URL.`;
+      },
+    },
+  });
 }
 
 /**
@@ -59,24 +75,8 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
   };
 }
 
-/** The tokens of a job that proves who it is. Each of its processes exchanges its own. */
-export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Mask): TokenSource {
-  const issue = openIssuer(identity, exchange, mask);
-  let shown = '';
-  return createTokenSource({
-    ...exchange,
-    prove: async (within) => {
-      shown = await issue(within);
-      return shown;
-    },
-    onToken: mask,
-    texts: {
-      unanswered: 'GitHub issued no identity token for this job, so the service cannot authenticate it.',
-      unsupported: 'It needs the input `token`: pass an API token from a secret.',
-      // The rules are matched against the claims of the token, which says more than the environment of the job.
-      get untrusted() {
-        return `Its operator can add a trust rule for this job: \`${trustCommand(claimsIn(shown))}\`. The audience of the identity token is ${identity.audience}; it must be the origin of the service's public URL.`;
-      },
-    },
-  });
+/** A JSON Web Token: RFC 7515, section 7.1. */
+function identityIn(response: ClientResponse): string | undefined {
+  const { value } = objectIn(response);
+  return typeof value === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value) ? value : undefined;
 }

@@ -2,34 +2,15 @@ import './node-version.ts';
 
 import * as core from '@actions/core';
 import type { Context } from './context.ts';
-import { loadInputs, type Task } from './inputs/load.ts';
+import { loadInputs } from './inputs/load.ts';
 import { readRawInputs, secretsIn, wantsLedger } from './inputs/table.ts';
+import type { Task } from './inputs/task.ts';
 import { failed, InputError, type Outcome } from './outcome.ts';
 import { errorText, stackLines } from './report/error-text.ts';
 import { openRedactor } from './report/redact.ts';
 import { createReporter } from './report/reporter.ts';
 
-/** Each operation is loaded on demand, and the network with it: reporting a wrong input needs neither. */
-async function run(context: Context, task: Task): Promise<Outcome> {
-  switch (task.operation) {
-    case 'sync':
-      return (await import('./operations/sync.ts')).sync(context, task);
-    case 'lock':
-      return (await import('./operations/lock.ts')).lock(context, task);
-    case 'unlock':
-      return (await import('./operations/unlock.ts')).unlock(context, task);
-    case 'list-locks':
-      return (await import('./operations/list-locks.ts')).listLocks(context, task);
-    case 'register-hook':
-      return (await import('./operations/register-hook.ts')).registerHook(context, task);
-    case 'list-workspaces':
-      return (await import('./operations/list-named.ts')).listWorkspaces(context);
-    case 'list-branches':
-      return (await import('./operations/list-named.ts')).listBranches(context, task);
-    case 'check':
-      return (await import('./operations/check.ts')).check(context, task);
-  }
-}
+await main();
 
 async function main(): Promise<void> {
   const raw = readRawInputs(core.getInput, process.env);
@@ -72,4 +53,24 @@ async function main(): Promise<void> {
   }
 }
 
-await main();
+/** Each operation is loaded on demand, and the network with it: reporting a wrong input needs neither. */
+async function run(context: Context, task: Task): Promise<Outcome> {
+  switch (task.operation) {
+    case 'sync':
+      return (await import('./operations/sync.ts')).sync(context, task);
+    case 'lock':
+      return (await import('./operations/lock.ts')).lock(context, task);
+    case 'unlock':
+      return (await import('./operations/unlock.ts')).unlock(context, task);
+    case 'list-locks':
+      return (await import('./operations/list-locks.ts')).listLocks(context, task);
+    case 'register-hook':
+      return (await import('./operations/register-hook.ts')).registerHook(context, task);
+    case 'list-workspaces':
+      return (await import('./operations/list-named.ts')).listWorkspaces(context);
+    case 'list-branches':
+      return (await import('./operations/list-named.ts')).listBranches(context, task);
+    case 'check':
+      return (await import('./operations/check.ts')).check(context, task);
+  }
+}

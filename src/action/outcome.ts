@@ -1,3 +1,42 @@
+/** A text, or the address of a run, which is shown as a link with a name. */
+export type Cell = string | { readonly run: string };
+
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** Where the rows are that a summary has no place for. */
+  readonly rest?: { readonly text: string; readonly address: string };
+}
+
+/** What became of a step's locks at the end of the job. */
+export interface ReleaseReport {
+  readonly sentence: string;
+  readonly table: Table;
+  /** Markdown with a chart of how long each lock was waited for and held. */
+  readonly chart: string | undefined;
+  /** Why the job fails: each about a lock that it relied on and did not have. */
+  readonly failures: readonly string[];
+  readonly warnings: readonly string[];
+  readonly lines: readonly string[];
+}
+
+/** A wrong input that was found only by looking at files. Thrown before the first request: nothing has happened yet. */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join(' '));
+    this.problems = problems;
+  }
+}
+
+/** The page of the dashboard with all locks of a workspace: our service has it beside its interface. */
+export const locksPage = (service: string, workspace: string): NonNullable<Table['rest']> => ({
+  text: `all locks of ${workspace}`,
+  address: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
+});
+
 export const outputNames = [
   'status',
   'sync_id',
@@ -20,22 +59,6 @@ export const outputNames = [
 export type OutputName = (typeof outputNames)[number];
 
 export type Outputs = { readonly [Name in OutputName]?: string };
-
-/** A text, or the address of a run, which is shown as a link with a name. */
-export type Cell = string | { readonly run: string };
-
-export interface Table {
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly Cell[])[];
-  /** Where the rows are that a summary has no place for. */
-  readonly rest?: { readonly text: string; readonly address: string };
-}
-
-/** The page of the dashboard with all locks of a workspace: our service has it beside its interface. */
-export const locksPage = (service: string, workspace: string): NonNullable<Table['rest']> => ({
-  text: `all locks of ${workspace}`,
-  address: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
-});
 
 /** An annotation on a file of the checkout. */
 export interface FileAnnotation {
@@ -80,26 +103,3 @@ export const ofKind = <Result extends { readonly kind: string }, Kind extends Re
 
 export const byPath = (one: { readonly path: string }, other: { readonly path: string }): number =>
   one.path < other.path ? -1 : 1;
-
-/** What became of a step's locks at the end of the job. */
-export interface ReleaseReport {
-  readonly sentence: string;
-  readonly table: Table;
-  /** Markdown with a chart of how long each lock was waited for and held. */
-  readonly chart: string | undefined;
-  /** Why the job fails: each about a lock that it relied on and did not have. */
-  readonly failures: readonly string[];
-  readonly warnings: readonly string[];
-  readonly lines: readonly string[];
-}
-
-/** A wrong input that was found only by looking at files. Thrown before the first request: nothing has happened yet. */
-export class InputError extends Error {
-  override readonly name = 'InputError';
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(problems.join(' '));
-    this.problems = problems;
-  }
-}

@@ -13,46 +13,8 @@ import { attemptMs, renewLocks } from './renewal/renew-locks.ts';
 import { errorText } from './report/error-text.ts';
 import { openRedactor } from './report/redact.ts';
 
-/** A worker that is gone tells nobody, and some file systems do not tell of changes either. */
-const lookEveryMs = 1_000;
-
-/** Lines that come together are read together. */
-const settleMs = 10;
-
-function watchLedger(file: string, look: () => void): () => void {
-  const timer = setInterval(look, lookEveryMs);
-  let soon: NodeJS.Timeout | undefined;
-  const lookSoon = (): void => {
-    soon ??= setTimeout(() => {
-      soon = undefined;
-      look();
-    }, settleMs);
-  };
-  try {
-    watchFiles(file, { persistent: false }, lookSoon).on('error', () => undefined);
-  } catch {
-    // The timer looks without it.
-  }
-  return () => {
-    clearInterval(timer);
-    clearTimeout(soon);
-  };
-}
-
 /** Nobody reads what this process would say: what there is to tell goes into the ledger. */
 const nowhere = { line: () => undefined, warn: () => undefined, debug: () => undefined, group: () => undefined };
-
-/** `process.stdout.fd` without loading streams. */
-const stdoutFd = 1;
-
-/** The step waits for one line. */
-function reportStart(): void {
-  try {
-    writeSync(stdoutFd, 'renewing\n');
-  } catch {
-    // The step has given up on the line, or was killed: the locks are renewed anyway.
-  }
-}
 
 /** As often as the time of a lock allows. */
 const retries = 1_000;
@@ -97,6 +59,44 @@ async function renew({
     context.record({ kind: 'unrenewed', ...job, at, reason: errorText(error) });
   }
   client.dispose();
+}
+
+/** `process.stdout.fd` without loading streams. */
+const stdoutFd = 1;
+
+/** The step waits for one line. */
+function reportStart(): void {
+  try {
+    writeSync(stdoutFd, 'renewing\n');
+  } catch {
+    // The step has given up on the line, or was killed: the locks are renewed anyway.
+  }
+}
+
+/** A worker that is gone tells nobody, and some file systems do not tell of changes either. */
+const lookEveryMs = 1_000;
+
+/** Lines that come together are read together. */
+const settleMs = 10;
+
+function watchLedger(file: string, look: () => void): () => void {
+  const timer = setInterval(look, lookEveryMs);
+  let soon: NodeJS.Timeout | undefined;
+  const lookSoon = (): void => {
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      look();
+    }, settleMs);
+  };
+  try {
+    watchFiles(file, { persistent: false }, lookSoon).on('error', () => undefined);
+  } catch {
+    // The timer looks without it.
+  }
+  return () => {
+    clearInterval(timer);
+    clearTimeout(soon);
+  };
 }
 
 const order = parseRenewalOrder(await text(process.stdin));

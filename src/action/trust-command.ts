@@ -3,6 +3,10 @@ import { shellWord } from '../interface/shell-word.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
+/** The operator of the service fills in the owner of the locks and the scopes, and runs it: it trusts just such jobs. */
+export const trustCommand = (claims: Claims): string =>
+  ['workspace-service trust add --owner OWNER --scopes SCOPES', ...optionsOf(claims).map(shellWord)].join(' ');
+
 /** The claims of a JSON Web Token (RFC 7519, section 3); none if it cannot be read. */
 export function claimsIn(token: string): Claims {
   try {
@@ -13,13 +17,6 @@ export function claimsIn(token: string): Claims {
     return {};
   }
 }
-
-/** The operator of the service fills in the owner of the locks and the scopes, and runs it: it trusts just such jobs. */
-export const trustCommand = (claims: Claims): string =>
-  ['workspace-service trust add --owner OWNER --scopes SCOPES', ...optionsOf(claims).map(shellWord)].join(' ');
-
-/** A rule trusts pull requests only if it names the event: pull_request, pull_request_target and others. */
-const isOfPullRequest = (event: string | undefined): boolean => event?.startsWith('pull_request') === true;
 
 function optionsOf(claims: Claims): readonly string[] {
   const claim = (name: string): string | undefined => {
@@ -52,6 +49,9 @@ function optionsOf(claims: Claims): readonly string[] {
     ...(isGitHub(issuer) ? [] : given(narrowing).flatMap(([name, value]) => ['--claim', `${name}=${value}`])),
   ];
 }
+
+/** A rule trusts pull requests only if it names the event: pull_request, pull_request_target and others. */
+const isOfPullRequest = (event: string | undefined): boolean => event?.startsWith('pull_request') === true;
 
 const given = (values: Readonly<Record<string, string | undefined>>): readonly (readonly [string, string])[] =>
   Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));

@@ -33,6 +33,12 @@ declare const brand: unique symbol;
 /** Names a workspace, and cannot lead to anything else when it is part of an address. */
 export type WorkspaceId = string & { readonly [brand]: 'WorkspaceId' };
 
+export function parseWorkspaceId(text: string): Parsed<WorkspaceId> {
+  const reason = workspaceProblem(text);
+  // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
+  return reason === undefined ? accepted(text as WorkspaceId) : refused(reason);
+}
+
 const maxIdLength = 256;
 
 function workspaceProblem(text: string): string | undefined {
@@ -43,10 +49,4 @@ function workspaceProblem(text: string): string | undefined {
   if (text === '.' || text === '..') return 'A workspace must not be "." or "..".';
   if (text.length > maxIdLength) return `A workspace must not be longer than ${maxIdLength} characters.`;
   return undefined;
-}
-
-export function parseWorkspaceId(text: string): Parsed<WorkspaceId> {
-  const reason = workspaceProblem(text);
-  // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
-  return reason === undefined ? accepted(text as WorkspaceId) : refused(reason);
 }

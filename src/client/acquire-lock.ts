@@ -55,23 +55,6 @@ export type AcquireLockResult =
   /** It was not granted. */
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-/** The lock of an answer that grants one; `from` is the earliest moment at which its ttl can have begun. */
-export function grantedIn(
-  { response, texts }: Pick<AnsweredCall, 'response' | 'texts'>,
-  { path, type, ttl }: Pick<AcquireLockRequest, 'path' | 'type' | 'ttl'>,
-  from: (lock: KnownLock) => number,
-): AcquiredLock {
-  const lock = readLock(unwrapped(objectIn(response)), path, texts);
-  return {
-    ...lock,
-    // What was asked for is what it is called by; `raw` has what the service calls it.
-    path,
-    type,
-    etag: etagOf(response) ?? lock.etag,
-    expires_at: lock.expires_at ?? timestamp(from(lock) + milliseconds(ttl)),
-  };
-}
-
 export const createAcquireLock = (context: ClientContext) => {
   const { call, addresses, clock, serverNow } = context;
   const lists = createLists(context);
@@ -131,10 +114,6 @@ export const createAcquireLock = (context: ClientContext) => {
   };
 };
 
-/** No standard names the header: it is called one of these. */
-const isReplayed = (response: ClientResponse): boolean =>
-  ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(response, name)?.toLowerCase() === 'true');
-
 export interface WaitForReleaseRequest {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
@@ -149,9 +128,6 @@ export type WaitForReleaseResult =
   | { readonly kind: 'unsupported' }
   /** The service has not answered. */
   | { readonly kind: 'failed'; readonly retryAfterMs?: number | undefined };
-
-/** RFC 7240 section 3: `wait` is among what the service says it has heeded. */
-const waited = (applied: string | undefined): boolean => /(^|[,;\s])wait($|[=,;\s])/i.test(applied ?? '');
 
 /** Asks the service to answer when a path comes free, or when the time is over (RFC 7240, `Prefer: wait`). */
 export const createWaitForRelease =
@@ -176,3 +152,27 @@ export const createWaitForRelease =
     const holder = entries.map((entry) => readListedLock(entry, texts)).find((lock) => lock?.path === path);
     return holder === undefined ? { kind: 'free' } : { kind: 'held', holder };
   };
+
+/** The lock of an answer that grants one; `from` is the earliest moment at which its ttl can have begun. */
+export function grantedIn(
+  { response, texts }: Pick<AnsweredCall, 'response' | 'texts'>,
+  { path, type, ttl }: Pick<AcquireLockRequest, 'path' | 'type' | 'ttl'>,
+  from: (lock: KnownLock) => number,
+): AcquiredLock {
+  const lock = readLock(unwrapped(objectIn(response)), path, texts);
+  return {
+    ...lock,
+    // What was asked for is what it is called by; `raw` has what the service calls it.
+    path,
+    type,
+    etag: etagOf(response) ?? lock.etag,
+    expires_at: lock.expires_at ?? timestamp(from(lock) + milliseconds(ttl)),
+  };
+}
+
+/** No standard names the header: it is called one of these. */
+const isReplayed = (response: ClientResponse): boolean =>
+  ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(response, name)?.toLowerCase() === 'true');
+
+/** RFC 7240 section 3: `wait` is among what the service says it has heeded. */
+const waited = (applied: string | undefined): boolean => /(^|[,;\s])wait($|[=,;\s])/i.test(applied ?? '');

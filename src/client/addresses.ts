@@ -1,10 +1,10 @@
 import { asOneSegment, asSegments, type LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 
+export type Endpoints = ReturnType<typeof createEndpoints>;
+
 /** How the slashes of a lock path are written in an address. */
 export type Slashes = 'encoded' | 'raw';
-
-export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The targets of requests: path and query, with everything encoded. */
 export function createEndpoints(baseUrl: URL) {

@@ -42,15 +42,6 @@ export interface CallOptions {
   readonly onThrottled: (delayMs: number) => void;
 }
 
-const typeOf = (body: Request['body']) =>
-  body && { 'content-type': `application/${body instanceof URLSearchParams ? 'x-www-form-urlencoded' : 'json'}` };
-
-const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** RFC 9110 section 5.5. */
-const unsendableHeader = (headers: Readonly<Record<string, string>>): string | undefined =>
-  Object.keys(headers).find((name) => !fieldValue.test(headers[name] ?? ''));
-
 /** Every request goes through here: it waits for the rate limit, is sent, and sent again until an answer counts. */
 export function createCall(options: CallOptions): Call {
   const { baseUrl, clock, serverClock, random, sleep, isRecognized: recognizes = isRecognized } = options;
@@ -243,3 +234,12 @@ export function createCall(options: CallOptions): Call {
     }
   };
 }
+
+const typeOf = (body: Request['body']) =>
+  body && { 'content-type': `application/${body instanceof URLSearchParams ? 'x-www-form-urlencoded' : 'json'}` };
+
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** RFC 9110 section 5.5. */
+const unsendableHeader = (headers: Readonly<Record<string, string>>): string | undefined =>
+  Object.keys(headers).find((name) => !fieldValue.test(headers[name] ?? ''));

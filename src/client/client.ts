@@ -38,6 +38,8 @@ export { ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncAddress, SyncReport } from './sync.ts';
 export { sleep } from './time-limit.ts';
 
+export type Client = ReturnType<typeof createClient>;
+
 /** What requests are let in with. */
 export type ClientCredentials =
   | { readonly kind: 'given'; readonly token: string }
@@ -67,23 +69,6 @@ export interface ClientOptions {
   /** Little of the rate limit remains, so the next request waits for so long. */
   readonly onThrottled?: ((delayMs: number) => void) | undefined;
 }
-
-export type Client = ReturnType<typeof createClient>;
-
-/** Whose the locks of the token are. Throws a ServiceError. */
-const createGetOwner =
-  ({ call, addresses }: ClientContext) =>
-  async (within: CallLimits): Promise<string> => {
-    const expect: Request['expect'] = (response, texts) =>
-      ownerIn(response) === undefined
-        ? notUnderstood(response, texts, 'it does not name the owner of the token')
-        : undefined;
-    return (
-      ownerIn(expectSuccess(await call({ method: 'GET', target: addresses.token, expect }, within)).response) ?? ''
-    );
-  };
-
-const ownerIn = (response: ClientResponse): string | undefined => firstName(objectIn(response), ['owner']);
 
 /** The interface over HTTP. Requests beyond the number of connections wait for their turn. */
 export function createClient(options: ClientOptions) {
@@ -160,3 +145,18 @@ export function createClient(options: ClientOptions) {
     },
   };
 }
+
+/** Whose the locks of the token are. Throws a ServiceError. */
+const createGetOwner =
+  ({ call, addresses }: ClientContext) =>
+  async (within: CallLimits): Promise<string> => {
+    const expect: Request['expect'] = (response, texts) =>
+      ownerIn(response) === undefined
+        ? notUnderstood(response, texts, 'it does not name the owner of the token')
+        : undefined;
+    return (
+      ownerIn(expectSuccess(await call({ method: 'GET', target: addresses.token, expect }, within)).response) ?? ''
+    );
+  };
+
+const ownerIn = (response: ClientResponse): string | undefined => firstName(objectIn(response), ['owner']);

@@ -2,6 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Timestamp } from '../interface/resources.ts';
 import type { Json } from './json.ts';
 
+/** Answers carry the time of the service in whole seconds: a moment ago can appear to lie ahead. */
+export const answerClockMs = 1_000;
+
+/** Answers take a moment to arrive, too. */
+export const clockSlackMs = 2 * answerClockMs;
+
 /** Milliseconds since 1970. */
 export type Clock = () => number;
 
@@ -9,24 +15,6 @@ const startedAt = Date.now() - process.uptime() * 1_000;
 
 /** Does not jump when somebody sets the clock of the machine. `performance` does not either, and takes longer to load. */
 export const steadyClock: Clock = () => startedAt + process.uptime() * 1_000;
-
-/**
- * When the answer was made, by the clock of the server: RFC 9110 section 6.6.1, and 9111 section 5.1 for a cache's. A
- * time that no timestamp can tell is none: what is reckoned from it could not be written down.
- */
-export function dateOf(headers: IncomingHttpHeaders): number | undefined {
-  const date = Date.parse(headers.date ?? '');
-  if (Number.isNaN(date)) return undefined;
-  const [age = '0'] = /^\d{1,9}$/.exec(headers.age ?? '') ?? [];
-  const told = date + Number(age) * 1_000;
-  return timestamp(told) === undefined ? undefined : told;
-}
-
-/** Answers carry the time of the service in whole seconds: a moment ago can appear to lie ahead. */
-export const answerClockMs = 1_000;
-
-/** Answers take a moment to arrive, too. */
-export const clockSlackMs = 2 * answerClockMs;
 
 export interface ServerClock {
   readonly now: Clock;
@@ -45,11 +33,6 @@ export function createServerClock(clock: Clock, knownAheadMs = 0): ServerClock {
   };
 }
 
-const lastYear = Date.UTC(10_000, 0, 1) - 1;
-
-export const timestamp = (ms: number): Timestamp | undefined =>
-  ms >= 0 && ms <= lastYear ? new Date(ms).toISOString() : undefined;
-
 /** Numbers below this are seconds since 1970; in milliseconds it would be in 1973. */
 const firstMilliseconds = 100_000_000_000;
 
@@ -64,3 +47,20 @@ export function timestampIn(json: Json | undefined): Timestamp | undefined {
   const zoneless = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(json);
   return timestamp(Date.parse(zoneless ? `${json}Z` : json));
 }
+
+/**
+ * When the answer was made, by the clock of the server: RFC 9110 section 6.6.1, and 9111 section 5.1 for a cache's. A
+ * time that no timestamp can tell is none: what is reckoned from it could not be written down.
+ */
+export function dateOf(headers: IncomingHttpHeaders): number | undefined {
+  const date = Date.parse(headers.date ?? '');
+  if (Number.isNaN(date)) return undefined;
+  const [age = '0'] = /^\d{1,9}$/.exec(headers.age ?? '') ?? [];
+  const told = date + Number(age) * 1_000;
+  return timestamp(told) === undefined ? undefined : told;
+}
+
+const lastYear = Date.UTC(10_000, 0, 1) - 1;
+
+export const timestamp = (ms: number): Timestamp | undefined =>
+  ms >= 0 && ms <= lastYear ? new Date(ms).toISOString() : undefined;

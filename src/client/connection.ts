@@ -21,37 +21,6 @@ export interface Connection {
   close(): void;
 }
 
-async function readBytes(message: http.IncomingMessage): Promise<ReceivedBody> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of message) {
-    const bytes: Buffer = chunk;
-    chunks.push(bytes);
-    length += bytes.length;
-    // To leave the loop cuts the connection: the rest is never received.
-    if (length > maxResponseBytes) return { bytes: Buffer.concat(chunks), tooLarge: true };
-  }
-  return { bytes: Buffer.concat(chunks), tooLarge: false };
-}
-
-/**
- * The agent that the toolkit's client has for a proxy. It is loaded where there is one, and so is TLS where it is spoken:
- * for a request without either, they would be half of the start.
- */
-async function openTunnels(baseUrl: URL, signal: AbortSignal): Promise<http.Agent> {
-  const { HttpClient } = await import('@actions/http-client');
-  const client = new HttpClient(undefined, [], {
-    keepAlive: true,
-    // A full pool of tunnels never gets all of its places back; how many there are at once is limited before.
-    maxSockets: Number.POSITIVE_INFINITY,
-  });
-  const agent = client.getAgent(baseUrl.href);
-  // A tunnel is asked for by a request of its own, which knows no limit unless it is given one.
-  if ('proxyOptions' in agent && typeof agent.proxyOptions === 'object')
-    Object.assign(agent.proxyOptions ?? {}, { signal });
-  return agent;
-}
-
 /** Connections to one server: kept alive, and through the proxy that `https_proxy`, `http_proxy` and `no_proxy` name. */
 export function openConnection(baseUrl: URL): Connection {
   const isHttps = baseUrl.protocol === 'https:';
@@ -136,17 +105,6 @@ const maxWordsLength = 300;
 /** It names a flag of Node's command line, which the reader of the error cannot set. */
 const tipOfNode = /; if the root CA is installed locally.*$/s;
 
-/** When a name has several addresses, Node wraps the error of each in one without a message. */
-const wordsOf = (error: Error): string =>
-  error instanceof AggregateError && error.message === ''
-    ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ')
-    : error.message;
-
-const textAt = (error: object, name: 'code' | 'syscall'): string | undefined => {
-  const value: unknown = Reflect.get(error, name);
-  return typeof value === 'string' ? value : undefined;
-};
-
 /** Node's own codes are mostly for wrong calls of its functions; these are for what happens on a connection. */
 const ofConnection = /^(?!ERR_|MODULE_NOT_FOUND$)|^ERR_(TLS|SSL|SOCKET|STREAM|PROXY)_/;
 
@@ -174,3 +132,45 @@ export function connectionFailure(error: unknown, texts: ServiceText): Connectio
     notTls: code === 'EPROTO' && notTls.test(error.message),
   };
 }
+
+async function readBytes(message: http.IncomingMessage): Promise<ReceivedBody> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of message) {
+    const bytes: Buffer = chunk;
+    chunks.push(bytes);
+    length += bytes.length;
+    // To leave the loop cuts the connection: the rest is never received.
+    if (length > maxResponseBytes) return { bytes: Buffer.concat(chunks), tooLarge: true };
+  }
+  return { bytes: Buffer.concat(chunks), tooLarge: false };
+}
+
+/**
+ * The agent that the toolkit's client has for a proxy. It is loaded where there is one, and so is TLS where it is spoken:
+ * for a request without either, they would be half of the start.
+ */
+async function openTunnels(baseUrl: URL, signal: AbortSignal): Promise<http.Agent> {
+  const { HttpClient } = await import('@actions/http-client');
+  const client = new HttpClient(undefined, [], {
+    keepAlive: true,
+    // A full pool of tunnels never gets all of its places back; how many there are at once is limited before.
+    maxSockets: Number.POSITIVE_INFINITY,
+  });
+  const agent = client.getAgent(baseUrl.href);
+  // A tunnel is asked for by a request of its own, which knows no limit unless it is given one.
+  if ('proxyOptions' in agent && typeof agent.proxyOptions === 'object')
+    Object.assign(agent.proxyOptions ?? {}, { signal });
+  return agent;
+}
+
+/** When a name has several addresses, Node wraps the error of each in one without a message. */
+const wordsOf = (error: Error): string =>
+  error instanceof AggregateError && error.message === ''
+    ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ')
+    : error.message;
+
+const textAt = (error: object, name: 'code' | 'syscall'): string | undefined => {
+  const value: unknown = Reflect.get(error, name);
+  return typeof value === 'string' ? value : undefined;
+};

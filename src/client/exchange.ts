@@ -57,33 +57,6 @@ type Outcome =
   | { readonly kind: 'out-of-time'; readonly failure: NoToken }
   | { readonly kind: 'interrupted' };
 
-function withoutToken(error: unknown, prefix: string, advice?: string): Outcome {
-  if (!(error instanceof ServiceError)) throw error;
-  const { request } = error;
-  const reason = `${prefix} ${error.reason}${advice ?? error.advice}`;
-  const failure = { kind: 'no-token', reason, request, transient: isTransient(error) } as const;
-  switch (error.failure.kind) {
-    case 'aborted':
-      return { kind: 'interrupted' };
-    case 'deadline':
-      return { kind: 'out-of-time', failure };
-    default:
-      return { kind: 'failed', failure };
-  }
-}
-
-/** 401 is the answer of services that look for a token before anything else. */
-const isUnsupported = (status: number): boolean => [401, 404, 405].includes(status);
-
-const tokenIn = (response: ClientResponse): string | undefined => {
-  const { access_token } = objectIn(response);
-  return typeof access_token === 'string' && /^[\x21-\x7e]+$/.test(access_token) ? access_token : undefined;
-};
-
-/** An excerpt could show a token in another form. */
-const expect: Request['expect'] = (response, texts) =>
-  tokenIn(response) === undefined ? notUnderstood(response, texts, 'there is no token in it') : undefined;
-
 /** Tokens by RFC 8693, each used for as long as it lasts. Requests at the same time share an exchange. */
 export function createTokenSource({ call, target, clock, prove, onToken, texts }: ExchangeOptions): TokenSource {
   let current: GivenToken | undefined;
@@ -185,3 +158,30 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
     },
   };
 }
+
+function withoutToken(error: unknown, prefix: string, advice?: string): Outcome {
+  if (!(error instanceof ServiceError)) throw error;
+  const { request } = error;
+  const reason = `${prefix} ${error.reason}${advice ?? error.advice}`;
+  const failure = { kind: 'no-token', reason, request, transient: isTransient(error) } as const;
+  switch (error.failure.kind) {
+    case 'aborted':
+      return { kind: 'interrupted' };
+    case 'deadline':
+      return { kind: 'out-of-time', failure };
+    default:
+      return { kind: 'failed', failure };
+  }
+}
+
+/** 401 is the answer of services that look for a token before anything else. */
+const isUnsupported = (status: number): boolean => [401, 404, 405].includes(status);
+
+/** An excerpt could show a token in another form. */
+const expect: Request['expect'] = (response, texts) =>
+  tokenIn(response) === undefined ? notUnderstood(response, texts, 'there is no token in it') : undefined;
+
+const tokenIn = (response: ClientResponse): string | undefined => {
+  const { access_token } = objectIn(response);
+  return typeof access_token === 'string' && /^[\x21-\x7e]+$/.test(access_token) ? access_token : undefined;
+};

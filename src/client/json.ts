@@ -6,21 +6,7 @@ export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** Deeper JSON could only be meant to exhaust the stack of its reader. */
-const maxDepth = 64;
-
 class TooDeep extends Error {}
-
-function copy(value: unknown, onText: (text: string) => string, depth: number): Json {
-  if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
-  if (typeof value === 'string') return onText(value);
-  if (depth === maxDepth) throw new TooDeep();
-  if (Array.isArray(value)) return value.map((item) => copy(item, onText, depth + 1));
-  return Object.fromEntries(
-    // What JSON.parse gives is nothing else by now.
-    Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]),
-  );
-}
 
 /** Reads JSON from elsewhere; `onText` sees each of its texts first. */
 export function parseJson(text: string, onText: (text: string) => string): Parsed<Json> {
@@ -30,9 +16,6 @@ export function parseJson(text: string, onText: (text: string) => string): Parse
     return refused(error instanceof TooDeep ? 'it is nested too deeply' : 'it is not valid JSON');
   }
 }
-
-export const isObject = (json: Json | undefined): json is JsonObject =>
-  typeof json === 'object' && json !== null && !Array.isArray(json);
 
 export const asObject = (json: Json | undefined): JsonObject => (isObject(json) ? json : {});
 
@@ -44,12 +27,6 @@ export function firstMember(object: JsonObject, names: readonly string[]): Json 
   return name === undefined ? undefined : object[name];
 }
 
-/** A name or an id: a text, or a number that is still exact. */
-export function nameIn(json: Json | undefined): string | undefined {
-  if (typeof json === 'string') return json === '' ? undefined : json;
-  return typeof json === 'number' && Number.isSafeInteger(json) ? String(json) : undefined;
-}
-
 /** Of the members with these names the first that is a name or an id. */
 export function firstName(object: JsonObject, names: readonly string[]): string | undefined {
   for (const name of names) {
@@ -57,4 +34,27 @@ export function firstName(object: JsonObject, names: readonly string[]): string 
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+export const isObject = (json: Json | undefined): json is JsonObject =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);
+
+/** A name or an id: a text, or a number that is still exact. */
+export function nameIn(json: Json | undefined): string | undefined {
+  if (typeof json === 'string') return json === '' ? undefined : json;
+  return typeof json === 'number' && Number.isSafeInteger(json) ? String(json) : undefined;
+}
+
+/** Deeper JSON could only be meant to exhaust the stack of its reader. */
+const maxDepth = 64;
+
+function copy(value: unknown, onText: (text: string) => string, depth: number): Json {
+  if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
+  if (typeof value === 'string') return onText(value);
+  if (depth === maxDepth) throw new TooDeep();
+  if (Array.isArray(value)) return value.map((item) => copy(item, onText, depth + 1));
+  return Object.fromEntries(
+    // What JSON.parse gives is nothing else by now.
+    Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]),
+  );
 }

@@ -5,6 +5,8 @@ import { asObject, firstMember, firstName, isArray, isObject, type Json, type Js
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type ServiceText } from './service-text.ts';
 
+export const etagOf = (response: ClientResponse): string | undefined => strong(headerOf(response, 'etag'));
+
 /** What a service says of a lock. */
 export interface KnownLock {
   readonly path: string;
@@ -38,66 +40,6 @@ const names = {
   fence: ['fence', 'fencing_token', 'fencingToken'],
 } as const;
 
-const maxNameLength = 256;
-const maxOriginLength = 1_024;
-
-/** What can be quoted as an entity tag, RFC 9110 section 8.8.3; anything else proves nothing to the service. */
-const opaque = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
-
-const idIn = (lock: JsonObject): string | undefined => {
-  const id = firstName(lock, names.id);
-  return id !== undefined && opaque.test(id) ? id : undefined;
-};
-
-/** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers put one on every answer. */
-const strong = (etag: string | undefined): string | undefined =>
-  etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : etag;
-
-/** In a body, some leave the quotes away. */
-function etagIn(lock: JsonObject): string | undefined {
-  const tag = firstName(lock, ['etag', 'ETag'])?.replace(/^"(.*)"$/s, '$1');
-  return tag !== undefined && opaque.test(tag) ? `"${tag}"` : undefined;
-}
-
-export const etagOf = (response: ClientResponse): string | undefined => strong(headerOf(response, 'etag'));
-
-/** Not the type of the problem that a lock may be a part of, which is an address. */
-const typeIn = (lock: JsonObject): string | undefined => {
-  const type = firstName(lock, names.type);
-  return type !== undefined && /^[\w.-]{1,64}$/.test(type) ? type : undefined;
-};
-
-/** Some write large numbers as texts. One that is not exact any more protects nothing. */
-function fenceIn(lock: JsonObject): number | undefined {
-  const fence = firstName(lock, names.fence) ?? '';
-  const number = /^\d{1,16}$/.test(fence) ? Number(fence) : Number.NaN;
-  return Number.isSafeInteger(number) ? number : undefined;
-}
-
-function ownerIn(lock: JsonObject): string | undefined {
-  const owner = firstMember(lock, names.owner);
-  return isObject(owner) ? firstName(owner, names.person) : nameIn(owner);
-}
-
-/** `path` is what to call it where the service names none. */
-export function readLock(lock: JsonObject, path: string, texts: ServiceText): KnownLock {
-  const line = (text: string | undefined, maxLength: number): string | undefined =>
-    text === undefined ? undefined : nameIn(texts.line(text, maxLength));
-  return {
-    path: plainName(firstName(lock, names.path) ?? path),
-    type: typeIn(lock),
-    id: idIn(lock),
-    etag: etagIn(lock),
-    owner: line(ownerIn(lock), maxNameLength),
-    origin: line(firstName(lock, names.origin), maxOriginLength),
-    note: line(firstName(lock, names.note), maxNoteLength),
-    acquired_at: timestampIn(firstMember(lock, names.acquired)),
-    expires_at: timestampIn(firstMember(lock, names.expires)),
-    fence: fenceIn(lock),
-    raw: lock,
-  };
-}
-
 /** An entry of a list of locks; undefined when it names no path. */
 export function readListedLock(entry: Json, texts: ServiceText): KnownLock | undefined {
   if (typeof entry === 'string') return entry === '' ? undefined : readLock({}, entry, texts);
@@ -106,39 +48,10 @@ export function readListedLock(entry: Json, texts: ServiceText): KnownLock | und
   return path === undefined ? undefined : readLock(lock, path, texts);
 }
 
-/** Whether a body is a lock, and not something that a gateway says. */
-export function namesLock(body: JsonObject): boolean {
-  const lock = unwrapped(body);
-  return firstName(lock, [...names.path, ...names.id]) !== undefined || tellsOfAHolder(lock);
-}
-
-/** The lock itself where it is wrapped. */
-export function unwrapped(body: JsonObject): JsonObject {
-  const inner = [body['lock'], body['data'], body['result']].find(isObject);
-  return inner ?? body;
-}
-
-const tellsOfAHolder = (body: JsonObject): boolean =>
-  ownerIn(body) !== undefined || timestampIn(firstMember(body, names.expires)) !== undefined;
-
 /** Whether an answer says who or what stands in the way, as only a service can. */
 export function namesHolder(response: ClientResponse): boolean {
   const holder = holderIn(response);
   return holder !== undefined && namesLock(holder);
-}
-
-/** The lock that stands in the way, in the body of a 409, 412 or 423; undefined when it tells of none. */
-export function holderIn(response: ClientResponse): JsonObject | undefined {
-  const body = objectIn(response);
-  const { locks, holder } = body;
-  const [first] = isArray(locks) ? locks : [];
-  const named = [body['lock'], first, body['current_lock'], asObject(body['error'])['lock'], body['data']].find(
-    isObject,
-  );
-  if (named !== undefined) return named;
-  // `holder` is the lock, or its owner.
-  if (isObject(holder)) return tellsOfAHolder(holder) ? holder : { owner: holder };
-  return tellsOfAHolder(body) ? body : undefined;
 }
 
 /** What shows that a lock is the one that is meant: its ETag; its id where it has none. */
@@ -160,4 +73,91 @@ export function isSameLock(one: LockProof, other: LockProof): boolean | undefine
 export function holderOf(response: ClientResponse, path: string, texts: ServiceText): KnownLock | undefined {
   const holder = holderIn(response);
   return holder && readLock(holder, path, texts);
+}
+
+const maxNameLength = 256;
+const maxOriginLength = 1_024;
+
+/** `path` is what to call it where the service names none. */
+export function readLock(lock: JsonObject, path: string, texts: ServiceText): KnownLock {
+  const line = (text: string | undefined, maxLength: number): string | undefined =>
+    text === undefined ? undefined : nameIn(texts.line(text, maxLength));
+  return {
+    path: plainName(firstName(lock, names.path) ?? path),
+    type: typeIn(lock),
+    id: idIn(lock),
+    etag: etagIn(lock),
+    owner: line(ownerIn(lock), maxNameLength),
+    origin: line(firstName(lock, names.origin), maxOriginLength),
+    note: line(firstName(lock, names.note), maxNoteLength),
+    acquired_at: timestampIn(firstMember(lock, names.acquired)),
+    expires_at: timestampIn(firstMember(lock, names.expires)),
+    fence: fenceIn(lock),
+    raw: lock,
+  };
+}
+
+/** Whether a body is a lock, and not something that a gateway says. */
+export function namesLock(body: JsonObject): boolean {
+  const lock = unwrapped(body);
+  return firstName(lock, [...names.path, ...names.id]) !== undefined || tellsOfAHolder(lock);
+}
+
+/** The lock itself where it is wrapped. */
+export function unwrapped(body: JsonObject): JsonObject {
+  const inner = [body['lock'], body['data'], body['result']].find(isObject);
+  return inner ?? body;
+}
+
+/** The lock that stands in the way, in the body of a 409, 412 or 423; undefined when it tells of none. */
+export function holderIn(response: ClientResponse): JsonObject | undefined {
+  const body = objectIn(response);
+  const { locks, holder } = body;
+  const [first] = isArray(locks) ? locks : [];
+  const named = [body['lock'], first, body['current_lock'], asObject(body['error'])['lock'], body['data']].find(
+    isObject,
+  );
+  if (named !== undefined) return named;
+  // `holder` is the lock, or its owner.
+  if (isObject(holder)) return tellsOfAHolder(holder) ? holder : { owner: holder };
+  return tellsOfAHolder(body) ? body : undefined;
+}
+
+/** What can be quoted as an entity tag, RFC 9110 section 8.8.3; anything else proves nothing to the service. */
+const opaque = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
+
+const idIn = (lock: JsonObject): string | undefined => {
+  const id = firstName(lock, names.id);
+  return id !== undefined && opaque.test(id) ? id : undefined;
+};
+
+/** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers put one on every answer. */
+const strong = (etag: string | undefined): string | undefined =>
+  etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : etag;
+
+/** In a body, some leave the quotes away. */
+function etagIn(lock: JsonObject): string | undefined {
+  const tag = firstName(lock, ['etag', 'ETag'])?.replace(/^"(.*)"$/s, '$1');
+  return tag !== undefined && opaque.test(tag) ? `"${tag}"` : undefined;
+}
+
+/** Not the type of the problem that a lock may be a part of, which is an address. */
+const typeIn = (lock: JsonObject): string | undefined => {
+  const type = firstName(lock, names.type);
+  return type !== undefined && /^[\w.-]{1,64}$/.test(type) ? type : undefined;
+};
+
+/** Some write large numbers as texts. One that is not exact any more protects nothing. */
+function fenceIn(lock: JsonObject): number | undefined {
+  const fence = firstName(lock, names.fence) ?? '';
+  const number = /^\d{1,16}$/.test(fence) ? Number(fence) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+const tellsOfAHolder = (body: JsonObject): boolean =>
+  ownerIn(body) !== undefined || timestampIn(firstMember(body, names.expires)) !== undefined;
+
+function ownerIn(lock: JsonObject): string | undefined {
+  const owner = firstMember(lock, names.owner);
+  return isObject(owner) ? firstName(owner, names.person) : nameIn(owner);
 }

@@ -6,6 +6,8 @@ import { type List, readPages } from './pages.ts';
 import type { CallLimits, ClientContext } from './request.ts';
 import { plainName } from './service-text.ts';
 
+export type ListLocks = ReturnType<typeof createLists>['listLocks'];
+
 /** A workspace or a branch: what it is called, and everything that the service says of it. */
 export interface NamedEntry {
   readonly name: string;
@@ -22,7 +24,6 @@ export const readNamed =
   };
 
 const readWorkspace = readNamed(['id', 'workspace_id', 'workspaceId', 'name', 'slug']);
-
 const readBranch = readNamed(['name', 'branch', 'ref', 'id']);
 
 interface LockListRequest {
@@ -47,8 +48,6 @@ interface LockList extends List<KnownLock> {
 }
 
 const pageSize = 1_000;
-
-export type ListLocks = ReturnType<typeof createLists>['listLocks'];
 
 export const createLists = (context: ClientContext) => ({
   /** Throws a ServiceError, as all operations do but those on single locks. */

@@ -11,19 +11,6 @@ interface Lists {
   readonly listLocks: ListLocks;
 }
 
-/** As many requests for single paths, side by side, take the time of one page of a list. */
-const singleRequestsPerPage = 8;
-
-/** The innermost common folder, with its slash; empty if there is none. */
-export function commonFolder(paths: readonly string[]): string {
-  const [first = '', ...others] = paths;
-  let length = first.lastIndexOf('/') + 1;
-  for (const path of others) {
-    while (!path.startsWith(first.slice(0, length))) length = first.lastIndexOf('/', length - 2) + 1;
-  }
-  return first.slice(0, length);
-}
-
 /** The locks on these paths, from one list of the folder they are in. */
 export async function listTogether(
   client: Lists,
@@ -46,37 +33,6 @@ export interface LookupQuery {
   readonly filter: LockFilter;
   /** Beyond it, asking in another way takes less time. */
   readonly maxPages: number;
-}
-
-function queryOn(paths: readonly LockPath[]): LookupQuery {
-  const folder = commonFolder(paths);
-  const [path, ...others] = paths;
-  if (others.length === 0) return { paths, folder, filter: { path }, maxPages: 1 };
-  const maxPages = Math.max(1, Math.floor(paths.length / singleRequestsPerPage));
-  return { paths, folder, filter: folder === '' ? {} : { prefix: folder }, maxPages };
-}
-
-/** The same by the folders right below this one; a path with none of the others in its folder is asked for alone. */
-export function queriesBelow(folder: string, paths: readonly LockPath[]): readonly LookupQuery[] {
-  const groups = Map.groupBy(paths, (path) => {
-    const slash = path.indexOf('/', folder.length);
-    return slash === -1 ? path : path.slice(0, slash + 1);
-  });
-  return [...groups.values()].map(queryOn);
-}
-
-/**
- * What to ask first: for paths that share a folder one list of that folder, in pages of a thousand locks. So 5,000 locks
- * in one folder are asked for in five pages, and 50 locks in 50 folders of one folder in a single one, as long as others
- * hold little there. How much they hold shows only on the way: a list may have as many pages as take the time of a
- * request for each path, and what it has not told by then is asked for below.
- */
-export function queriesOn(paths: readonly LockPath[]): readonly LookupQuery[] {
-  const distinct = [...new Set(paths)];
-  if (distinct.length === 0) return [];
-  const query = queryOn(distinct);
-  // A list of the whole workspace is not worth it for a few.
-  return query.folder === '' && distinct.length <= singleRequestsPerPage ? queriesBelow('', distinct) : [query];
 }
 
 /** The locks on these paths, with as few requests as that takes. */
@@ -131,9 +87,45 @@ export type LookupResult =
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-/** A service may let a token take and release locks and not list them. A gateway's refusal says nothing of that. */
-const refusesLists = ({ failure }: ServiceError): boolean =>
-  failure.kind === 'refused' && failure.isRecognized && [403, 405, 501].includes(failure.status);
+interface PathToLookUp {
+  readonly workspace: WorkspaceId;
+  readonly path: LockPath;
+  readonly attempts?: Request['attempts'];
+}
+
+export async function lookUp(
+  client: Lists,
+  { workspace, path, attempts }: PathToLookUp,
+  within: CallLimits,
+): Promise<LookupResult> {
+  return (await lookupIn(client.listLocks({ workspace, filter: { path }, attempts }, within)))(path);
+}
+
+/** As many requests for single paths, side by side, take the time of one page of a list. */
+const singleRequestsPerPage = 8;
+
+/**
+ * What to ask first: for paths that share a folder one list of that folder, in pages of a thousand locks. So 5,000 locks
+ * in one folder are asked for in five pages, and 50 locks in 50 folders of one folder in a single one, as long as others
+ * hold little there. How much they hold shows only on the way: a list may have as many pages as take the time of a
+ * request for each path, and what it has not told by then is asked for below.
+ */
+export function queriesOn(paths: readonly LockPath[]): readonly LookupQuery[] {
+  const distinct = [...new Set(paths)];
+  if (distinct.length === 0) return [];
+  const query = queryOn(distinct);
+  // A list of the whole workspace is not worth it for a few.
+  return query.folder === '' && distinct.length <= singleRequestsPerPage ? queriesBelow('', distinct) : [query];
+}
+
+/** The same by the folders right below this one; a path with none of the others in its folder is asked for alone. */
+export function queriesBelow(folder: string, paths: readonly LockPath[]): readonly LookupQuery[] {
+  const groups = Map.groupBy(paths, (path) => {
+    const slash = path.indexOf('/', folder.length);
+    return slash === -1 ? path : path.slice(0, slash + 1);
+  });
+  return [...groups.values()].map(queryOn);
+}
 
 /** Looks paths up in a list. A ServiceError becomes the result for every path. */
 export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: LockPath) => LookupResult> {
@@ -154,16 +146,24 @@ export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: L
   }
 }
 
-interface PathToLookUp {
-  readonly workspace: WorkspaceId;
-  readonly path: LockPath;
-  readonly attempts?: Request['attempts'];
+function queryOn(paths: readonly LockPath[]): LookupQuery {
+  const folder = commonFolder(paths);
+  const [path, ...others] = paths;
+  if (others.length === 0) return { paths, folder, filter: { path }, maxPages: 1 };
+  const maxPages = Math.max(1, Math.floor(paths.length / singleRequestsPerPage));
+  return { paths, folder, filter: folder === '' ? {} : { prefix: folder }, maxPages };
 }
 
-export async function lookUp(
-  client: Lists,
-  { workspace, path, attempts }: PathToLookUp,
-  within: CallLimits,
-): Promise<LookupResult> {
-  return (await lookupIn(client.listLocks({ workspace, filter: { path }, attempts }, within)))(path);
+/** The innermost common folder, with its slash; empty if there is none. */
+export function commonFolder(paths: readonly string[]): string {
+  const [first = '', ...others] = paths;
+  let length = first.lastIndexOf('/') + 1;
+  for (const path of others) {
+    while (!path.startsWith(first.slice(0, length))) length = first.lastIndexOf('/', length - 2) + 1;
+  }
+  return first.slice(0, length);
 }
+
+/** A service may let a token take and release locks and not list them. A gateway's refusal says nothing of that. */
+const refusesLists = ({ failure }: ServiceError): boolean =>
+  failure.kind === 'refused' && failure.isRecognized && [403, 405, 501].includes(failure.status);

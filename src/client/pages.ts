@@ -19,27 +19,6 @@ const defaultMaxPages = 1_000;
 const maxListBytes = 64 * 1_024 * 1_024;
 const maxEntries = 1_000_000;
 
-/** An array, or an object that has it under the name of what is listed or one of the common names. */
-function entriesOf(body: Json, name: string): readonly Json[] | undefined {
-  if (isArray(body)) return body;
-  if (!isObject(body)) return undefined;
-  const found = [name, 'items', 'data', 'results'].map((each) => body[each]).find((each) => isArray(each));
-  if (isArray(found)) return found;
-  const inner = body['data'];
-  return isObject(inner) ? entriesOf(inner, name) : undefined;
-}
-
-export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>
-  body.kind === 'json' ? entriesOf(body.value, name) : undefined;
-
-export function expectEntries(response: ClientResponse, texts: ServiceText, name: string): Unusable | undefined {
-  if (entriesIn(response, name) !== undefined) return undefined;
-  const found = Object.keys(objectIn(response)).join(', ');
-  const reason = `there is no list in it, neither bare nor as ${name}, items, data or results`;
-  const excerpt = texts.line(found === '' ? '' : `an object with ${found}`, 200);
-  return unusable(response, texts) ?? notUnderstood(response, texts, reason, excerpt);
-}
-
 interface Listing {
   readonly target: string;
   /** The same list, asked for without parameters that a service may not know. */
@@ -116,20 +95,40 @@ export async function readPages<Item>(
   }
 }
 
+export function expectEntries(response: ClientResponse, texts: ServiceText, name: string): Unusable | undefined {
+  if (entriesIn(response, name) !== undefined) return undefined;
+  const found = Object.keys(objectIn(response)).join(', ');
+  const reason = `there is no list in it, neither bare nor as ${name}, items, data or results`;
+  const excerpt = texts.line(found === '' ? '' : `an object with ${found}`, 200);
+  return unusable(response, texts) ?? notUnderstood(response, texts, reason, excerpt);
+}
+
+export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>
+  body.kind === 'json' ? entriesOf(body.value, name) : undefined;
+
 type NextPage = { readonly kind: 'none' } | Exclude<ResolvedLink, { readonly kind: 'not-an-address' }>;
 
-type Hint = { readonly kind: 'address' | 'cursor'; readonly text: string };
-
-const looksLikeAddress = (text: string): boolean => /^(https?:\/\/|[/?])/i.test(text);
-
-/** `next` is an address to some and a cursor to others. */
-function hintIn(body: JsonObject): Hint | undefined {
-  const cursor = firstName(body, ['next_cursor', 'nextCursor']);
-  if (cursor !== undefined) return { kind: 'cursor', text: cursor };
-  const next = firstName(body, ['next']) ?? firstName(asObject(body['next']), ['href', 'url']);
-  if (next === undefined) return undefined;
-  return { kind: looksLikeAddress(next) ? 'address' : 'cursor', text: next };
+/** The page after this answer; never on another server. */
+export function nextPage(response: ClientResponse, target: string, baseUrl: URL): NextPage {
+  const hint = hintOf(response);
+  if (hint === undefined) return { kind: 'none' };
+  const followed = hint.kind === 'address' ? resolveLink(hint.text, target, baseUrl) : undefined;
+  return followed === undefined || followed.kind === 'not-an-address'
+    ? { kind: 'target', target: withCursor(target, hint.text) }
+    : followed;
 }
+
+/** An array, or an object that has it under the name of what is listed or one of the common names. */
+function entriesOf(body: Json, name: string): readonly Json[] | undefined {
+  if (isArray(body)) return body;
+  if (!isObject(body)) return undefined;
+  const found = [name, 'items', 'data', 'results'].map((each) => body[each]).find((each) => isArray(each));
+  if (isArray(found)) return found;
+  const inner = body['data'];
+  return isObject(inner) ? entriesOf(inner, name) : undefined;
+}
+
+type Hint = { readonly kind: 'address' | 'cursor'; readonly text: string };
 
 function hintOf(response: ClientResponse): Hint | undefined {
   const linked = parseLinks(headerOf(response, 'link')).get('next');
@@ -140,19 +139,20 @@ function hintOf(response: ClientResponse): Hint | undefined {
   return places.map(hintIn).find((hint) => hint !== undefined);
 }
 
+/** `next` is an address to some and a cursor to others. */
+function hintIn(body: JsonObject): Hint | undefined {
+  const cursor = firstName(body, ['next_cursor', 'nextCursor']);
+  if (cursor !== undefined) return { kind: 'cursor', text: cursor };
+  const next = firstName(body, ['next']) ?? firstName(asObject(body['next']), ['href', 'url']);
+  if (next === undefined) return undefined;
+  return { kind: looksLikeAddress(next) ? 'address' : 'cursor', text: next };
+}
+
+const looksLikeAddress = (text: string): boolean => /^(https?:\/\/|[/?])/i.test(text);
+
 function withCursor(target: string, cursor: string): string {
   const [path = '', query = ''] = target.split(/\?(.*)/s);
   const parameters = new URLSearchParams(query);
   parameters.set('cursor', cursor);
   return `${path}?${parameters}`;
-}
-
-/** The page after this answer; never on another server. */
-export function nextPage(response: ClientResponse, target: string, baseUrl: URL): NextPage {
-  const hint = hintOf(response);
-  if (hint === undefined) return { kind: 'none' };
-  const followed = hint.kind === 'address' ? resolveLink(hint.text, target, baseUrl) : undefined;
-  return followed === undefined || followed.kind === 'not-an-address'
-    ? { kind: 'target', target: withCursor(target, hint.text) }
-    : followed;
 }

@@ -10,22 +10,29 @@ export interface RateLimitStatus {
   readonly policy: { readonly quota: number; readonly windowMs: number } | undefined;
 }
 
+/** What cannot be read says nothing. */
+export const rateLimitIn = (headers: IncomingHttpHeaders, serverNow: number): RateLimitStatus | undefined =>
+  byField(headers) ?? byHeaders(headers, serverNow);
+
+/** `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers, version 8 and later. */
+function byField(headers: IncomingHttpHeaders): RateLimitStatus | undefined {
+  const policies = membersOf(textOf(headers, 'ratelimit-policy'));
+  return strictest(
+    membersOf(textOf(headers, 'ratelimit')).flatMap(({ name, parameters }) => {
+      const remaining = parameters.get('r');
+      if (remaining === undefined) return [];
+      const reset = parameters.get('t');
+      const its = policies.find((each) => each.name === name)?.parameters;
+      const [quota, seconds] = [its?.get('q'), its?.get('w')];
+      const policy = quota && seconds ? { quota, windowMs: seconds * 1_000 } : undefined;
+      return { remaining, resetMs: reset === undefined ? undefined : reset * 1_000, policy };
+    }),
+  );
+}
+
 interface Member {
   readonly name: string;
   readonly parameters: ReadonlyMap<string, number>;
-}
-
-/** What is longer says nothing that pacing could use. */
-const maxFieldLength = 1_000;
-
-const numberIn = (text: string | undefined): number | undefined => {
-  const digits = /^\s*(\d{1,15})\s*(?:[.,;]|$)/.exec(text ?? '')?.[1];
-  return digits === undefined ? undefined : Number(digits);
-};
-
-function textOf(headers: IncomingHttpHeaders, name: string): string {
-  const value = headers[name];
-  return (Array.isArray(value) ? value.join(',') : (value ?? '')).slice(0, maxFieldLength);
 }
 
 /** A list of RFC 9651 as far as rate limits need it: `"name";key=1;key=2, …`. Quoted names may hold separators. */
@@ -50,22 +57,6 @@ const strictest = (all: readonly RateLimitStatus[]): RateLimitStatus | undefined
     return isLonger ? one : least;
   }, undefined);
 
-/** `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers, version 8 and later. */
-function byField(headers: IncomingHttpHeaders): RateLimitStatus | undefined {
-  const policies = membersOf(textOf(headers, 'ratelimit-policy'));
-  return strictest(
-    membersOf(textOf(headers, 'ratelimit')).flatMap(({ name, parameters }) => {
-      const remaining = parameters.get('r');
-      if (remaining === undefined) return [];
-      const reset = parameters.get('t');
-      const its = policies.find((each) => each.name === name)?.parameters;
-      const [quota, seconds] = [its?.get('q'), its?.get('w')];
-      const policy = quota && seconds ? { quota, windowMs: seconds * 1_000 } : undefined;
-      return { remaining, resetMs: reset === undefined ? undefined : reset * 1_000, policy };
-    }),
-  );
-}
-
 /** A number this large is not a wait but a time, in seconds since 1970. */
 const firstMoment = 1e9;
 
@@ -81,6 +72,15 @@ function byHeaders(headers: IncomingHttpHeaders, serverNow: number): RateLimitSt
   return undefined;
 }
 
-/** What cannot be read says nothing. */
-export const rateLimitIn = (headers: IncomingHttpHeaders, serverNow: number): RateLimitStatus | undefined =>
-  byField(headers) ?? byHeaders(headers, serverNow);
+const numberIn = (text: string | undefined): number | undefined => {
+  const digits = /^\s*(\d{1,15})\s*(?:[.,;]|$)/.exec(text ?? '')?.[1];
+  return digits === undefined ? undefined : Number(digits);
+};
+
+/** What is longer says nothing that pacing could use. */
+const maxFieldLength = 1_000;
+
+function textOf(headers: IncomingHttpHeaders, name: string): string {
+  const value = headers[name];
+  return (Array.isArray(value) ? value.join(',') : (value ?? '')).slice(0, maxFieldLength);
+}

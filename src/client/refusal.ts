@@ -4,50 +4,6 @@ import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Redirected, Refused, RefusedField, Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
-const idNames = ['request_id', 'requestId', 'request-id', 'correlation_id', 'correlationId', 'trace_id', 'traceId'];
-
-const idHeaders = [
-  'x-request-id',
-  'request-id',
-  'x-correlation-id',
-  'x-amzn-requestid',
-  'x-amz-request-id',
-  'x-ms-request-id',
-  'x-trace-id',
-  'cf-ray',
-];
-
-const maxIdLength = 128;
-
-/** The id by which the service or its proxy finds the request in its log. */
-function requestIdOf(response: ClientResponse, texts: ServiceText): string | undefined {
-  const body = objectIn(response);
-  const id =
-    firstName(body, idNames) ??
-    firstName(asObject(body['error']), idNames) ??
-    idHeaders.map((name) => headerOf(response, name)).find((value) => value !== undefined);
-  return id === undefined ? undefined : texts.line(id, maxIdLength);
-}
-
-/** RFC 6750 section 3.1. */
-function missingScopeOf(response: ClientResponse, texts: ServiceText): string | undefined {
-  const challenge = headerOf(response, 'www-authenticate') ?? '';
-  if (response.status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge)) return undefined;
-  const [, scope] = /\bscope="([^"]+)"/i.exec(challenge) ?? [];
-  return scope === undefined ? undefined : texts.line(scope, maxIdLength);
-}
-
-export function retryAfterHeader(response: ClientResponse, serverNow: number): number | undefined {
-  return parseRetryAfter(headerOf(response, 'retry-after'), serverNow);
-}
-
-/** Without user name, password and query, which may be secret. */
-function redirectTarget(location: string | undefined, baseUrl: URL, texts: ServiceText): string | undefined {
-  if (location === undefined || !URL.canParse(location, baseUrl.href)) return undefined;
-  const { protocol, host, pathname } = new URL(location, baseUrl);
-  return texts.line(`${protocol}//${host}${pathname}`, 300);
-}
-
 export interface RefusalContext {
   readonly baseUrl: URL;
   readonly serverNow: number;
@@ -85,6 +41,32 @@ export function refusalOf(
   };
 }
 
+/**
+ * Why a success is not the resource that was asked for; undefined if it is. Nothing at all, with 201 or 204, is how some
+ * services answer; any other body without the resource may be a gateway's.
+ */
+export function expectResource(
+  response: ClientResponse,
+  texts: ServiceText,
+  resource: string,
+  isIn: (body: JsonObject) => boolean,
+): Unusable | undefined {
+  if (response.body.kind === 'empty' && (response.status === 201 || response.status === 204)) return undefined;
+  const wrong = unusable(response, texts);
+  if (wrong !== undefined || isIn(objectIn(response))) return wrong;
+  const found = Object.keys(objectIn(response)).join(', ');
+  return notUnderstood(
+    response,
+    texts,
+    `it contains no ${resource}`,
+    texts.line(found && `an object with ${found}`, 200),
+  );
+}
+
+export function retryAfterHeader(response: ClientResponse, serverNow: number): number | undefined {
+  return parseRetryAfter(headerOf(response, 'retry-after'), serverNow);
+}
+
 export const notUnderstood = (
   response: ClientResponse,
   texts: ServiceText,
@@ -114,36 +96,26 @@ export function unusable(response: ClientResponse, texts: ServiceText): Unusable
   }
 }
 
-/**
- * Why a success is not the resource that was asked for; undefined if it is. Nothing at all, with 201 or 204, is how some
- * services answer; any other body without the resource may be a gateway's.
- */
-export function expectResource(
-  response: ClientResponse,
-  texts: ServiceText,
-  resource: string,
-  isIn: (body: JsonObject) => boolean,
-): Unusable | undefined {
-  if (response.body.kind === 'empty' && (response.status === 201 || response.status === 204)) return undefined;
-  const wrong = unusable(response, texts);
-  if (wrong !== undefined || isIn(objectIn(response))) return wrong;
-  const found = Object.keys(objectIn(response)).join(', ');
-  return notUnderstood(
-    response,
-    texts,
-    `it contains no ${resource}`,
-    texts.line(found && `an object with ${found}`, 200),
-  );
-}
-
-const maxWordsLength = 500;
 const maxDetailLength = 200;
 const maxFields = 20;
 
-const joined = (...parts: readonly (string | undefined)[]): string | undefined => {
-  const said = [...new Set(parts.filter((part) => part !== undefined))];
-  return said.length === 0 ? undefined : said.join(': ');
-};
+export function fieldsOf(body: Json, texts: ServiceText): readonly RefusedField[] {
+  const object = asObject(body);
+  const nested = asObject(object['error']);
+  const lists = [object['errors'], object['detail'], object['details'], nested['errors'], nested['details']];
+  const found = lists.map(fieldErrors).find((errors) => errors.length > 0) ?? [];
+  return found.slice(0, maxFields).map(({ field, detail }) => ({
+    field: field === undefined || field === '' ? undefined : texts.line(field, maxDetailLength),
+    detail: texts.line(detail, maxDetailLength),
+  }));
+}
+
+const maxWordsLength = 500;
+
+export function wordsOf(body: Json, texts: ServiceText): string | undefined {
+  const words = rawWordsOf(body);
+  return words === undefined ? undefined : nameIn(texts.line(words, maxWordsLength));
+}
 
 /** What an error body says, in the words of its sender, as it came. */
 export function rawWordsOf(body: Json): string | undefined {
@@ -160,14 +132,50 @@ export function rawWordsOf(body: Json): string | undefined {
   );
 }
 
-/** `#/hook/url`, `/hook/url`, `["body", "hook", "url"]` or `hook.url`. */
-function fieldOf(error: JsonObject): string | undefined {
-  const path = error['loc'] ?? error['path'];
-  if (isArray(path)) return path.map((part) => nameIn(part) ?? '').join('/');
-  const source = asObject(error['source']);
-  const name = firstName(error, ['pointer', 'field', 'param', 'path', 'name']) ?? firstName(source, ['pointer']);
-  return name?.replace(/^#?\//, '');
+const idNames = ['request_id', 'requestId', 'request-id', 'correlation_id', 'correlationId', 'trace_id', 'traceId'];
+
+const idHeaders = [
+  'x-request-id',
+  'request-id',
+  'x-correlation-id',
+  'x-amzn-requestid',
+  'x-amz-request-id',
+  'x-ms-request-id',
+  'x-trace-id',
+  'cf-ray',
+];
+
+const maxIdLength = 128;
+
+/** The id by which the service or its proxy finds the request in its log. */
+function requestIdOf(response: ClientResponse, texts: ServiceText): string | undefined {
+  const body = objectIn(response);
+  const id =
+    firstName(body, idNames) ??
+    firstName(asObject(body['error']), idNames) ??
+    idHeaders.map((name) => headerOf(response, name)).find((value) => value !== undefined);
+  return id === undefined ? undefined : texts.line(id, maxIdLength);
 }
+
+/** RFC 6750 section 3.1. */
+function missingScopeOf(response: ClientResponse, texts: ServiceText): string | undefined {
+  const challenge = headerOf(response, 'www-authenticate') ?? '';
+  if (response.status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge)) return undefined;
+  const [, scope] = /\bscope="([^"]+)"/i.exec(challenge) ?? [];
+  return scope === undefined ? undefined : texts.line(scope, maxIdLength);
+}
+
+/** Without user name, password and query, which may be secret. */
+function redirectTarget(location: string | undefined, baseUrl: URL, texts: ServiceText): string | undefined {
+  if (location === undefined || !URL.canParse(location, baseUrl.href)) return undefined;
+  const { protocol, host, pathname } = new URL(location, baseUrl);
+  return texts.line(`${protocol}//${host}${pathname}`, 300);
+}
+
+const joined = (...parts: readonly (string | undefined)[]): string | undefined => {
+  const said = [...new Set(parts.filter((part) => part !== undefined))];
+  return said.length === 0 ? undefined : said.join(': ');
+};
 
 function fieldErrors(errors: Json | undefined): readonly { field: string | undefined; detail: string }[] {
   if (isArray(errors)) {
@@ -185,18 +193,11 @@ function fieldErrors(errors: Json | undefined): readonly { field: string | undef
   );
 }
 
-export function fieldsOf(body: Json, texts: ServiceText): readonly RefusedField[] {
-  const object = asObject(body);
-  const nested = asObject(object['error']);
-  const lists = [object['errors'], object['detail'], object['details'], nested['errors'], nested['details']];
-  const found = lists.map(fieldErrors).find((errors) => errors.length > 0) ?? [];
-  return found.slice(0, maxFields).map(({ field, detail }) => ({
-    field: field === undefined || field === '' ? undefined : texts.line(field, maxDetailLength),
-    detail: texts.line(detail, maxDetailLength),
-  }));
-}
-
-export function wordsOf(body: Json, texts: ServiceText): string | undefined {
-  const words = rawWordsOf(body);
-  return words === undefined ? undefined : nameIn(texts.line(words, maxWordsLength));
+/** `#/hook/url`, `/hook/url`, `["body", "hook", "url"]` or `hook.url`. */
+function fieldOf(error: JsonObject): string | undefined {
+  const path = error['loc'] ?? error['path'];
+  if (isArray(path)) return path.map((part) => nameIn(part) ?? '').join('/');
+  const source = asObject(error['source']);
+  const name = firstName(error, ['pointer', 'field', 'param', 'path', 'name']) ?? firstName(source, ['pointer']);
+  return name?.replace(/^#?\//, '');
 }

@@ -22,21 +22,7 @@ export interface RegisterHookResult {
   readonly madeSecret: string | undefined;
 }
 
-const textsIn = (object: JsonObject): readonly string[] =>
-  Object.values(object).filter((value) => typeof value === 'string');
-
-/** What no error may repeat: the secret, and the values of headers, which are there for credentials. */
-const secretsIn = (body: JsonObject): readonly string[] => [
-  ...textsIn({ secret: body['secret'] ?? null }),
-  ...textsIn(asObject(body['headers'])),
-];
-
 const idNames = ['id', 'hook_id', 'hookId', 'webhook_id'];
-
-const unwrapped = (body: JsonObject): JsonObject =>
-  [body['hook'], body['webhook'], body['data']].find(isObject) ?? body;
-
-const isHook = (body: JsonObject): boolean => firstName(unwrapped(body), [...idNames, 'url']) !== undefined;
 
 export const createRegisterHook =
   ({ call, addresses }: ClientContext) =>
@@ -66,3 +52,17 @@ export const createRegisterHook =
       madeSecret,
     };
   };
+
+/** What no error may repeat: the secret, and the values of headers, which are there for credentials. */
+const secretsIn = (body: JsonObject): readonly string[] => [
+  ...textsIn({ secret: body['secret'] ?? null }),
+  ...textsIn(asObject(body['headers'])),
+];
+
+const textsIn = (object: JsonObject): readonly string[] =>
+  Object.values(object).filter((value) => typeof value === 'string');
+
+const isHook = (body: JsonObject): boolean => firstName(unwrapped(body), [...idNames, 'url']) !== undefined;
+
+const unwrapped = (body: JsonObject): JsonObject =>
+  [body['hook'], body['webhook'], body['data']].find(isObject) ?? body;

@@ -32,10 +32,6 @@ export type ReleaseLockResult =
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-/** What goes into `If-Match`. */
-export const conditionOf = (proof: LockProof | undefined): string | undefined =>
-  proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
-
 export function createReleaseLock(context: ClientContext) {
   const { call, addresses, clock, serverNow } = context;
   const lists = createLists(context);
@@ -157,6 +153,10 @@ export function createReleaseLock(context: ClientContext) {
     return isOurs ? { kind: 'failed', error: result.refuse(result.response) } : judge(sent, request, within);
   };
 }
+
+/** What goes into `If-Match`. */
+export const conditionOf = (proof: LockProof | undefined): string | undefined =>
+  proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
 
 /** Whether a list shows that the lock which is meant is not there any more: nothing, or another lock. */
 export const isGone = (found: LookupResult, proof: LockProof | undefined): boolean =>

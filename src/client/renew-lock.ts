@@ -24,13 +24,6 @@ export type RenewLockResult =
   /** No answer tells whether it was renewed. */
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-/** Whether the lock of the answer is a later one than that which was to be renewed. */
-function isAnother({ status }: { readonly status: number }, proof: LockProof, lock: AcquiredLock): boolean {
-  if (proof.id !== undefined && lock.id !== undefined) return proof.id !== lock.id;
-  // An ETag may change with every renewal. What was created was not there before: RFC 9110 section 15.3.2.
-  return status === 201 && lock.etag !== undefined && lock.etag !== proof.etag;
-}
-
 export function createRenewLock(context: ClientContext) {
   const { call, addresses, clock, serverNow } = context;
   const lists = createLists(context);
@@ -123,4 +116,11 @@ export function createRenewLock(context: ClientContext) {
     if (holder?.id !== proof.id || etag === undefined || etag === condition) return judge(sent, request, within);
     return judge(await send(request, etag, crypto.randomUUID(), within), request, within);
   };
+}
+
+/** Whether the lock of the answer is a later one than that which was to be renewed. */
+function isAnother({ status }: { readonly status: number }, proof: LockProof, lock: AcquiredLock): boolean {
+  if (proof.id !== undefined && lock.id !== undefined) return proof.id !== lock.id;
+  // An ETag may change with every renewal. What was created was not there before: RFC 9110 section 15.3.2.
+  return status === 201 && lock.etag !== undefined && lock.etag !== proof.etag;
 }

@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { asObject, type Json, type JsonObject, parseJson } from './json.ts';
 import { looksLikeHtml, type ServiceText } from './service-text.ts';
 
+export const maxResponseBytes = 10 * 1_024 * 1_024;
+
 type ResponseBody =
   | { readonly kind: 'json'; readonly value: Json; readonly byteLength: number }
   | { readonly kind: 'empty' }
@@ -15,10 +17,6 @@ export interface ClientResponse {
   readonly headers: IncomingHttpHeaders;
   readonly body: ResponseBody;
 }
-
-export const maxResponseBytes = 10 * 1_024 * 1_024;
-
-const maxExcerptLength = 200;
 
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
@@ -46,28 +44,41 @@ export function parseResponse(received: RawResponse, texts: ServiceText): Client
   return { status, sentStatus, headers, body };
 }
 
-/** JSON is known by itself: many servers name it `text/plain` or not at all. */
-function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeaders, texts: ServiceText): ResponseBody {
-  const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
-  if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
-    const reason = `it is compressed (${texts.line(coding, 40)}), which was not asked for`;
-    return { kind: 'other', reason, excerpt: '', isHtml: false };
-  }
-  const text = new TextDecoder().decode(bytes);
-  if (text.trim() === '') return { kind: 'empty' };
-  const excerpt = (): string => texts.excerpt(text, maxExcerptLength);
-  if (tooLarge) return { kind: 'too-large', excerpt: excerpt() };
-  const parsed = parseJson(text, texts.data);
-  if (parsed.ok) return { kind: 'json', value: parsed.value, byteLength: bytes.length };
-  const type = texts.line(headers['content-type'] ?? '', 80);
-  const reason = `${parsed.reason}${type === '' ? '' : ` (its type is said to be ${type})`}`;
-  return { kind: 'other', reason, excerpt: excerpt(), isHtml: looksLikeHtml(text) };
-}
-
 export const isSuccess = ({ status }: ClientResponse): boolean => status >= 200 && status < 300;
 
 /** What an object in the body says; nothing where there is none. */
 export const objectIn = ({ body }: ClientResponse): JsonObject => (body.kind === 'json' ? asObject(body.value) : {});
+
+/** Warns the first time. */
+export function warnOfDeprecation(
+  warn: (sentence: string) => void,
+): (response: ClientResponse, texts: ServiceText) => void {
+  let warned = false;
+  return (response, texts) => {
+    const sentence = warned ? undefined : deprecationIn(response, texts);
+    if (sentence === undefined) return;
+    warned = true;
+    warn(sentence);
+  };
+}
+
+const maxWarningLength = 300;
+
+/** What the headers Deprecation (RFC 9745) and Sunset (RFC 8594) say, as a sentence. */
+export function deprecationIn(response: ClientResponse, texts: ServiceText): string | undefined {
+  const deprecation = headerOf(response, 'deprecation');
+  const sunset = headerOf(response, 'sunset');
+  if (deprecation === undefined && sunset === undefined) return undefined;
+  const outdated = deprecation === undefined ? '' : ` is deprecated${sinceOf(deprecation)}`;
+  const ending = sunset === undefined ? '' : ` ends on ${sunset}`;
+  const links = parseLinks(headerOf(response, 'link'));
+  const more = links.get('deprecation') ?? links.get('sunset');
+  const what = [outdated, ending].filter((part) => part !== '').join(' and');
+  return texts.line(
+    `The service says that this interface${what}.${more === undefined ? '' : ` See ${more}`}`,
+    maxWarningLength,
+  );
+}
 
 /** A header of which one value is meant; of several the first. */
 export function headerOf({ headers }: ClientResponse, name: string): string | undefined {
@@ -91,40 +102,29 @@ export function parseLinks(header: string | undefined): ReadonlyMap<string, stri
   return targets;
 }
 
-const maxWarningLength = 300;
+const maxExcerptLength = 200;
+
+/** JSON is known by itself: many servers name it `text/plain` or not at all. */
+function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeaders, texts: ServiceText): ResponseBody {
+  const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
+    const reason = `it is compressed (${texts.line(coding, 40)}), which was not asked for`;
+    return { kind: 'other', reason, excerpt: '', isHtml: false };
+  }
+  const text = new TextDecoder().decode(bytes);
+  if (text.trim() === '') return { kind: 'empty' };
+  const excerpt = (): string => texts.excerpt(text, maxExcerptLength);
+  if (tooLarge) return { kind: 'too-large', excerpt: excerpt() };
+  const parsed = parseJson(text, texts.data);
+  if (parsed.ok) return { kind: 'json', value: parsed.value, byteLength: bytes.length };
+  const type = texts.line(headers['content-type'] ?? '', 80);
+  const reason = `${parsed.reason}${type === '' ? '' : ` (its type is said to be ${type})`}`;
+  return { kind: 'other', reason, excerpt: excerpt(), isHtml: looksLikeHtml(text) };
+}
 
 /** RFC 9745 writes `@` and seconds since 1970; drafts of it wrote a date or `true`. */
 function sinceOf(deprecation: string): string {
   const seconds = /^@(\d{1,11})$/.exec(deprecation)?.[1];
   const ms = seconds === undefined ? Date.parse(deprecation) : Number(seconds) * 1_000;
   return Number.isNaN(ms) ? '' : ` since ${new Date(ms).toISOString().slice(0, 10)}`;
-}
-
-/** What the headers Deprecation (RFC 9745) and Sunset (RFC 8594) say, as a sentence. */
-export function deprecationIn(response: ClientResponse, texts: ServiceText): string | undefined {
-  const deprecation = headerOf(response, 'deprecation');
-  const sunset = headerOf(response, 'sunset');
-  if (deprecation === undefined && sunset === undefined) return undefined;
-  const outdated = deprecation === undefined ? '' : ` is deprecated${sinceOf(deprecation)}`;
-  const ending = sunset === undefined ? '' : ` ends on ${sunset}`;
-  const links = parseLinks(headerOf(response, 'link'));
-  const more = links.get('deprecation') ?? links.get('sunset');
-  const what = [outdated, ending].filter((part) => part !== '').join(' and');
-  return texts.line(
-    `The service says that this interface${what}.${more === undefined ? '' : ` See ${more}`}`,
-    maxWarningLength,
-  );
-}
-
-/** Warns the first time. */
-export function warnOfDeprecation(
-  warn: (sentence: string) => void,
-): (response: ClientResponse, texts: ServiceText) => void {
-  let warned = false;
-  return (response, texts) => {
-    const sentence = warned ? undefined : deprecationIn(response, texts);
-    if (sentence === undefined) return;
-    warned = true;
-    warn(sentence);
-  };
 }

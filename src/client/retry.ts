@@ -22,15 +22,6 @@ export type AttemptResult =
       readonly unrecognized?: ClientResponse | undefined;
     };
 
-const isTransientStatus = (status: number): boolean =>
-  status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
-
-function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryKind {
-  if (stillRunning) return 'still-running';
-  if (status === 429) return 'limited';
-  return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
-}
-
 interface ResponseContext extends RefusalContext {
   readonly keyMayHaveArrived: boolean;
   readonly expect: Request['expect'];
@@ -59,32 +50,6 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
     retry: retryKindOf(status, stillRunning, retryAfterMs),
     retryAfterMs,
   };
-}
-
-/** It proves nothing, not even that the service has done nothing. */
-const unrecognized = (response: ClientResponse, failure: RequestFailure): AttemptResult => ({
-  kind: 'failed',
-  failure,
-  mayBeDone: true,
-  // It would be received once more.
-  retry: failure.kind === 'too-large' ? undefined : 'failed',
-  retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
-  unrecognized: response,
-});
-
-/**
- * Whether a 409 says that an earlier request with the same Idempotency-Key is still at work. Where it names neither
- * that nor a lock, this is only believed of a key that can have arrived before: for a new one it would be a riddle.
- */
-export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
-  if (response.status !== 409) return false;
-  const body = objectIn(response);
-  const type = nameIn(body['type']) ?? '';
-  if (isOwnProblem(response)) return type === `${problemTypePrefix}request-in-progress`;
-  if (namesHolder(response)) return false;
-  const words = `${type} ${rawWordsOf(body) ?? ''}`;
-  if (/idempoten/i.test(words) && /progress|running|outstanding|process|concurrent/i.test(words)) return true;
-  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
 }
 
 const firstBackoffMs = 500;
@@ -141,3 +106,38 @@ const maxLastAttemptMs = 5_000;
  */
 export const lastAttemptMs = (previousTookMs: number): number =>
   Math.min(maxLastAttemptMs, Math.max(minLastAttemptMs, 2 * previousTookMs));
+
+/**
+ * Whether a 409 says that an earlier request with the same Idempotency-Key is still at work. Where it names neither
+ * that nor a lock, this is only believed of a key that can have arrived before: for a new one it would be a riddle.
+ */
+export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
+  if (response.status !== 409) return false;
+  const body = objectIn(response);
+  const type = nameIn(body['type']) ?? '';
+  if (isOwnProblem(response)) return type === `${problemTypePrefix}request-in-progress`;
+  if (namesHolder(response)) return false;
+  const words = `${type} ${rawWordsOf(body) ?? ''}`;
+  if (/idempoten/i.test(words) && /progress|running|outstanding|process|concurrent/i.test(words)) return true;
+  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
+}
+
+const isTransientStatus = (status: number): boolean =>
+  status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
+
+function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryKind {
+  if (stillRunning) return 'still-running';
+  if (status === 429) return 'limited';
+  return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
+}
+
+/** It proves nothing, not even that the service has done nothing. */
+const unrecognized = (response: ClientResponse, failure: RequestFailure): AttemptResult => ({
+  kind: 'failed',
+  failure,
+  mayBeDone: true,
+  // It would be received once more.
+  retry: failure.kind === 'too-large' ? undefined : 'failed',
+  retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
+  unrecognized: response,
+});

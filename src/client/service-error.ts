@@ -92,12 +92,6 @@ export type RequestFailure =
   /** Nothing was sent: no request can be made of what was given. */
   | { readonly kind: 'unsendable'; readonly reason: string };
 
-/** What of the answer is known that a failure is about; undefined when there was none. */
-function answerIn(failure: RequestFailure): Refused | Redirected | Unusable | undefined {
-  if (failure.kind === 'deadline') return failure.last && answerIn(failure.last);
-  return 'status' in failure ? failure : undefined;
-}
-
 interface FailedCall {
   readonly method: string;
   /** As in the URL, without origin and query. */
@@ -142,23 +136,9 @@ export class ServiceError extends Error {
   }
 }
 
-const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
-
-const maxFieldsShown = 5;
-
-function fieldsText(fields: readonly RefusedField[], words: string): string {
-  const added = fields.filter(({ detail }) => !words.includes(detail));
-  const shown = added
-    .slice(0, maxFieldsShown)
-    .map(({ field, detail }) => ` ${field === undefined ? '' : `${field}: `}${asSentence(detail)}`);
-  const more = added.length - shown.length;
-  return shown.join('') + (more > 0 ? ` And ${more} more.` : '');
-}
-
-function refusedText(refused: Refused, server: string): string {
-  const words = refused.words ?? (refused.status < 500 ? `${server} refused the request` : `${server} failed`);
-  return asSentence(words) + fieldsText(refused.fields, words);
-}
+/** Sentences, and at the end of the last one, in brackets, the request that they are about. */
+export const withRequest = (sentences: string, request: string | undefined): string =>
+  request === undefined ? sentences : `${sentences.replace(/\.$/, '')} (${request}).`;
 
 function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime, server: string): string {
   if (last === undefined && limited) {
@@ -168,17 +148,6 @@ function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime, server: strin
   const before = reasonOf(last, server);
   if (retryAfterMs === undefined) return `${before} There was no time left to try again.`;
   return `${before} ${server} asks to wait for ${spanOfMs(retryAfterMs)}, and less time is left.`;
-}
-
-function unusableText({ reason, excerpt }: Unusable): string {
-  const begins = excerpt === '' ? '' : ` It begins with: ${asSentence(excerpt)}`;
-  return asSentence(`The answer cannot be used: ${reason}`) + begins;
-}
-
-function connectionText({ untrusted, notTls, words }: ConnectionFailed): string {
-  if (untrusted) return `The server cannot be trusted, so nothing was sent: ${words}`;
-  if (notTls) return 'The connection failed: the server does not speak TLS on this port';
-  return `The connection failed: ${words}`;
 }
 
 function reasonOf(failure: RequestFailure, server: string): string {
@@ -205,6 +174,61 @@ function reasonOf(failure: RequestFailure, server: string): string {
       return 'The request was cancelled.';
     case 'unsendable':
       return `The request cannot be sent: ${failure.reason}.`;
+  }
+}
+
+function refusedText(refused: Refused, server: string): string {
+  const words = refused.words ?? (refused.status < 500 ? `${server} refused the request` : `${server} failed`);
+  return asSentence(words) + fieldsText(refused.fields, words);
+}
+
+const maxFieldsShown = 5;
+
+function fieldsText(fields: readonly RefusedField[], words: string): string {
+  const added = fields.filter(({ detail }) => !words.includes(detail));
+  const shown = added
+    .slice(0, maxFieldsShown)
+    .map(({ field, detail }) => ` ${field === undefined ? '' : `${field}: `}${asSentence(detail)}`);
+  const more = added.length - shown.length;
+  return shown.join('') + (more > 0 ? ` And ${more} more.` : '');
+}
+
+function unusableText({ reason, excerpt }: Unusable): string {
+  const begins = excerpt === '' ? '' : ` It begins with: ${asSentence(excerpt)}`;
+  return asSentence(`The answer cannot be used: ${reason}`) + begins;
+}
+
+function connectionText({ untrusted, notTls, words }: ConnectionFailed): string {
+  if (untrusted) return `The server cannot be trusted, so nothing was sent: ${words}`;
+  if (notTls) return 'The connection failed: the server does not speak TLS on this port';
+  return `The connection failed: ${words}`;
+}
+
+const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+const unansweredAdvice = ' Check that it is running, or give it more time to answer.';
+
+function adviceOn(failure: RequestFailure): string {
+  switch (failure.kind) {
+    case 'refused':
+      return adviceOnRefusal(failure);
+    case 'redirected':
+      return ' Use the address where the service really is.';
+    case 'not-json':
+    case 'not-understood':
+    case 'too-large':
+      return ' Check that it is the service that answers at this address, and nothing in front of it.';
+    case 'timeout':
+      return unansweredAdvice;
+    case 'connection':
+      return adviceOnConnection(failure);
+    case 'deadline':
+      if (failure.last !== undefined) return adviceOn(failure.last);
+      return failure.limited ? '' : unansweredAdvice;
+    case 'no-token':
+    case 'aborted':
+    case 'unsendable':
+      return '';
   }
 }
 
@@ -241,32 +265,6 @@ function adviceOnConnection({ untrusted, notTls }: ConnectionFailed): string {
   return ' Check the address, and that it can be reached from here.';
 }
 
-const unansweredAdvice = ' Check that it is running, or give it more time to answer.';
-
-function adviceOn(failure: RequestFailure): string {
-  switch (failure.kind) {
-    case 'refused':
-      return adviceOnRefusal(failure);
-    case 'redirected':
-      return ' Use the address where the service really is.';
-    case 'not-json':
-    case 'not-understood':
-    case 'too-large':
-      return ' Check that it is the service that answers at this address, and nothing in front of it.';
-    case 'timeout':
-      return unansweredAdvice;
-    case 'connection':
-      return adviceOnConnection(failure);
-    case 'deadline':
-      if (failure.last !== undefined) return adviceOn(failure.last);
-      return failure.limited ? '' : unansweredAdvice;
-    case 'no-token':
-    case 'aborted':
-    case 'unsendable':
-      return '';
-  }
-}
-
 function requestText({ method, path, attempts }: FailedCall, failure: RequestFailure): string {
   const response = answerIn(failure);
   const sent = response?.kind === 'refused' ? (response.sentStatus ?? response.status) : response?.status;
@@ -276,6 +274,8 @@ function requestText({ method, path, attempts }: FailedCall, failure: RequestFai
   return `${method} ${path}${status ?? ''}${id}${tried}`;
 }
 
-/** Sentences, and at the end of the last one, in brackets, the request that they are about. */
-export const withRequest = (sentences: string, request: string | undefined): string =>
-  request === undefined ? sentences : `${sentences.replace(/\.$/, '')} (${request}).`;
+/** What of the answer is known that a failure is about; undefined when there was none. */
+function answerIn(failure: RequestFailure): Refused | Redirected | Unusable | undefined {
+  if (failure.kind === 'deadline') return failure.last && answerIn(failure.last);
+  return 'status' in failure ? failure : undefined;
+}

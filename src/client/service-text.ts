@@ -3,8 +3,6 @@ import { redact, spellingsOf } from '../interface/redact.ts';
 /** What moves a cursor, starts a line, reorders or hides text; a run of it, with the blanks around it, is one blank. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
 
-const controlCharacter = /[\p{Cc}\p{Cs}]/gu;
-
 /** Of a longer text the rest is not even looked at. */
 const maxReadLength = 16_384;
 
@@ -19,12 +17,6 @@ export interface ServiceText {
   excerpt(body: string, maxLength: number): string;
   /** A text of JSON, in which nothing but secrets is replaced. */
   data(text: string): string;
-}
-
-function cut(text: string, maxLength: number): string {
-  if (text.length <= maxLength) return text;
-  // Not between the halves of a surrogate pair.
-  return `${text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 export function createServiceText(secrets: readonly string[]): ServiceText {
@@ -49,6 +41,8 @@ export function createServiceText(secrets: readonly string[]): ServiceText {
   };
 }
 
+const controlCharacter = /[\p{Cc}\p{Cs}]/gu;
+
 /** Paths and ids are shorter. */
 const maxNameLength = 4_096;
 
@@ -69,10 +63,16 @@ export function plainName(name: string): string {
   return cut(composed.replaceAll(controlCharacter, '\ufffd'), maxNameLength);
 }
 
-export const looksLikeHtml = (text: string): boolean => /^\s*<(!doctype|html|head|body|!--)/i.test(text);
-
 /** The text of the body of an HTML page; other texts unchanged. */
 export function htmlToText(text: string): string {
   if (!looksLikeHtml(text)) return text;
   return text.slice(Math.max(0, text.search(/<body\b/i))).replaceAll(/<[^<>]*>/g, ' ');
+}
+
+export const looksLikeHtml = (text: string): boolean => /^\s*<(!doctype|html|head|body|!--)/i.test(text);
+
+function cut(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  // Not between the halves of a surrogate pair.
+  return `${text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -43,107 +43,6 @@ export interface StartedSync extends SyncReport {
 /** The state of a sync, whatever word the service has for it. An unknown word means that it is still going on. */
 type SyncState = 'going-on' | 'succeeded' | 'failed';
 
-const good = new Set(['succeeded', 'success', 'successful', 'synced', 'up_to_date', 'passed', 'ok']);
-
-/** It has ended; how, something else may say. */
-const over = new Set(['completed', 'complete', 'done', 'finished', 'ended', 'closed']);
-
-const bad = new Set([
-  'failed',
-  'failure',
-  'fail',
-  'error',
-  'errored',
-  'cancelled',
-  'canceled',
-  'aborted',
-  'rejected',
-  'timed_out',
-  'timeout',
-  'timedout',
-  'expired',
-  'completed_with_errors',
-]);
-
-const normal = (word: string): string =>
-  word
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[\s-]+/g, '_');
-
-const saysFailed = (body: JsonObject): boolean => {
-  const conclusion = firstName(body, ['conclusion', 'result', 'outcome']);
-  if (conclusion !== undefined && bad.has(normal(conclusion))) return true;
-  const { error, success } = body;
-  return success === false || (typeof error === 'string' && error !== '') || Object.keys(asObject(error)).length > 0;
-};
-
-function stateOf(status: string, body: JsonObject): SyncState {
-  const word = normal(status);
-  if (bad.has(word)) return 'failed';
-  if (good.has(word)) return 'succeeded';
-  if (!over.has(word)) return 'going-on';
-  return saysFailed(body) ? 'failed' : 'succeeded';
-}
-
-const maxStatusLength = 64;
-const maxErrorLength = 500;
-
-const countIn = (body: JsonObject, names: readonly string[]): number | undefined => {
-  const count = firstMember(body, names);
-  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
-};
-
-function errorIn(body: JsonObject, texts: ServiceText): string | undefined {
-  const words = rawWordsOf({ error: body['error'] ?? null }) ?? firstName(body, ['error_message', 'failure_reason']);
-  return words === undefined ? undefined : nameIn(texts.line(words, maxErrorLength));
-}
-
-const idNames = ['sync_id', 'syncId', 'id'];
-const statusNames = ['status', 'state'];
-
-export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'clone_url' | 'retryAfterMs'> {
-  const name = (names: readonly string[]): string | undefined => {
-    const text = firstName(body, names);
-    return text === undefined ? undefined : plainName(text);
-  };
-  const status = texts.line(firstName(body, statusNames) ?? 'unknown', maxStatusLength);
-  return {
-    sync_id: name(idNames),
-    status,
-    state: stateOf(status, body),
-    branch: name(['branch']),
-    estimated_objects: countIn(body, ['estimated_objects', 'estimatedObjects']),
-    received_objects: countIn(body, ['received_objects', 'receivedObjects']),
-    received_bytes: countIn(body, ['received_bytes', 'receivedBytes']),
-    total_bytes: countIn(body, ['total_bytes', 'totalBytes']),
-    missing_objects: countIn(body, ['missing_objects', 'missingObjects']),
-    head: name(['head', 'commit', 'revision']),
-    error: errorIn(body, texts),
-  };
-}
-
-const maxUrlLength = 2_048;
-
-/** The token goes there, so it must be as safe as the base address; and whoever is shown it must learn no password. */
-export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
-  const text = firstName(body, ['clone_url', 'cloneUrl']) ?? '';
-  if (text.length > maxUrlLength || !URL.canParse(text)) return undefined;
-  const { protocol, username, password, href } = new URL(text);
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && baseUrl.protocol === 'http:');
-  return isSafe && username === '' && password === '' ? href : undefined;
-}
-
-const syncIn = (response: ClientResponse): JsonObject => {
-  const body = objectIn(response);
-  return [body['sync'], body['data']].find(isObject) ?? body;
-};
-
-function expectSync(response: ClientResponse, texts: ServiceText): Unusable | undefined {
-  const isSync = firstName(syncIn(response), [...idNames, ...statusNames]) !== undefined;
-  return isSync ? undefined : (unusable(response, texts) ?? notUnderstood(response, texts, 'there is no sync in it'));
-}
-
 export function createSync({ call, addresses, baseUrl, serverNow }: ClientContext) {
   function reportOf({ response, texts }: AnsweredCall): SyncReport {
     const body = syncIn(response);
@@ -197,3 +96,104 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
     },
   };
 }
+
+const maxStatusLength = 64;
+const idNames = ['sync_id', 'syncId', 'id'];
+const statusNames = ['status', 'state'];
+
+export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'clone_url' | 'retryAfterMs'> {
+  const name = (names: readonly string[]): string | undefined => {
+    const text = firstName(body, names);
+    return text === undefined ? undefined : plainName(text);
+  };
+  const status = texts.line(firstName(body, statusNames) ?? 'unknown', maxStatusLength);
+  return {
+    sync_id: name(idNames),
+    status,
+    state: stateOf(status, body),
+    branch: name(['branch']),
+    estimated_objects: countIn(body, ['estimated_objects', 'estimatedObjects']),
+    received_objects: countIn(body, ['received_objects', 'receivedObjects']),
+    received_bytes: countIn(body, ['received_bytes', 'receivedBytes']),
+    total_bytes: countIn(body, ['total_bytes', 'totalBytes']),
+    missing_objects: countIn(body, ['missing_objects', 'missingObjects']),
+    head: name(['head', 'commit', 'revision']),
+    error: errorIn(body, texts),
+  };
+}
+
+const maxUrlLength = 2_048;
+
+/** The token goes there, so it must be as safe as the base address; and whoever is shown it must learn no password. */
+export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
+  const text = firstName(body, ['clone_url', 'cloneUrl']) ?? '';
+  if (text.length > maxUrlLength || !URL.canParse(text)) return undefined;
+  const { protocol, username, password, href } = new URL(text);
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && baseUrl.protocol === 'http:');
+  return isSafe && username === '' && password === '' ? href : undefined;
+}
+
+const good = new Set(['succeeded', 'success', 'successful', 'synced', 'up_to_date', 'passed', 'ok']);
+
+/** It has ended; how, something else may say. */
+const over = new Set(['completed', 'complete', 'done', 'finished', 'ended', 'closed']);
+
+const bad = new Set([
+  'failed',
+  'failure',
+  'fail',
+  'error',
+  'errored',
+  'cancelled',
+  'canceled',
+  'aborted',
+  'rejected',
+  'timed_out',
+  'timeout',
+  'timedout',
+  'expired',
+  'completed_with_errors',
+]);
+
+function stateOf(status: string, body: JsonObject): SyncState {
+  const word = normal(status);
+  if (bad.has(word)) return 'failed';
+  if (good.has(word)) return 'succeeded';
+  if (!over.has(word)) return 'going-on';
+  return saysFailed(body) ? 'failed' : 'succeeded';
+}
+
+const saysFailed = (body: JsonObject): boolean => {
+  const conclusion = firstName(body, ['conclusion', 'result', 'outcome']);
+  if (conclusion !== undefined && bad.has(normal(conclusion))) return true;
+  const { error, success } = body;
+  return success === false || (typeof error === 'string' && error !== '') || Object.keys(asObject(error)).length > 0;
+};
+
+const normal = (word: string): string =>
+  word
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+
+const countIn = (body: JsonObject, names: readonly string[]): number | undefined => {
+  const count = firstMember(body, names);
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+};
+
+const maxErrorLength = 500;
+
+function errorIn(body: JsonObject, texts: ServiceText): string | undefined {
+  const words = rawWordsOf({ error: body['error'] ?? null }) ?? firstName(body, ['error_message', 'failure_reason']);
+  return words === undefined ? undefined : nameIn(texts.line(words, maxErrorLength));
+}
+
+function expectSync(response: ClientResponse, texts: ServiceText): Unusable | undefined {
+  const isSync = firstName(syncIn(response), [...idNames, ...statusNames]) !== undefined;
+  return isSync ? undefined : (unusable(response, texts) ?? notUnderstood(response, texts, 'there is no sync in it'));
+}
+
+const syncIn = (response: ClientResponse): JsonObject => {
+  const body = objectIn(response);
+  return [body['sync'], body['data']].find(isObject) ?? body;
+};

@@ -17,8 +17,6 @@ const maxCaution = 4;
 const cautionPerRefusal = 2;
 const cautionPerAnswer = 0.97;
 
-export type Throttle = ReturnType<typeof createThrottle>;
-
 /**
  * When the next request may be sent to a service that limits requests. Whoever asks gives the time. The limit is that of
  * a token, which other processes may use too: what remains can shrink faster than this client sends.
@@ -95,38 +93,7 @@ export function createThrottle(random: () => number) {
   };
 }
 
-/** Lets so many in at once, the others in the order in which they came; undefined when the signal was aborted first. */
-function createSemaphore(size: number): (signal: AbortSignal) => Promise<(() => void) | undefined> {
-  let free = size;
-  const waiting = new Set<() => void>();
-
-  function release(): void {
-    const [next] = waiting;
-    if (next === undefined) free += 1;
-    else next();
-  }
-
-  return async (signal) => {
-    if (signal.aborted) return undefined;
-    if (free > 0) {
-      free -= 1;
-      return release;
-    }
-    return new Promise((resolve) => {
-      const giveUp = (): void => {
-        waiting.delete(enter);
-        resolve(undefined);
-      };
-      const enter = (): void => {
-        waiting.delete(enter);
-        signal.removeEventListener('abort', giveUp);
-        resolve(release);
-      };
-      waiting.add(enter);
-      signal.addEventListener('abort', giveUp, { once: true });
-    });
-  };
-}
+export type Throttle = ReturnType<typeof createThrottle>;
 
 type Admission =
   | { readonly kind: 'admitted'; readonly release: () => void }
@@ -188,5 +155,38 @@ export function createAdmission({ maxConnections, throttle, clock, sleep, onThro
     const release = await (throttled ? enterQueue : enterConnection)(signal);
     if (release === undefined) return { kind: 'aborted', limited: throttled && throttle.delayMs(clock()) > 0 };
     return throttled ? admitThrottled(request).finally(release) : { kind: 'admitted', release };
+  };
+}
+
+/** Lets so many in at once, the others in the order in which they came; undefined when the signal was aborted first. */
+function createSemaphore(size: number): (signal: AbortSignal) => Promise<(() => void) | undefined> {
+  let free = size;
+  const waiting = new Set<() => void>();
+
+  function release(): void {
+    const [next] = waiting;
+    if (next === undefined) free += 1;
+    else next();
+  }
+
+  return async (signal) => {
+    if (signal.aborted) return undefined;
+    if (free > 0) {
+      free -= 1;
+      return release;
+    }
+    return new Promise((resolve) => {
+      const giveUp = (): void => {
+        waiting.delete(enter);
+        resolve(undefined);
+      };
+      const enter = (): void => {
+        waiting.delete(enter);
+        signal.removeEventListener('abort', giveUp);
+        resolve(release);
+      };
+      waiting.add(enter);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
   };
 }

@@ -4,11 +4,6 @@ import { maxTimerMs } from '../interface/timers.ts';
 /** Does something later, unless it is cancelled by what this returns. */
 export type StartTimer = (ms: number, work: () => void) => () => void;
 
-const startMachineTimer: StartTimer = (ms, work) => {
-  const timer = setTimeout(work, Math.min(Math.max(ms, 0), maxTimerMs));
-  return () => clearTimeout(timer);
-};
-
 export interface TimeLimit {
   /** Aborted when the time is over or an outer signal was aborted. */
   readonly signal: AbortSignal;
@@ -35,3 +30,8 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
     await wait(Math.min(left, maxTimerMs), undefined, { signal }).catch(() => undefined);
   }
 }
+
+const startMachineTimer: StartTimer = (ms, work) => {
+  const timer = setTimeout(work, Math.min(Math.max(ms, 0), maxTimerMs));
+  return () => clearTimeout(timer);
+};

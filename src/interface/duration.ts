@@ -2,26 +2,9 @@ import { accepted, type Parsed, refused } from './parsed.ts';
 
 const secondsIn = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
-type Unit = keyof typeof secondsIn;
-
-/** The number and the unit. */
-export const durationPattern = new RegExp(`^(\\d+)([${Object.keys(secondsIn).join('')}])$`);
-
-const isUnit = (text: string | undefined): text is Unit => text !== undefined && text in secondsIn;
-
 /** A span of whole seconds, written as a number and one unit: `45s`, `10m`, `1h`, `7d`. */
 export interface Duration {
   readonly seconds: number;
-}
-
-export function parseDuration(text: string): Parsed<Duration> {
-  const [, digits, unit] = durationPattern.exec(text) ?? [];
-  if (digits === undefined || !isUnit(unit)) {
-    return refused('It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
-  }
-  const duration = { seconds: Number(digits) * secondsIn[unit] };
-  if (!Number.isSafeInteger(milliseconds(duration))) return refused('It is longer than can be counted.');
-  return accepted(duration);
 }
 
 /** Writes the duration with the largest unit that leaves a whole number. */
@@ -31,8 +14,6 @@ export function formatDuration({ seconds }: Duration): string {
   }
   return `${seconds}s`;
 }
-
-export const milliseconds = ({ seconds }: Duration): number => seconds * 1_000;
 
 /** Of at least a second, and so short that a time that lies as far ahead still has a date. */
 export const durationUpTo =
@@ -44,6 +25,25 @@ export const durationUpTo =
       ? duration
       : refused(`It must be from 1s to ${named}.`);
   };
+
+/** The same of milliseconds, rounded up: "300 ms", "40 s". */
+export const spanOfMs = (ms: number): string =>
+  ms < 1_000 ? `${Math.ceil(ms)} ms` : formatSpan(Math.ceil(ms / 1_000));
+
+/** The number and the unit. */
+export const durationPattern = new RegExp(`^(\\d+)([${Object.keys(secondsIn).join('')}])$`);
+
+export function parseDuration(text: string): Parsed<Duration> {
+  const [, digits, unit] = durationPattern.exec(text) ?? [];
+  if (digits === undefined || !isUnit(unit)) {
+    return refused('It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
+  }
+  const duration = { seconds: Number(digits) * secondsIn[unit] };
+  if (!Number.isSafeInteger(milliseconds(duration))) return refused('It is longer than can be counted.');
+  return accepted(duration);
+}
+
+export const milliseconds = ({ seconds }: Duration): number => seconds * 1_000;
 
 /** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
 export function formatSpan(seconds: number): string {
@@ -62,6 +62,6 @@ export function formatSpan(seconds: number): string {
   return rest === 0 ? `${days} d` : `${days} d ${rest} h`;
 }
 
-/** The same of milliseconds, rounded up: "300 ms", "40 s". */
-export const spanOfMs = (ms: number): string =>
-  ms < 1_000 ? `${Math.ceil(ms)} ms` : formatSpan(Math.ceil(ms / 1_000));
+type Unit = keyof typeof secondsIn;
+
+const isUnit = (text: string | undefined): text is Unit => text !== undefined && text in secondsIn;

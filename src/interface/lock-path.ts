@@ -1,24 +1,5 @@
 import { accepted, type Parsed, refused } from './parsed.ts';
 
-declare const brand: unique symbol;
-
-/** The path of a file inside a workspace, in the one form that two spellings of the same path share. */
-export type LockPath = string & { readonly [brand]: 'LockPath' };
-
-/** In bytes of UTF-8, as they are kept: composed. */
-export const maxLockPathBytes = 1_024;
-
-/**
- * NFC leaves less than a quarter of no text (of three jamo, one syllable of Hangul; U+0390, of seven bytes two), so what
- * is longer than this cannot become a path. It is refused before it is composed: marks in the wrong order take time that
- * grows with the square of their number.
- */
-const maxUncomposedBytes = 4 * maxLockPathBytes;
-
-const tooLong = `A path must not be longer than ${maxLockPathBytes} bytes.`;
-
-const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
-
 /** What no path has anywhere, and the sentence that says so. */
 const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
@@ -33,50 +14,12 @@ const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
 /** Matches what is forbidden, in words of regular expressions that every language has: for the schema of a path. */
 export const forbiddenInLockPath = forbidden.map(([{ source }]) => source).join('|');
 
+declare const brand: unique symbol;
+
+/** The path of a file inside a workspace, in the one form that two spellings of the same path share. */
+export type LockPath = string & { readonly [brand]: 'LockPath' };
+
 const drive = /^[a-z]:\//i;
-
-/**
- * What turns the direction of text, and the blank that has no width: with them, a path looks like another one. The joiners
- * U+200C and U+200D are letters to some scripts, and stay.
- */
-export const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-
-/** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
-function whyNot(path: string): string | undefined {
-  if (path === '') return 'A path must not be empty.';
-  if (bytesIn(path) > maxLockPathBytes) return tooLong;
-  if (!path.isWellFormed()) return 'The path is not valid Unicode: it has half of a surrogate pair.';
-  const [, reason] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
-  return reason;
-}
-
-/** A character has at least one byte, so the first look is at a number that is there already. */
-function compose(text: string): Parsed<string> {
-  if (text.length > maxUncomposedBytes || bytesIn(text) > maxUncomposedBytes) return refused(tooLong);
-  return accepted(text.normalize('NFC'));
-}
-
-/**
- * The path of a lock that may be there: one that was taken before misleading characters were refused is still found, and
- * released. Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused.
- */
-export function parseHeldPath(text: string): Parsed<LockPath> {
-  const composed = compose(text);
-  if (!composed.ok) return composed;
-  const path = composed.value;
-  const reason = whyNot(path);
-  // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
-  return reason === undefined ? accepted(path as LockPath) : refused(reason);
-}
-
-/** A path that can be locked. */
-export function parseLockPath(text: string): Parsed<LockPath> {
-  const path = parseHeldPath(text);
-  if (!path.ok || !misleading.test(path.value)) return path;
-  return refused(
-    'A path must not have characters that change the direction of text, or a zero-width space (U+200B): it would look like another path.',
-  );
-}
 
 /**
  * What a person writes for a path in a workspace: backslashes count as slashes, and segments that change nothing
@@ -104,6 +47,18 @@ export const asOneSegment = (path: LockPath): string => encodeURIComponent(path)
 /** The path as several segments of a URL, for servers behind a proxy that does not let an encoded slash through. */
 export const asSegments = (path: LockPath): string => path.split('/').map(encodeURIComponent).join('/');
 
+/** In bytes of UTF-8, as they are kept: composed. */
+export const maxLockPathBytes = 1_024;
+
+/**
+ * NFC leaves less than a quarter of no text (of three jamo, one syllable of Hangul; U+0390, of seven bytes two), so what
+ * is longer than this cannot become a path. It is refused before it is composed: marks in the wrong order take time that
+ * grows with the square of their number.
+ */
+const maxUncomposedBytes = 4 * maxLockPathBytes;
+
+const tooLong = `A path must not be longer than ${maxLockPathBytes} bytes.`;
+
 /** The path of a lock that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
 export function lockPathFromUrl(raw: string): Parsed<LockPath> {
   // Encoded, a byte is at most three characters.
@@ -116,3 +71,48 @@ export function lockPathFromUrl(raw: string): Parsed<LockPath> {
   }
   return parseHeldPath(text);
 }
+
+/**
+ * What turns the direction of text, and the blank that has no width: with them, a path looks like another one. The joiners
+ * U+200C and U+200D are letters to some scripts, and stay.
+ */
+export const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+/** A path that can be locked. */
+export function parseLockPath(text: string): Parsed<LockPath> {
+  const path = parseHeldPath(text);
+  if (!path.ok || !misleading.test(path.value)) return path;
+  return refused(
+    'A path must not have characters that change the direction of text, or a zero-width space (U+200B): it would look like another path.',
+  );
+}
+
+/**
+ * The path of a lock that may be there: one that was taken before misleading characters were refused is still found, and
+ * released. Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused.
+ */
+export function parseHeldPath(text: string): Parsed<LockPath> {
+  const composed = compose(text);
+  if (!composed.ok) return composed;
+  const path = composed.value;
+  const reason = whyNot(path);
+  // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
+  return reason === undefined ? accepted(path as LockPath) : refused(reason);
+}
+
+/** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
+function whyNot(path: string): string | undefined {
+  if (path === '') return 'A path must not be empty.';
+  if (bytesIn(path) > maxLockPathBytes) return tooLong;
+  if (!path.isWellFormed()) return 'The path is not valid Unicode: it has half of a surrogate pair.';
+  const [, reason] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
+  return reason;
+}
+
+/** A character has at least one byte, so the first look is at a number that is there already. */
+function compose(text: string): Parsed<string> {
+  if (text.length > maxUncomposedBytes || bytesIn(text) > maxUncomposedBytes) return refused(tooLong);
+  return accepted(text.normalize('NFC'));
+}
+
+const bytesIn = (text: string): number => new TextEncoder().encode(text).length;

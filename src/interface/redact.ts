@@ -1,7 +1,38 @@
-/** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
-const minEncoded = 8;
+/** Redacts a text that was cut off: it may end in the beginning of a secret. */
+export function redactCut(text: string, spellings: readonly string[]): string {
+  // Nor is half a character left. Only where such a run begins is it looked at: most texts with one go on.
+  const whole = redact(text, spellings).replace(/(?<!\ufffd)\ufffd+$/, '');
+  const begun = spellings.map((spelling) => begunAtEnd(whole, spelling));
+  return whole.slice(0, whole.length - Math.max(0, ...begun));
+}
 
-const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+export function createRedactor(secrets: readonly string[]): (text: string) => string {
+  const spellings = spellingsOf(secrets);
+  return (text) => redact(text, spellings);
+}
+
+/** One after the other: a pattern of all of them can be larger than V8 takes, which then repeats it in its error. */
+export const redact = (text: string, spellings: readonly string[]): string =>
+  spellings.reduce((rest, spelling) => rest.replaceAll(spelling, '***'), text);
+
+/**
+ * The secrets as they are, and as they stand in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. Longest
+ * first: of two that begin alike, nothing of the longer one is left.
+ */
+export function spellingsOf(secrets: readonly string[], minLength = 1): readonly string[] {
+  const all = secrets
+    .flatMap(withItsLines)
+    .flatMap((text) => [
+      text,
+      asMisread(text),
+      ...inJson(text),
+      ...inAddresses(text),
+      ...inHtml(text),
+      ...inBase64(text),
+      ...inHex(text),
+    ]);
+  return [...new Set(all)].filter(({ length }) => length >= minLength).sort((one, other) => other.length - one.length);
+}
 
 /** RFC 3986 section 2.3, a URI component as JavaScript writes it, and a form; each with either case of its digits. */
 function inAddresses(secret: string): readonly string[] {
@@ -10,6 +41,8 @@ function inAddresses(secret: string): readonly string[] {
   const all = [component, component.replaceAll(/[!'()*]/g, percent), inForm];
   return [...all, ...all.map((text) => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()))];
 }
+
+const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
 /** With the slashes as PHP writes them, and the signs of HTML as Go does. */
 function inJson(secret: string): readonly string[] {
@@ -24,6 +57,9 @@ function inHtml(secret: string): readonly string[] {
   const text = secret.replaceAll(/[&<>"]/g, (character) => htmlSpelling[character] ?? character);
   return [text, text.replaceAll("'", '&#39;'), text.replaceAll("'", '&apos;')];
 }
+
+/** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
+const minEncoded = 8;
 
 /** Three bytes are four characters, so it matters where the secret begins; those it shares with others are left out. */
 function inBase64(secret: string): readonly string[] {
@@ -56,46 +92,10 @@ const withItsLines = (secret: string): readonly string[] => [
     .filter((line) => line.length >= minLine),
 ];
 
-/**
- * The secrets as they are, and as they stand in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. Longest
- * first: of two that begin alike, nothing of the longer one is left.
- */
-export function spellingsOf(secrets: readonly string[], minLength = 1): readonly string[] {
-  const all = secrets
-    .flatMap(withItsLines)
-    .flatMap((text) => [
-      text,
-      asMisread(text),
-      ...inJson(text),
-      ...inAddresses(text),
-      ...inHtml(text),
-      ...inBase64(text),
-      ...inHex(text),
-    ]);
-  return [...new Set(all)].filter(({ length }) => length >= minLength).sort((one, other) => other.length - one.length);
-}
-
-/** One after the other: a pattern of all of them can be larger than V8 takes, which then repeats it in its error. */
-export const redact = (text: string, spellings: readonly string[]): string =>
-  spellings.reduce((rest, spelling) => rest.replaceAll(spelling, '***'), text);
-
-/** Redacts a text that was cut off: it may end in the beginning of a secret. */
-export function redactCut(text: string, spellings: readonly string[]): string {
-  // Nor is half a character left. Only where such a run begins is it looked at: most texts with one go on.
-  const whole = redact(text, spellings).replace(/(?<!\ufffd)\ufffd+$/, '');
-  const begun = spellings.map((spelling) => begunAtEnd(whole, spelling));
-  return whole.slice(0, whole.length - Math.max(0, ...begun));
-}
-
 /** Length of the longest beginning of the secret that the text ends with. Secrets are short: headers and tokens. */
 function begunAtEnd(text: string, secret: string): number {
   for (let length = secret.length - 1; length > 0; length -= 1) {
     if (text.endsWith(secret.slice(0, length))) return length;
   }
   return 0;
-}
-
-export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const spellings = spellingsOf(secrets);
-  return (text) => redact(text, spellings);
 }

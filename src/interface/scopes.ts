@@ -21,14 +21,14 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   admin: 'make and revoke tokens, read the audit, and all that the others allow',
 };
 
+export const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text);
+
 const implied: Readonly<Partial<Record<Scope, readonly Scope[]>>> = {
   sync: ['contents:read'],
   'locks:write': ['locks:read'],
   'locks:admin': ['locks:write', 'locks:read'],
   admin: scopes,
 };
-
-export const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text);
 
 export const grants = (held: readonly Scope[], needed: Scope): boolean =>
   held.some((scope) => scope === needed || implied[scope]?.includes(needed));

@@ -1,13 +1,5 @@
 import { formatSpan } from './duration.ts';
 
-const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
-
-/** "512 B", "1.25 GB": in three digits. */
-export function byteSize(bytes: number): string {
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  return `${Number((bytes / 1_000 ** power).toPrecision(3))} ${units[power]}`;
-}
-
 export interface Received {
   readonly bytes: number;
   readonly total: number;
@@ -31,4 +23,12 @@ export function createPace(): (received: Received, now: number) => string {
     const left = bytes < total ? `, ${formatSpan((total - bytes) / perSecond)} left` : '';
     return `${byteSize(perSecond)}/s${left}`;
   };
+}
+
+const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
+
+/** "512 B", "1.25 GB": in three digits. */
+export function byteSize(bytes: number): string {
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${Number((bytes / 1_000 ** power).toPrecision(3))} ${units[power]}`;
 }

@@ -9,12 +9,12 @@ export type Ttl = Duration & { readonly [brand]: 'Ttl' };
 export const minTtl: Duration = { seconds: 1 };
 export const maxTtl: Duration = { seconds: 30 * 86_400 };
 
-const withinLimits = (duration: Duration): duration is Ttl =>
-  duration.seconds >= minTtl.seconds && duration.seconds <= maxTtl.seconds;
-
 export function parseTtl(text: string): Parsed<Ttl> {
   const duration = parseDuration(text);
   if (!duration.ok) return duration;
   if (withinLimits(duration.value)) return accepted(duration.value);
   return refused(`A lock lives for ${formatDuration(minTtl)} at the least and ${formatDuration(maxTtl)} at the most.`);
 }
+
+const withinLimits = (duration: Duration): duration is Ttl =>
+  duration.seconds >= minTtl.seconds && duration.seconds <= maxTtl.seconds;

@@ -248,7 +248,7 @@ export const parsers: readonly Parser[] = [
 
   row('action/inputs/table.ts readRawInputs', (text) => readRawInputs(() => text, {})),
   row(
-    `action/inputs/load.ts loadInputs readConnection, action/inputs/parse.ts ${parsersOfInputs}`,
+    `action/inputs/load.ts loadInputs, action/inputs/connection.ts readConnection, action/inputs/read-task.ts readTask, action/inputs/parse.ts ${parsersOfInputs}`,
     (text) =>
       operations.map((operation, index) => {
         const inputs = (name: string) => (index > 0 && inputsOfAll.includes(name) ? '' : text);

@@ -4,6 +4,9 @@ import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { RunEvent } from '../context.ts';
 
+/** What to do about an answer of GitHub that cannot be relied on. */
+export const retryAdvice = 'Run the job again, or name the files with `path`.';
+
 declare const brand: unique symbol;
 
 /** The full id of a commit, of SHA-1 or SHA-256. */
@@ -17,72 +20,6 @@ export type Change =
   | { readonly kind: 'new-ref'; readonly ref: string; readonly after: CommitId; readonly defaultBranch: string }
   | { readonly kind: 'deleted-ref'; readonly ref: string }
   | { readonly kind: 'merge-group'; readonly base: CommitId; readonly head: CommitId };
-
-const instead = 'Name the files with `path` instead.';
-
-/** What to do about an answer of GitHub that cannot be relied on. */
-export const retryAdvice = 'Run the job again, or name the files with `path`.';
-
-/** Stands for the commit of a branch that does not exist yet, or any more. */
-const isNone = (commit: CommitId): boolean => /^0+$/.test(commit);
-
-function commitIn(json: Json | undefined): CommitId | undefined {
-  // The one place that brands a commit id: it has just been checked.
-  return typeof json === 'string' && /^(?:[\da-f]{40}|[\da-f]{64})$/.test(json) ? (json as CommitId) : undefined;
-}
-
-/** `main` of `refs/heads/main`. */
-const shortRef = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '');
-
-function parsePush(payload: JsonObject): Parsed<Change> {
-  const ref = nameIn(payload['ref']);
-  const before = commitIn(payload['before']);
-  const after = commitIn(payload['after']);
-  if (ref === undefined || before === undefined || after === undefined) {
-    return refused(`The event of the push does not say from which commit to which it goes. ${instead}`);
-  }
-  if (isNone(after)) return accepted({ kind: 'deleted-ref', ref });
-  if (!isNone(before)) return accepted({ kind: 'push', ref, before, after });
-  const defaultBranch = nameIn(asObject(payload['repository'])['default_branch']);
-  if (defaultBranch === undefined) {
-    return refused(
-      `The push makes ${JSON.stringify(shortRef(ref))}, and its event does not say with which branch to compare that. ${instead}`,
-    );
-  }
-  if (ref === `refs/heads/${defaultBranch}`) {
-    return refused(
-      `The push makes the default branch ${JSON.stringify(defaultBranch)}: there is nothing to compare it with. ${instead}`,
-    );
-  }
-  return accepted({ kind: 'new-ref', ref, after, defaultBranch });
-}
-
-function parseMergeGroup(payload: JsonObject): Parsed<Change> {
-  const group = asObject(payload['merge_group']);
-  const base = commitIn(group['base_sha']);
-  const head = commitIn(group['head_sha']);
-  return base === undefined || head === undefined || isNone(base) || isNone(head)
-    ? refused(`The event of the merge group does not say from which commit to which it goes. ${instead}`)
-    : accepted({ kind: 'merge-group', base, head });
-}
-
-/** Reads what GitHub says of an event: docs.github.com, "Webhook events and payloads". */
-export function parseChange(event: string, payload: Json): Parsed<Change> {
-  if (!isObject(payload)) return refused(`The event file does not contain a JSON object. ${instead}`);
-  // Many events are about a pull request, and all of them have it here.
-  const number = asObject(payload['pull_request'])['number'];
-  if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
-    return accepted({ kind: 'pull-request', number });
-  }
-  if (event === 'push') return parsePush(payload);
-  if (event === 'merge_group') return parseMergeGroup(payload);
-  const what = event === '' ? 'The run has no event' : `The event of the run is ${JSON.stringify(event)}`;
-  return refused(
-    `${what}, which has no list of changed files. Supported are events with a pull request (pull_request, pull_request_target, pull_request_review and others), of push and of merge_group. ${instead}`,
-  );
-}
-
-const short = (commit: CommitId): string => commit.slice(0, 7);
 
 /** What the log calls it. */
 export function nameOf(change: Change): string {
@@ -109,6 +46,49 @@ export interface ChangeSource {
   readonly token: string;
 }
 
+/** Finds out, without a request, whose files are to be looked up. */
+export function findSource(
+  event: RunEvent,
+  { token, allowHttp }: { readonly token: string; readonly allowHttp: boolean },
+): Parsed<ChangeSource> {
+  const change = readChange(event);
+  if (!change.ok) return change;
+  const repository = parseRepository(event.repository);
+  if (!repository.ok) return repository;
+  const apiUrl = parseApiUrl(event.apiUrl, allowHttp);
+  if (!apiUrl.ok) return apiUrl;
+  return accepted({ change: change.value, repository: repository.value, apiUrl: apiUrl.value, token });
+}
+
+const short = (commit: CommitId): string => commit.slice(0, 7);
+
+function readChange({ name, file }: RunEvent): Parsed<Change> {
+  const text = readEvent(file);
+  if (!text.ok) return text;
+  const payload = parseJson(text.value, (each) => each);
+  return payload.ok
+    ? parseChange(name, payload.value)
+    : refused(`The file with the event of the run cannot be used: ${payload.reason}.`);
+}
+
+const instead = 'Name the files with `path` instead.';
+
+/** Reads what GitHub says of an event: docs.github.com, "Webhook events and payloads". */
+export function parseChange(event: string, payload: Json): Parsed<Change> {
+  if (!isObject(payload)) return refused(`The event file does not contain a JSON object. ${instead}`);
+  // Many events are about a pull request, and all of them have it here.
+  const number = asObject(payload['pull_request'])['number'];
+  if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
+    return accepted({ kind: 'pull-request', number });
+  }
+  if (event === 'push') return parsePush(payload);
+  if (event === 'merge_group') return parseMergeGroup(payload);
+  const what = event === '' ? 'The run has no event' : `The event of the run is ${JSON.stringify(event)}`;
+  return refused(
+    `${what}, which has no list of changed files. Supported are events with a pull request (pull_request, pull_request_target, pull_request_review and others), of push and of merge_group. ${instead}`,
+  );
+}
+
 function readEvent(file: string): Parsed<string> {
   if (file === '') return refused('The runner names no file with the event of the run (GITHUB_EVENT_PATH).');
   try {
@@ -119,14 +99,48 @@ function readEvent(file: string): Parsed<string> {
   }
 }
 
-function readChange({ name, file }: RunEvent): Parsed<Change> {
-  const text = readEvent(file);
-  if (!text.ok) return text;
-  const payload = parseJson(text.value, (each) => each);
-  return payload.ok
-    ? parseChange(name, payload.value)
-    : refused(`The file with the event of the run cannot be used: ${payload.reason}.`);
+function parsePush(payload: JsonObject): Parsed<Change> {
+  const ref = nameIn(payload['ref']);
+  const before = commitIn(payload['before']);
+  const after = commitIn(payload['after']);
+  if (ref === undefined || before === undefined || after === undefined) {
+    return refused(`The event of the push does not say from which commit to which it goes. ${instead}`);
+  }
+  if (isNone(after)) return accepted({ kind: 'deleted-ref', ref });
+  if (!isNone(before)) return accepted({ kind: 'push', ref, before, after });
+  const defaultBranch = nameIn(asObject(payload['repository'])['default_branch']);
+  if (defaultBranch === undefined) {
+    return refused(
+      `The push makes ${JSON.stringify(shortRef(ref))}, and its event does not say with which branch to compare that. ${instead}`,
+    );
+  }
+  if (ref === `refs/heads/${defaultBranch}`) {
+    return refused(
+      `The push makes the default branch ${JSON.stringify(defaultBranch)}: there is nothing to compare it with. ${instead}`,
+    );
+  }
+  return accepted({ kind: 'new-ref', ref, after, defaultBranch });
 }
+
+/** `main` of `refs/heads/main`. */
+const shortRef = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '');
+
+function parseMergeGroup(payload: JsonObject): Parsed<Change> {
+  const group = asObject(payload['merge_group']);
+  const base = commitIn(group['base_sha']);
+  const head = commitIn(group['head_sha']);
+  return base === undefined || head === undefined || isNone(base) || isNone(head)
+    ? refused(`The event of the merge group does not say from which commit to which it goes. ${instead}`)
+    : accepted({ kind: 'merge-group', base, head });
+}
+
+function commitIn(json: Json | undefined): CommitId | undefined {
+  // The one place that brands a commit id: it has just been checked.
+  return typeof json === 'string' && /^(?:[\da-f]{40}|[\da-f]{64})$/.test(json) ? (json as CommitId) : undefined;
+}
+
+/** Stands for the commit of a branch that does not exist yet, or any more. */
+const isNone = (commit: CommitId): boolean => /^0+$/.test(commit);
 
 function parseRepository(text: string): Parsed<ChangeSource['repository']> {
   const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];
@@ -146,18 +160,4 @@ function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
     );
   }
   return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
-}
-
-/** Finds out, without a request, whose files are to be looked up. */
-export function findSource(
-  event: RunEvent,
-  { token, allowHttp }: { readonly token: string; readonly allowHttp: boolean },
-): Parsed<ChangeSource> {
-  const change = readChange(event);
-  if (!change.ok) return change;
-  const repository = parseRepository(event.repository);
-  if (!repository.ok) return repository;
-  const apiUrl = parseApiUrl(event.apiUrl, allowHttp);
-  if (!apiUrl.ok) return apiUrl;
-  return accepted({ change: change.value, repository: repository.value, apiUrl: apiUrl.value, token });
 }

@@ -6,6 +6,40 @@ import { type Change, type ChangeSource, nameOf, retryAdvice } from './change.ts
 import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
 import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './listed-files.ts';
 
+/**
+ * Asks GitHub which files the pull request or the push changes, and how many. Throws unless it gets all of them. A path
+ * comes once, both names of a renamed file do, and none that cannot be locked.
+ */
+export async function lookUpChangedFiles(
+  source: ChangeSource,
+  context: GitHubContext & Pick<Context, 'signal'>,
+  within: CallLimits,
+) {
+  const { change, repository } = source;
+  const { log, sleep, signal } = context;
+  const github = openGitHub(source, context, within);
+  const of = nameOf(change);
+  try {
+    const files = await filesOf(change, github, (ms) => sleep(ms, signal));
+    const paths = new Set<LockPath>();
+    for (const name of new Set(files.flatMap(({ name, before }) => (before === undefined ? name : [name, before])))) {
+      const path = parseHeldPath(name);
+      if (path.ok) paths.add(path.value);
+      else log.debug(`Passed over ${JSON.stringify(name)}, which cannot be locked. ${path.reason}`);
+    }
+    return { of, files: new Set(files.map(({ name }) => name)).size, paths: [...paths] };
+  } catch (error) {
+    if (isFault(error)) throw error;
+    const what = `The files of ${of} of ${repository.owner}/${repository.repo} could not be looked up.`;
+    if (!(error instanceof ServiceError)) {
+      throw new Error(`${what} ${error instanceof Error ? error.message : String(error)}`);
+    }
+    throw new Error(withRequest(`${what} ${error.reason}${adviceOn(error, change)}`, error.request));
+  } finally {
+    github.close();
+  }
+}
+
 async function filesOf(
   change: Change,
   github: GitHub,
@@ -39,39 +73,5 @@ function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): 
     }
     default:
       return failure.kind === 'connection' ? advice : ` ${retryAdvice}`;
-  }
-}
-
-/**
- * Asks GitHub which files the pull request or the push changes, and how many. Throws unless it gets all of them. A path
- * comes once, both names of a renamed file do, and none that cannot be locked.
- */
-export async function lookUpChangedFiles(
-  source: ChangeSource,
-  context: GitHubContext & Pick<Context, 'signal'>,
-  within: CallLimits,
-) {
-  const { change, repository } = source;
-  const { log, sleep, signal } = context;
-  const github = openGitHub(source, context, within);
-  const of = nameOf(change);
-  try {
-    const files = await filesOf(change, github, (ms) => sleep(ms, signal));
-    const paths = new Set<LockPath>();
-    for (const name of new Set(files.flatMap(({ name, before }) => (before === undefined ? name : [name, before])))) {
-      const path = parseHeldPath(name);
-      if (path.ok) paths.add(path.value);
-      else log.debug(`Passed over ${JSON.stringify(name)}, which cannot be locked. ${path.reason}`);
-    }
-    return { of, files: new Set(files.map(({ name }) => name)).size, paths: [...paths] };
-  } catch (error) {
-    if (isFault(error)) throw error;
-    const what = `The files of ${of} of ${repository.owner}/${repository.repo} could not be looked up.`;
-    if (!(error instanceof ServiceError)) {
-      throw new Error(`${what} ${error instanceof Error ? error.message : String(error)}`);
-    }
-    throw new Error(withRequest(`${what} ${error.reason}${adviceOn(error, change)}`, error.request));
-  } finally {
-    github.close();
   }
 }

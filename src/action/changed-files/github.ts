@@ -10,135 +10,7 @@ import { milliseconds } from '../../interface/duration.ts';
 import { actionVersion, type Context, logRetries } from '../context.ts';
 import { type ChangeSource, retryAdvice } from './change.ts';
 
-/** How long to wait where GitHub does not say it. */
-const defaultWaitSeconds = '60';
-
-/** In seconds, as Retry-After has it; undefined where the answer is about something else. */
-function retryAfterSeconds({ status, headers, bytes }: RawResponse): string | undefined {
-  if (status !== 403 && status !== 429) return undefined;
-  if (headers['retry-after'] !== undefined) return headers['retry-after'];
-  const reset = Number(headers['x-ratelimit-reset']);
-  if (headers['x-ratelimit-remaining'] === '0' && reset > 0) {
-    const now = dateOf(headers) ?? Date.now();
-    return String(Math.max(0, Math.ceil(reset - now / 1_000)));
-  }
-  return /secondary rate limit/i.test(new TextDecoder().decode(bytes)) ? defaultWaitSeconds : undefined;
-}
-
-/**
- * GitHub says 403 where others say 429 (RFC 6585, section 4), and when to come back in headers of its own:
- * docs.github.com, "Rate limits for the REST API". What is sent again, and when, is then the same for all servers.
- */
-export function asTooMany(received: RawResponse): RawResponse {
-  const wait = retryAfterSeconds(received);
-  if (wait === undefined) return received;
-  return {
-    ...received,
-    status: 429,
-    sentStatus: received.status,
-    headers: { ...received.headers, 'retry-after': wait },
-  };
-}
-
-/** GitHub prefers one request at a time, and limits concurrent ones for all steps of a job together. */
-const maxConnections = 4;
-
 export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'connection' | 'log'>;
-
-/** Requests to GitHub, with the same retries, limits and proxies as those to the service. */
-function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
-  const { clock, sleep, random, log } = context;
-  const { requestTimeout, retries } = context.connection;
-  const onRetry = logRetries(log, 'GitHub');
-  const connection = openConnection(apiUrl);
-  const closing = new AbortController();
-  const call = createCall({
-    baseUrl: apiUrl,
-    server: 'GitHub',
-    clock,
-    serverClock: createServerClock(clock),
-    send: async (request, signal, texts) => parseResponse(asTooMany(await connection.send(request, signal)), texts),
-    isRecognized: () => true,
-    timeoutMs: milliseconds(requestTimeout),
-    maxConnections,
-    retries,
-    secrets: [token],
-    headers: { 'accept-encoding': 'identity' },
-    sleep,
-    random,
-    closed: closing.signal,
-    onResponse: () => undefined,
-    onRetry: (retry) => onRetry({ ...retry, reason: `GitHub: ${retry.reason}` }),
-    onThrottled: () => undefined,
-  });
-  return {
-    call,
-    /** Ends whatever is under way, and closes the connections. */
-    close(): void {
-      closing.abort();
-      connection.close();
-    },
-  };
-}
-
-interface FetchOptions {
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** What octokit needs of a `fetch`. */
-type Fetch = (address: string, options: FetchOptions) => Promise<Response>;
-
-/** A renamed repository redirects to its new address; such chains are short. */
-const maxRedirects = 5;
-
-function leadsElsewhere({ response, texts, fail }: AnsweredCall, target: URL): Error {
-  const where = texts.line(target.origin, 200);
-  const reason = `it leads to ${where}, which is another server, and the token must not go there`;
-  return fail(notUnderstood(response, texts, reason));
-}
-
-/**
- * A `fetch` over the client's own transport, as far as octokit needs one: it only reads, it retries by itself, and
- * whatever is not JSON of success is an error. Nothing is ever sent to another server than that of the API, because
- * octokit puts the token into every request, wherever a link or a redirect leads.
- */
-function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits): Fetch {
-  async function read(target: URL, headers: FetchOptions['headers']): Promise<AnsweredCall> {
-    const outcome = await call({ method: 'GET', target: target.pathname + target.search, headers }, within);
-    if (outcome.kind === 'given-up') throw outcome.error;
-    return outcome;
-  }
-
-  return async (address, { method, headers }) => {
-    if (method !== 'GET') throw new Error(`${method} is more than reading, which is all that is done at GitHub.`);
-    let target = new URL(address);
-    if (target.origin !== apiUrl.origin) {
-      throw new Error(
-        `An answer of GitHub leads to another server, ${target.origin}, and the token must not go there. ${retryAdvice}`,
-      );
-    }
-    let outcome = await read(target, headers);
-    for (let redirects = 0; redirects < maxRedirects && !isSuccess(outcome.response); redirects += 1) {
-      const location = headerOf(outcome.response, 'location');
-      const { status } = outcome.response;
-      if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, target.href)) break;
-      target = new URL(location, target);
-      if (target.origin !== apiUrl.origin) throw leadsElsewhere(outcome, target);
-      outcome = await read(target, headers);
-    }
-    const { response, texts } = outcome;
-    if (!isSuccess(response)) throw outcome.refuse(response);
-    const wrong = unusable(response, texts);
-    if (response.body.kind !== 'json' || wrong !== undefined)
-      throw wrong ? outcome.fail(wrong) : outcome.refuse(response);
-    const link = headerOf(response, 'link');
-    return new Response(JSON.stringify(response.body.value), {
-      // No other headers: octokit would log deprecations it finds there.
-      headers: { 'content-type': 'application/json', ...(link !== undefined && { link }) },
-    });
-  };
-}
 
 type Parameters = Readonly<Record<string, string | number>>;
 
@@ -149,10 +21,6 @@ export interface GitHub {
   /** The same, page by page. */
   pages(path: string, parameters: Parameters): AsyncIterable<Json>;
 }
-
-/** Octokit wraps what a fetch throws in an error of its own. */
-const reasonOf = (error: unknown): unknown =>
-  error instanceof Error && error.cause instanceof Error ? error.cause : error;
 
 /** Opens the repository; `close` ends whatever is under way. */
 export function openGitHub(
@@ -204,3 +72,135 @@ export function openGitHub(
     },
   };
 }
+
+/** GitHub prefers one request at a time, and limits concurrent ones for all steps of a job together. */
+const maxConnections = 4;
+
+/** Requests to GitHub, with the same retries, limits and proxies as those to the service. */
+function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
+  const { clock, sleep, random, log } = context;
+  const { requestTimeout, retries } = context.connection;
+  const onRetry = logRetries(log, 'GitHub');
+  const connection = openConnection(apiUrl);
+  const closing = new AbortController();
+  const call = createCall({
+    baseUrl: apiUrl,
+    server: 'GitHub',
+    clock,
+    serverClock: createServerClock(clock),
+    send: async (request, signal, texts) => parseResponse(asTooMany(await connection.send(request, signal)), texts),
+    isRecognized: () => true,
+    timeoutMs: milliseconds(requestTimeout),
+    maxConnections,
+    retries,
+    secrets: [token],
+    headers: { 'accept-encoding': 'identity' },
+    sleep,
+    random,
+    closed: closing.signal,
+    onResponse: () => undefined,
+    onRetry: (retry) => onRetry({ ...retry, reason: `GitHub: ${retry.reason}` }),
+    onThrottled: () => undefined,
+  });
+  return {
+    call,
+    /** Ends whatever is under way, and closes the connections. */
+    close(): void {
+      closing.abort();
+      connection.close();
+    },
+  };
+}
+
+/**
+ * GitHub says 403 where others say 429 (RFC 6585, section 4), and when to come back in headers of its own:
+ * docs.github.com, "Rate limits for the REST API". What is sent again, and when, is then the same for all servers.
+ */
+export function asTooMany(received: RawResponse): RawResponse {
+  const wait = retryAfterSeconds(received);
+  if (wait === undefined) return received;
+  return {
+    ...received,
+    status: 429,
+    sentStatus: received.status,
+    headers: { ...received.headers, 'retry-after': wait },
+  };
+}
+
+/** How long to wait where GitHub does not say it. */
+const defaultWaitSeconds = '60';
+
+/** In seconds, as Retry-After has it; undefined where the answer is about something else. */
+function retryAfterSeconds({ status, headers, bytes }: RawResponse): string | undefined {
+  if (status !== 403 && status !== 429) return undefined;
+  if (headers['retry-after'] !== undefined) return headers['retry-after'];
+  const reset = Number(headers['x-ratelimit-reset']);
+  if (headers['x-ratelimit-remaining'] === '0' && reset > 0) {
+    const now = dateOf(headers) ?? Date.now();
+    return String(Math.max(0, Math.ceil(reset - now / 1_000)));
+  }
+  return /secondary rate limit/i.test(new TextDecoder().decode(bytes)) ? defaultWaitSeconds : undefined;
+}
+
+interface FetchOptions {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What octokit needs of a `fetch`. */
+type Fetch = (address: string, options: FetchOptions) => Promise<Response>;
+
+/** A renamed repository redirects to its new address; such chains are short. */
+const maxRedirects = 5;
+
+/**
+ * A `fetch` over the client's own transport, as far as octokit needs one: it only reads, it retries by itself, and
+ * whatever is not JSON of success is an error. Nothing is ever sent to another server than that of the API, because
+ * octokit puts the token into every request, wherever a link or a redirect leads.
+ */
+function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits): Fetch {
+  async function read(target: URL, headers: FetchOptions['headers']): Promise<AnsweredCall> {
+    const outcome = await call({ method: 'GET', target: target.pathname + target.search, headers }, within);
+    if (outcome.kind === 'given-up') throw outcome.error;
+    return outcome;
+  }
+
+  return async (address, { method, headers }) => {
+    if (method !== 'GET') throw new Error(`${method} is more than reading, which is all that is done at GitHub.`);
+    let target = new URL(address);
+    if (target.origin !== apiUrl.origin) {
+      throw new Error(
+        `An answer of GitHub leads to another server, ${target.origin}, and the token must not go there. ${retryAdvice}`,
+      );
+    }
+    let outcome = await read(target, headers);
+    for (let redirects = 0; redirects < maxRedirects && !isSuccess(outcome.response); redirects += 1) {
+      const location = headerOf(outcome.response, 'location');
+      const { status } = outcome.response;
+      if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, target.href)) break;
+      target = new URL(location, target);
+      if (target.origin !== apiUrl.origin) throw leadsElsewhere(outcome, target);
+      outcome = await read(target, headers);
+    }
+    const { response, texts } = outcome;
+    if (!isSuccess(response)) throw outcome.refuse(response);
+    const wrong = unusable(response, texts);
+    if (response.body.kind !== 'json' || wrong !== undefined)
+      throw wrong ? outcome.fail(wrong) : outcome.refuse(response);
+    const link = headerOf(response, 'link');
+    return new Response(JSON.stringify(response.body.value), {
+      // No other headers: octokit would log deprecations it finds there.
+      headers: { 'content-type': 'application/json', ...(link !== undefined && { link }) },
+    });
+  };
+}
+
+function leadsElsewhere({ response, texts, fail }: AnsweredCall, target: URL): Error {
+  const where = texts.line(target.origin, 200);
+  const reason = `it leads to ${where}, which is another server, and the token must not go there`;
+  return fail(notUnderstood(response, texts, reason));
+}
+
+/** Octokit wraps what a fetch throws in an error of its own. */
+const reasonOf = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error ? error.cause : error;

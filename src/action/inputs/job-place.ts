@@ -6,6 +6,28 @@ import { joinFirst } from '../report/words.ts';
 import { type HandoffLock, type HandoffSelection, loadHandoff, parseHandoff } from './parse.ts';
 import type { FromLedger, RawInputs } from './table.ts';
 
+/** Service and workspace of the locks of this job, for a `check` or `unlock` that does not name both. */
+export function findJobPlace(raw: RawInputs, environment: NodeJS.ProcessEnv): FromLedger {
+  // It is only read, so there is nothing to redact.
+  const ledger = openLedger(ledgerFile(readRunner(environment).temporaryFolder), (text) => text);
+  const handoff = handoffOf(raw);
+  const service = parseBaseUrl(raw['base-url'], true, '');
+  const places = readLockPlaces(ledger, handoff).filter(
+    (place) =>
+      (!service.ok || place.service === service.value) && (raw.workspace === '' || place.workspace === raw.workspace),
+  );
+  if (places.length === 0) return { values: {}, missing: missingTexts(raw, handoff !== undefined) };
+  const services = distinct(places.map((place) => place.service));
+  const workspaces = distinct(places.map((place) => place.workspace));
+  return {
+    values: {
+      ...(services.length === 1 && { 'base-url': services[0] }),
+      ...(workspaces.length === 1 && { workspace: workspaces[0] }),
+    },
+    missing: severalTexts(places),
+  };
+}
+
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
 
 const example = 'such as https://workspaces.example.com/v1';
@@ -39,26 +61,4 @@ function handoffOf(raw: RawInputs): readonly HandoffLock[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Service and workspace of the locks of this job, for a `check` or `unlock` that does not name both. */
-export function findJobPlace(raw: RawInputs, environment: NodeJS.ProcessEnv): FromLedger {
-  // It is only read, so there is nothing to redact.
-  const ledger = openLedger(ledgerFile(readRunner(environment).temporaryFolder), (text) => text);
-  const handoff = handoffOf(raw);
-  const service = parseBaseUrl(raw['base-url'], true, '');
-  const places = readLockPlaces(ledger, handoff).filter(
-    (place) =>
-      (!service.ok || place.service === service.value) && (raw.workspace === '' || place.workspace === raw.workspace),
-  );
-  if (places.length === 0) return { values: {}, missing: missingTexts(raw, handoff !== undefined) };
-  const services = distinct(places.map((place) => place.service));
-  const workspaces = distinct(places.map((place) => place.workspace));
-  return {
-    values: {
-      ...(services.length === 1 && { 'base-url': services[0] }),
-      ...(workspaces.length === 1 && { workspace: workspaces[0] }),
-    },
-    missing: severalTexts(places),
-  };
 }

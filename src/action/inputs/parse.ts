@@ -9,6 +9,18 @@ import { InputError } from '../outcome.ts';
 /** One input's text to its value, or why it is wrong. */
 export type Parse<T> = (text: string) => Parsed<T>;
 
+export const parseOneOf =
+  <const Word extends string>(allowed: readonly Word[]): Parse<Word> =>
+  (text) => {
+    const found = allowed.find((each) => each === text);
+    return found === undefined ? refused(`It has to be one of ${allowed.join(', ')}.`) : accepted(found);
+  };
+
+/** What the end of a job does about a lock that was lost while the job ran. */
+export type OnLost = 'fail' | 'warn';
+
+export const parseLossReaction: Parse<OnLost> = parseOneOf(['fail', 'warn']);
+
 export const lines = (text: string): readonly string[] =>
   text
     .split('\n')
@@ -21,24 +33,12 @@ export const splitWords = (text: string): readonly string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== '');
 
-export const parseOneOf =
-  <const Word extends string>(allowed: readonly Word[]): Parse<Word> =>
-  (text) => {
-    const found = allowed.find((each) => each === text);
-    return found === undefined ? refused(`It has to be one of ${allowed.join(', ')}.`) : accepted(found);
-  };
-
 /** YAML 1.2 core schema: the spellings of true and false that a workflow file can have. */
 export function parseBoolean(text: string): Parsed<boolean> {
   if (/^(?:true|True|TRUE)$/.test(text)) return accepted(true);
   if (/^(?:false|False|FALSE)$/.test(text)) return accepted(false);
   return refused('It has to be true or false.');
 }
-
-/** What the end of a job does about a lock that was lost while the job ran. */
-export type OnLost = 'fail' | 'warn';
-
-export const parseLossReaction: Parse<OnLost> = parseOneOf(['fail', 'warn']);
 
 export const parseWholeNumber =
   (max: number): Parse<number> =>
@@ -124,27 +124,24 @@ export interface HandoffLock {
   readonly expires_at: string | undefined;
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+/** Exactly the locks that a lock step gave out. */
+export type HandoffSelection =
+  | { readonly kind: 'locks'; readonly locks: readonly HandoffLock[] }
+  | { readonly kind: 'locks-file'; readonly file: string };
 
-const numberOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
-
-function readHandoffLock(entry: unknown): HandoffLock | undefined {
-  if (typeof entry !== 'object' || entry === null) return undefined;
-  // An object that JSON made has nothing but string keys.
-  const fields = entry as Readonly<Record<string, unknown>>;
-  const path = canonicalLockPath(textOf(fields['path']) ?? '', parseHeldPath);
-  if (!path.ok) return undefined;
-  return {
-    path: path.value,
-    type: textOf(fields['type']),
-    id: textOf(fields['id']),
-    etag: textOf(fields['etag']),
-    owner: textOf(fields['owner']),
-    acquired_at: textOf(fields['acquired_at']),
-    fence: numberOf(fields['fence']),
-    expires_at: textOf(fields['expires_at']),
-  };
+/** The locks that a lock step, also of another job, gave out. */
+export function loadHandoff(selection: HandoffSelection): readonly HandoffLock[] {
+  switch (selection.kind) {
+    case 'locks':
+      return selection.locks;
+    case 'locks-file': {
+      const { file } = selection;
+      const text = readText(file);
+      const locks = text.ok ? parseHandoff(text.value) : text;
+      if (!locks.ok) throw new InputError([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.reason}`]);
+      return locks.value;
+    }
+  }
 }
 
 /** The `locks` output of a lock step. One wrong entry makes all of it wrong: a lock would be forgotten. */
@@ -167,30 +164,33 @@ export function parseHandoff(json: string): Parsed<readonly HandoffLock[]> {
   return accepted(locks);
 }
 
-/** Exactly the locks that a lock step gave out. */
-export type HandoffSelection =
-  | { readonly kind: 'locks'; readonly locks: readonly HandoffLock[] }
-  | { readonly kind: 'locks-file'; readonly file: string };
+function readHandoffLock(entry: unknown): HandoffLock | undefined {
+  if (typeof entry !== 'object' || entry === null) return undefined;
+  // An object that JSON made has nothing but string keys.
+  const fields = entry as Readonly<Record<string, unknown>>;
+  const path = canonicalLockPath(textOf(fields['path']) ?? '', parseHeldPath);
+  if (!path.ok) return undefined;
+  return {
+    path: path.value,
+    type: textOf(fields['type']),
+    id: textOf(fields['id']),
+    etag: textOf(fields['etag']),
+    owner: textOf(fields['owner']),
+    acquired_at: textOf(fields['acquired_at']),
+    fence: numberOf(fields['fence']),
+    expires_at: textOf(fields['expires_at']),
+  };
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 
 function readText(file: string): Parsed<string> {
   try {
     return accepted(readFileSync(file, 'utf8'));
   } catch (error) {
     return refused(`The file cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
-  }
-}
-
-/** The locks that a lock step, also of another job, gave out. */
-export function loadHandoff(selection: HandoffSelection): readonly HandoffLock[] {
-  switch (selection.kind) {
-    case 'locks':
-      return selection.locks;
-    case 'locks-file': {
-      const { file } = selection;
-      const text = readText(file);
-      const locks = text.ok ? parseHandoff(text.value) : text;
-      if (!locks.ok) throw new InputError([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.reason}`]);
-      return locks.value;
-    }
   }
 }

@@ -25,8 +25,6 @@ const mistakes: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/^~[/\\]/, 'Remove the leading "~/": a path is relative to the workspace.'],
 ];
 
-const looksLikePattern = (line: string): boolean => line.startsWith('!') || /[*?[\]{}]/.test(line);
-
 export function parsePathLine(line: string, glob: boolean): Parsed<PathLine> {
   if (!glob) {
     const path = canonicalLockPath(line);
@@ -41,6 +39,8 @@ export function parsePathLine(line: string, glob: boolean): Parsed<PathLine> {
   if (!path.ok) return refused(withoutSlash === line ? path.reason : reasonFor(line, path.reason));
   return accepted({ kind: withoutSlash === line ? 'path' : 'folder', path: path.value, text: line });
 }
+
+const looksLikePattern = (line: string): boolean => line.startsWith('!') || /[*?[\]{}]/.test(line);
 
 function reasonFor(line: string, otherwise: string): string {
   const path = canonicalLockPath(line);

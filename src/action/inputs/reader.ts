@@ -1,31 +1,6 @@
 import type { Parse } from './parse.ts';
 import type { FromLedger, InputName, RawInputs } from './table.ts';
 
-/** Inputs whose values are never shown, however wrong they are. */
-const secretInputs: ReadonlySet<InputName> = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);
-
-const maxShown = 200;
-
-/** What stands before an @ in an address, or in its query, is often a credential. */
-const withoutCredentials = (text: string): string =>
-  text.replace(/^.*@/s, '***@').replace(/([?#]).+$/s, (_, mark: string) => `${mark}***`);
-
-const addressInputs: ReadonlySet<InputName> = new Set(['base-url', 'hook-url']);
-
-/** As an error shows a value: in one line, and not all of a long one. */
-export const quoted = (text: string): string =>
-  JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
-
-export function inputText(name: InputName, text: string): string {
-  if (text === '') return `Input \`${name}\` is missing.`;
-  if (secretInputs.has(name)) return `Input \`${name}\` is not valid.`;
-  return `Input \`${name}\` is ${quoted(addressInputs.has(name) ? withoutCredentials(text) : text)}.`;
-}
-
-/** What is wrong with one line of an input that has several. */
-export const lineProblem = (name: InputName, line: string, reason: string): string =>
-  `Input \`${name}\` has the line ${quoted(line)}. ${reason}`;
-
 /** Undefined if the value is invalid; the problem has been recorded. */
 export type Read<T> = T | undefined;
 
@@ -66,3 +41,28 @@ export function complete<Fields extends object>(
   // None of the fields is undefined by now.
   return Object.values(fields).includes(undefined) ? undefined : (fields as Fields);
 }
+
+/** Inputs whose values are never shown, however wrong they are. */
+const secretInputs: ReadonlySet<InputName> = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);
+
+const addressInputs: ReadonlySet<InputName> = new Set(['base-url', 'hook-url']);
+
+export function inputText(name: InputName, text: string): string {
+  if (text === '') return `Input \`${name}\` is missing.`;
+  if (secretInputs.has(name)) return `Input \`${name}\` is not valid.`;
+  return `Input \`${name}\` is ${quoted(addressInputs.has(name) ? withoutCredentials(text) : text)}.`;
+}
+
+/** What is wrong with one line of an input that has several. */
+export const lineProblem = (name: InputName, line: string, reason: string): string =>
+  `Input \`${name}\` has the line ${quoted(line)}. ${reason}`;
+
+const maxShown = 200;
+
+/** As an error shows a value: in one line, and not all of a long one. */
+export const quoted = (text: string): string =>
+  JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+
+/** What stands before an @ in an address, or in its query, is often a credential. */
+const withoutCredentials = (text: string): string =>
+  text.replace(/^.*@/s, '***@').replace(/([?#]).+$/s, (_, mark: string) => `${mark}***`);

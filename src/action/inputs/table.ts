@@ -1,5 +1,12 @@
 import { parseJsonObject } from './parse.ts';
 
+/** Of a `check` or `unlock`: its service and workspace, where the job has its locks. */
+export interface FromLedger {
+  readonly values: { readonly [Name in 'base-url' | 'workspace']?: string | undefined };
+  /** Why one of them must be given. */
+  readonly missing: { readonly [Name in 'base-url' | 'workspace']?: string };
+}
+
 export const operations = [
   'sync',
   'lock',
@@ -60,25 +67,16 @@ export const inputTable = {
 
 export type InputName = keyof typeof inputTable;
 
-/** The keys of the table are its type: the compiler gives them as plain strings. */
-export const inputNames = Object.keys(inputTable) as InputName[];
-
-const row = (name: InputName): InputRow => inputTable[name];
-
 export type RawInputs = Readonly<Record<InputName, string>>;
-
-/** What the workflow gives an input: the toolkit's `getInput`. */
-export type GetInput = (name: string) => string;
-
-/** Of a `check` or `unlock`: its service and workspace, where the job has its locks. */
-export interface FromLedger {
-  readonly values: { readonly [Name in 'base-url' | 'workspace']?: string | undefined };
-  /** Why one of them must be given. */
-  readonly missing: { readonly [Name in 'base-url' | 'workspace']?: string };
-}
 
 export const wantsLedger = ({ operation, 'base-url': baseUrl, workspace }: RawInputs): boolean =>
   (operation === 'check' || operation === 'unlock') && (baseUrl === '' || workspace === '');
+
+/** The keys of the table are its type: the compiler gives them as plain strings. */
+export const inputNames = Object.keys(inputTable) as InputName[];
+
+/** What the workflow gives an input: the toolkit's `getInput`. */
+export type GetInput = (name: string) => string;
 
 /** An input, else the variable that stands in for it, else what `action.yml` would give. */
 export function readRawInputs(getInput: GetInput, environment: NodeJS.ProcessEnv): RawInputs {
@@ -89,11 +87,6 @@ export function readRawInputs(getInput: GetInput, environment: NodeJS.ProcessEnv
   // Every name of the table is there, which fromEntries cannot tell.
   return Object.fromEntries(inputNames.map((name) => [name, read(name)])) as Record<InputName, string>;
 }
-
-const isUsedBy = (name: InputName, operation: OperationName): boolean => {
-  const { usedBy } = row(name);
-  return usedBy === 'all' || usedBy.includes(operation);
-};
 
 /** Inputs that the workflow gives, and that the operation does not look at. */
 export const unusedInputs = (getInput: GetInput, operation: OperationName): readonly InputName[] =>
@@ -107,10 +100,18 @@ export const unusedInputs = (getInput: GetInput, operation: OperationName): read
 /** Shorter texts would blank out half of the log, and are no secrets. */
 const minSecretLength = 4;
 
-function textsIn(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+/** What has to be masked before anything else runs, whether the inputs are right or not. */
+export function secretsIn(raw: RawInputs): readonly string[] {
+  const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
+  return [...new Set(known)].filter((secret) => secret.length >= minSecretLength);
 }
+
+const isUsedBy = (name: InputName, operation: OperationName): boolean => {
+  const { usedBy } = row(name);
+  return usedBy === 'all' || usedBy.includes(operation);
+};
+
+const row = (name: InputName): InputRow => inputTable[name];
 
 /** Of the options of a hook, its secret and its headers: the rest is shown in logs and summaries. */
 function secretsInOptions(text: string): readonly string[] {
@@ -118,8 +119,7 @@ function secretsInOptions(text: string): readonly string[] {
   return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];
 }
 
-/** What has to be masked before anything else runs, whether the inputs are right or not. */
-export function secretsIn(raw: RawInputs): readonly string[] {
-  const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
-  return [...new Set(known)].filter((secret) => secret.length >= minSecretLength);
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

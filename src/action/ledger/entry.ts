@@ -222,11 +222,6 @@ export function readEntry(line: string): Entry | undefined {
   }
 }
 
-function parsedOrThrow<T>(parsed: Parsed<T>): T {
-  if (parsed.ok) return parsed.value;
-  throw new Error(`The ledger has an entry that must not be there. ${parsed.reason}`);
-}
-
 /** The address as the client takes it: it was parsed before it was written, and again when it was read. */
 export const parsedAddress = ({
   workspace,
@@ -237,3 +232,8 @@ export const parsedAddress = ({
 });
 
 export const parsedTtl = ({ ttl }: Intent): Ttl => parsedOrThrow(parseTtl(ttl));
+
+function parsedOrThrow<T>(parsed: Parsed<T>): T {
+  if (parsed.ok) return parsed.value;
+  throw new Error(`The ledger has an entry that must not be there. ${parsed.reason}`);
+}

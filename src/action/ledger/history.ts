@@ -3,6 +3,33 @@ import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import type { Entry, Grant, GrantedLock, Intent, LockAddress, LockEnd, Loss, Releasing, Renewed } from './entry.ts';
 import type { Ledger, LedgerContent } from './ledger.ts';
 
+/** A workspace of a service. */
+export type LockPlace = Pick<LockAddress, 'service' | 'workspace'>;
+
+/** A lock as another step passes it on. */
+type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;
+
+/**
+ * Where the job holds locks; if it holds none, where its steps tried to lock. With `named`, where its steps were granted
+ * all of these locks: locks of another job may be anywhere.
+ */
+export function readLockPlaces(ledger: Ledger, named: readonly NamedLock[] = []): readonly LockPlace[] {
+  const { entries } = readContent(ledger);
+  const { held, grants } = historyOf(entries);
+  const plans = entries.filter((entry) => entry.kind === 'plan');
+  const used: readonly LockPlace[] =
+    named.length > 0 ? grants : held.length > 0 ? held.map(({ grant }) => grant) : plans;
+  const places = new Map(used.map((place) => [JSON.stringify([place.service, place.workspace]), place]));
+  const grantsOn = Map.groupBy(grants, ({ path }) => path);
+  const isIn = ({ service, workspace }: LockPlace, lock: NamedLock): boolean =>
+    (grantsOn.get(lock.path) ?? []).some(
+      (grant) => grant.service === service && grant.workspace === workspace && isSameLock(grant.lock, lock) === true,
+    );
+  return [...places.values()]
+    .filter((place) => named.every((lock) => isIn(place, lock)))
+    .map(({ service, workspace }) => ({ service, workspace }));
+}
+
 export interface JobLock {
   /** With the end that the last renewal gave it. */
   readonly grant: Grant;
@@ -10,6 +37,51 @@ export interface JobLock {
   readonly releaseStarted: boolean;
   /** The service has refused to renew it. */
   readonly loss?: Loss | undefined;
+}
+
+/** What the ledger of a job knows of the locks in one workspace. */
+export interface JobLocks {
+  readonly held: ReadonlyMap<LockPath, JobLock>;
+  /** Those of them that the service has refused to renew. */
+  readonly lost: readonly Loss[];
+  /** Other workspaces, also of other services, in which the job holds locks. */
+  readonly otherWorkspaces: readonly string[];
+  /** Every path that a step of the job meant to lock. */
+  readonly planned: ReadonlySet<string>;
+  /** What the workflow calls the steps, by their ids in the ledger. */
+  readonly stepNames: ReadonlyMap<string, string>;
+  /** Something of the ledger is missing. */
+  readonly damaged: boolean;
+}
+
+/** Whether the job holds a lock on the path. The ledger is read when this is first asked. */
+export function createLockedTest(ledger: Ledger, service: string, workspace: string): (path: LockPath) => boolean {
+  let held: JobLocks['held'] | undefined;
+  return (path) => {
+    held ??= readJobLocks(ledger, service, workspace).held;
+    return held.has(path);
+  };
+}
+
+export function readJobLocks(ledger: Ledger, service: string, workspace: string): JobLocks {
+  const { entries, damaged } = readContent(ledger);
+  const isHere = (entry: Pick<LockAddress, 'service' | 'workspace'>): boolean =>
+    entry.service === service && entry.workspace === workspace;
+  const { held, stepNames } = historyOf(entries);
+  const byPath = new Map<LockPath, JobLock>();
+  for (const lock of held) {
+    const path = parseLockPath(lock.grant.path);
+    if (path.ok && isHere(lock.grant)) byPath.set(path.value, lock);
+  }
+  const elsewhere = held.filter(({ grant, releaseStarted }) => !releaseStarted && !isHere(grant));
+  return {
+    held: byPath,
+    otherWorkspaces: [...new Set(elsewhere.map(({ grant }) => grant.workspace))],
+    lost: held.flatMap(({ grant, loss }) => (loss !== undefined && isHere(grant) ? [loss] : [])),
+    planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
+    stepNames,
+    damaged: damaged > 0,
+  };
 }
 
 /** What became of everything that the steps of a job have asked for. */
@@ -32,22 +104,17 @@ export interface History {
   readonly stepNames: ReadonlyMap<string, string>;
 }
 
-/** Whether an entry is about this lock. One that names no lock is about whatever was held there. */
-const isAbout = (entry: Releasing | LockEnd, lock: GrantedLock): boolean => isSameLock(entry, lock) ?? true;
-
-const addressKey = ({ service, workspace, path }: LockAddress): string => JSON.stringify([service, workspace, path]);
+export function historyOf(entries: readonly Entry[]): History {
+  const history = openHistory();
+  history.add(entries);
+  return history.read();
+}
 
 /** The locks of a step are renewed together, and one line says so of all. */
 interface Rounds {
   readonly all: Renewed[];
   /** The round before, for each path that the last one leaves out. */
   readonly before: ReadonlyMap<string, Renewed | undefined>;
-}
-
-/** The last round that can have renewed the lock. */
-function lastRound({ path, at }: Grant, rounds: Rounds | undefined): Renewed | undefined {
-  const last = rounds?.before.has(path) ? rounds.before.get(path) : rounds?.all.at(-1);
-  return last === undefined || last.at < at ? undefined : last;
 }
 
 /** As the entries tell it one by one. */
@@ -190,25 +257,15 @@ export function openHistory(): GrowingHistory {
   };
 }
 
-export function historyOf(entries: readonly Entry[]): History {
-  const history = openHistory();
-  history.add(entries);
-  return history.read();
-}
+/** Whether an entry is about this lock. One that names no lock is about whatever was held there. */
+const isAbout = (entry: Releasing | LockEnd, lock: GrantedLock): boolean => isSameLock(entry, lock) ?? true;
 
-/** What the ledger of a job knows of the locks in one workspace. */
-export interface JobLocks {
-  readonly held: ReadonlyMap<LockPath, JobLock>;
-  /** Those of them that the service has refused to renew. */
-  readonly lost: readonly Loss[];
-  /** Other workspaces, also of other services, in which the job holds locks. */
-  readonly otherWorkspaces: readonly string[];
-  /** Every path that a step of the job meant to lock. */
-  readonly planned: ReadonlySet<string>;
-  /** What the workflow calls the steps, by their ids in the ledger. */
-  readonly stepNames: ReadonlyMap<string, string>;
-  /** Something of the ledger is missing. */
-  readonly damaged: boolean;
+const addressKey = ({ service, workspace, path }: LockAddress): string => JSON.stringify([service, workspace, path]);
+
+/** The last round that can have renewed the lock. */
+function lastRound({ path, at }: Grant, rounds: Rounds | undefined): Renewed | undefined {
+  const last = rounds?.before.has(path) ? rounds.before.get(path) : rounds?.all.at(-1);
+  return last === undefined || last.at < at ? undefined : last;
 }
 
 /** A job that has locked nothing has no ledger. */
@@ -219,61 +276,4 @@ function readContent(ledger: Ledger): LedgerContent {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     return { entries: [], damaged: isMissing ? 0 : 1 };
   }
-}
-
-/** A workspace of a service. */
-export type LockPlace = Pick<LockAddress, 'service' | 'workspace'>;
-
-/** A lock as another step passes it on. */
-type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;
-
-/**
- * Where the job holds locks; if it holds none, where its steps tried to lock. With `named`, where its steps were granted
- * all of these locks: locks of another job may be anywhere.
- */
-export function readLockPlaces(ledger: Ledger, named: readonly NamedLock[] = []): readonly LockPlace[] {
-  const { entries } = readContent(ledger);
-  const { held, grants } = historyOf(entries);
-  const plans = entries.filter((entry) => entry.kind === 'plan');
-  const used: readonly LockPlace[] =
-    named.length > 0 ? grants : held.length > 0 ? held.map(({ grant }) => grant) : plans;
-  const places = new Map(used.map((place) => [JSON.stringify([place.service, place.workspace]), place]));
-  const grantsOn = Map.groupBy(grants, ({ path }) => path);
-  const isIn = ({ service, workspace }: LockPlace, lock: NamedLock): boolean =>
-    (grantsOn.get(lock.path) ?? []).some(
-      (grant) => grant.service === service && grant.workspace === workspace && isSameLock(grant.lock, lock) === true,
-    );
-  return [...places.values()]
-    .filter((place) => named.every((lock) => isIn(place, lock)))
-    .map(({ service, workspace }) => ({ service, workspace }));
-}
-
-export function readJobLocks(ledger: Ledger, service: string, workspace: string): JobLocks {
-  const { entries, damaged } = readContent(ledger);
-  const isHere = (entry: Pick<LockAddress, 'service' | 'workspace'>): boolean =>
-    entry.service === service && entry.workspace === workspace;
-  const { held, stepNames } = historyOf(entries);
-  const byPath = new Map<LockPath, JobLock>();
-  for (const lock of held) {
-    const path = parseLockPath(lock.grant.path);
-    if (path.ok && isHere(lock.grant)) byPath.set(path.value, lock);
-  }
-  const elsewhere = held.filter(({ grant, releaseStarted }) => !releaseStarted && !isHere(grant));
-  return {
-    held: byPath,
-    otherWorkspaces: [...new Set(elsewhere.map(({ grant }) => grant.workspace))],
-    lost: held.flatMap(({ grant, loss }) => (loss !== undefined && isHere(grant) ? [loss] : [])),
-    planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
-    stepNames,
-    damaged: damaged > 0,
-  };
-}
-
-/** Whether the job holds a lock on the path. The ledger is read when this is first asked. */
-export function createLockedTest(ledger: Ledger, service: string, workspace: string): (path: LockPath) => boolean {
-  let held: JobLocks['held'] | undefined;
-  return (path) => {
-    held ??= readJobLocks(ledger, service, workspace).held;
-    return held.has(path);
-  };
 }

@@ -4,9 +4,6 @@ import type { Redact } from '../report/redact.ts';
 import type { Log } from '../report/reporter.ts';
 import { type Entry, readEntry } from './entry.ts';
 
-/** All steps of a job share the runner's temporary folder, which is emptied after the job. */
-const fileIn = (temporaryFolder: string, name: string): string => join(temporaryFolder, 'workspace-automation', name);
-
 export const ledgerFile = (temporaryFolder: string): string => fileIn(temporaryFolder, 'ledger.jsonl');
 
 /** Where a step writes its output `locks`, which may be too long for an output. */
@@ -27,26 +24,6 @@ export interface Ledger {
   read(): LedgerContent;
 }
 
-/** What the service says of a lock. All other fields are what was asked for, and stay as they are. */
-const fieldsOfService: ReadonlySet<string> = new Set([
-  'id',
-  'etag',
-  'type',
-  'owner',
-  'origin',
-  'acquired_at',
-  'expires_at',
-  'reason',
-]);
-
-/** Locks or entries as JSON, without the secrets that a service may repeat in what it says of a lock. */
-export const lockJson = (value: unknown, redact: Redact): string =>
-  JSON.stringify(value, (name, member: unknown) =>
-    fieldsOfService.has(name) && typeof member === 'string' ? redact(member) : member,
-  );
-
-const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
-
 export function openLedger(file: string, redact: Redact): Ledger {
   return {
     file,
@@ -65,43 +42,6 @@ export function openLedger(file: string, redact: Redact): Ledger {
       return { entries: readable, damaged: entries.length - readable.length };
     },
   };
-}
-
-/** A list of this many bytes is many paths, and its line a fraction of what a reader takes at a time. */
-const maxListBytes = 64 * 1_024;
-
-/** The paths in their order, in lists of at most `maxListBytes`. A longer path stands alone. */
-function inShortLists(paths: readonly string[]): readonly (readonly string[])[] {
-  const lists: string[][] = [[]];
-  let length = 0;
-  for (const path of paths) {
-    const bytes = Buffer.byteLength(JSON.stringify(path)) + 1;
-    if (length > 0 && length + bytes > maxListBytes) {
-      lists.push([]);
-      length = 0;
-    }
-    lists.at(-1)?.push(path);
-    length += bytes;
-  }
-  return lists;
-}
-
-/** The same as entries whose lines are bounded, however many paths the step has. */
-function inShortLines(entry: Entry): readonly Entry[] {
-  switch (entry.kind) {
-    case 'plan':
-      return inShortLists(entry.paths).map((paths) => ({ ...entry, paths }));
-    case 'renewed': {
-      const { step, at, except = [] } = entry;
-      const lists = inShortLists(except);
-      if (lists.length === 1) return [entry];
-      // The round comes last: a reader that sees only some of the lines takes no lock for renewed that was left out.
-      const before = lists.slice(0, -1).map((paths): Entry => ({ kind: 'left-out', step, at, paths }));
-      return [...before, { ...entry, except: lists.at(-1) }];
-    }
-    default:
-      return [entry];
-  }
 }
 
 /** All of the ledger of thousands of locks at once would take several times its size. */
@@ -154,4 +94,64 @@ export function createRecorder(ledger: Ledger, log: Pick<Log, 'warn'>): Recorder
       );
     }
   };
+}
+
+/** What the service says of a lock. All other fields are what was asked for, and stay as they are. */
+const fieldsOfService: ReadonlySet<string> = new Set([
+  'id',
+  'etag',
+  'type',
+  'owner',
+  'origin',
+  'acquired_at',
+  'expires_at',
+  'reason',
+]);
+
+/** Locks or entries as JSON, without the secrets that a service may repeat in what it says of a lock. */
+export const lockJson = (value: unknown, redact: Redact): string =>
+  JSON.stringify(value, (name, member: unknown) =>
+    fieldsOfService.has(name) && typeof member === 'string' ? redact(member) : member,
+  );
+
+/** All steps of a job share the runner's temporary folder, which is emptied after the job. */
+const fileIn = (temporaryFolder: string, name: string): string => join(temporaryFolder, 'workspace-automation', name);
+
+const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
+
+/** The same as entries whose lines are bounded, however many paths the step has. */
+function inShortLines(entry: Entry): readonly Entry[] {
+  switch (entry.kind) {
+    case 'plan':
+      return inShortLists(entry.paths).map((paths) => ({ ...entry, paths }));
+    case 'renewed': {
+      const { step, at, except = [] } = entry;
+      const lists = inShortLists(except);
+      if (lists.length === 1) return [entry];
+      // The round comes last: a reader that sees only some of the lines takes no lock for renewed that was left out.
+      const before = lists.slice(0, -1).map((paths): Entry => ({ kind: 'left-out', step, at, paths }));
+      return [...before, { ...entry, except: lists.at(-1) }];
+    }
+    default:
+      return [entry];
+  }
+}
+
+/** A list of this many bytes is many paths, and its line a fraction of what a reader takes at a time. */
+const maxListBytes = 64 * 1_024;
+
+/** The paths in their order, in lists of at most `maxListBytes`. A longer path stands alone. */
+function inShortLists(paths: readonly string[]): readonly (readonly string[])[] {
+  const lists: string[][] = [[]];
+  let length = 0;
+  for (const path of paths) {
+    const bytes = Buffer.byteLength(JSON.stringify(path)) + 1;
+    if (length > 0 && length + bytes > maxListBytes) {
+      lists.push([]);
+      length = 0;
+    }
+    lists.at(-1)?.push(path);
+    length += bytes;
+  }
+  return lists;
 }

@@ -14,11 +14,6 @@ export interface SavedState {
   readonly locks: readonly GrantedLock[] | undefined;
 }
 
-/** Only what proves a lock, and when it ends. */
-function compact({ lock: { path, type, id, etag, acquired_at, fence, expires_at } }: Grant): GrantedLock {
-  return { path, type, id, etag, acquired_at, fence, expires_at };
-}
-
 export function formatSavedState(about: Omit<SavedState, 'locks'>, grants: readonly Grant[], redact: Redact): string {
   const all = lockJson({ ...about, locks: grants.map(compact) }, redact);
   return fitsVariable(all) ? all : JSON.stringify(about);
@@ -42,4 +37,9 @@ export function parseSavedState(text: string): SavedState | undefined {
     outlivesJob: outlivesJob === true,
     locks: Array.isArray(locks) ? locks.filter(isGrantedLock) : undefined,
   };
+}
+
+/** Only what proves a lock, and when it ends. */
+function compact({ lock: { path, type, id, etag, acquired_at, fence, expires_at } }: Grant): GrantedLock {
+  return { path, type, id, etag, acquired_at, fence, expires_at };
 }

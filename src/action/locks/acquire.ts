@@ -9,7 +9,7 @@ import {
 import { type Duration, formatSpan, milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import type { ConnectionInputs } from '../inputs/load.ts';
+import type { ConnectionInputs } from '../inputs/connection.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
 import { createListener } from './listen.ts';
 import { type Blocked, blockedText } from './messages.ts';
@@ -29,16 +29,6 @@ import type { Conflict, LockSession, LockTerms } from './session.ts';
 export interface AcquireGoal {
   readonly paths: readonly LockPath[];
   readonly count: number;
-}
-
-/** What came of asking for a set of locks. */
-interface BatchResult {
-  readonly acquired: readonly Grant[];
-  readonly unanswered: readonly Intent[];
-  /** The paths that somebody else holds, as they were found. */
-  readonly conflicts: readonly Conflict[];
-  /** The first request that failed otherwise. */
-  readonly error: ServiceError | undefined;
 }
 
 /** What came of one attempt: every lock that is wanted, or none. */
@@ -66,14 +56,104 @@ interface AcquireContext extends Pick<Context, 'client' | 'clock' | 'sleep' | 'r
   readonly terms: LockTerms;
 }
 
+/** A step that waits notices within 300 ms that the service has come back. */
+const maxWaitingBackoffMs = 250;
+
+/** Tries until the locks are taken or the wait is over. One deadline holds for all that is done until then. */
+export async function acquireLocks(
+  context: AcquireContext,
+  wanted: AcquireGoal,
+  wait: Duration,
+): Promise<AcquireLocksResult> {
+  const { client, clock, sleep, random, signal, log, terms } = context;
+  const paths = firstOrder(wanted, random);
+  const began = clock();
+  const deadline = began + milliseconds(wait);
+  const withoutWait = defaultLimits(context);
+  const listen = createListener(context, terms.workspace);
+  const unanswered = new Map<string, Intent>();
+  let lastBlocked: Blocked | undefined;
+  let freed: LockPath | undefined;
+  /** What the round before has left: it would be in the way of the next one. */
+  let unsettled: Taken = { acquired: [], unanswered: [] };
+  for (let number = 0; ; number += 1) {
+    const roundBegan = clock();
+    // The first round has the time it would have without a wait, less what giving back can take.
+    const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline;
+    const order = orderOf(paths, lastBlocked, freed);
+    const round = await acquireOrGiveBack(context, wanted, order, unsettled, {
+      ...{ deadline: roundEnds, signal },
+      ...(lastBlocked !== undefined && { maxBackoffMs: maxWaitingBackoffMs }),
+    });
+    for (const { key } of unsettled.unanswered) unanswered.delete(key);
+    for (const { intent } of round.back.unanswered) unanswered.set(intent.key, intent);
+    unsettled = unsettledAfter(round.back);
+    if (round.kind === 'held') lastBlocked = round.blocked;
+    const waitedMs = number === 0 ? 0 : clock() - began;
+    const result: AcquireLocksResult = { round, waitedMs, lastBlocked, unanswered: [...unanswered.values()] };
+
+    const goesOn = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
+    const reservedMs = lastAttemptMs(clock() - roundBegan);
+    const left = deadline - clock();
+    if (!goesOn || left <= reservedMs) return result;
+
+    const reason =
+      round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
+    log.line(`${reason} Waiting, ${formatSpan(left / 1_000)} left.`);
+    const until = deadline - reservedMs;
+    freed = lastBlocked && (await listen(lastBlocked, until, deadline));
+    if (freed !== undefined) continue;
+    const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
+    await sleep(Math.min(pauseMs(number, askedMs, random), until - clock()), signal);
+  }
+}
+
 /** In which order a round asks for the paths. */
 interface Order {
   readonly decisive: readonly LockPath[];
   readonly rest: readonly LockPath[];
 }
 
-/** How many paths a step can do without. */
-const spareOf = ({ paths, count }: AcquireGoal): number => paths.length - count;
+/** Takes as many as are wanted, or gives back what it took. */
+async function acquireOrGiveBack(
+  context: AcquireContext,
+  wanted: AcquireGoal,
+  order: Order,
+  unsettled: Taken,
+  within: CallLimits,
+): Promise<RoundResult> {
+  const { client, signal } = context;
+  const before = await rollBackInTime(context, unsettled);
+  const stuck = stuckAfter(before);
+  if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck, back: before };
+
+  const { acquired, unanswered, conflicts, error } = await acquireBatch(context, wanted, order, within);
+  const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
+  const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;
+  const { kept, back: after } = isEnough
+    ? await keepOrRollBack(context, { acquired, unanswered })
+    : { kept: false, back: await rollBackInTime(context, { acquired, unanswered }) };
+  const back = { ...after, unanswered: [...before.unanswered, ...after.unanswered] };
+  if (kept) return { kind: 'acquired', grants: acquired, back };
+  if (signal.aborted) return { kind: 'cancelled', back };
+  const blocked = blockedBy(conflicts, wanted);
+  if (blocked !== undefined) return { kind: 'held', blocked, back };
+  if (error !== undefined) return { kind: 'failed', error, back };
+  if (ended !== undefined) return { kind: 'too-short', ended, back };
+  const excess = remainingRollback(back)[0]?.error;
+  if (excess !== undefined) return { kind: 'failed', error: excess, back };
+  throw new Error('Locks are missing, and nothing says why.');
+}
+
+/** What came of asking for a set of locks. */
+interface BatchResult {
+  readonly acquired: readonly Grant[];
+  readonly unanswered: readonly Intent[];
+  /** The paths that somebody else holds, as they were found. */
+  readonly conflicts: readonly Conflict[];
+  /** The first request that failed otherwise. */
+  readonly error: ServiceError | undefined;
+}
 
 /**
  * Asks for the paths until it has as many as are wanted, or cannot have them: it is all or nothing, so there is no use in
@@ -123,43 +203,9 @@ function blockedBy([first, ...others]: readonly Conflict[], wanted: AcquireGoal)
   return { conflicts: [first, ...others.slice(0, spare)], count: wanted.count, of: wanted.paths.length };
 }
 
-/** Takes as many as are wanted, or gives back what it took. */
-async function acquireOrGiveBack(
-  context: AcquireContext,
-  wanted: AcquireGoal,
-  order: Order,
-  unsettled: Taken,
-  within: CallLimits,
-): Promise<RoundResult> {
-  const { client, signal } = context;
-  const before = await rollBackInTime(context, unsettled);
-  const stuck = stuckAfter(before);
-  if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck, back: before };
-
-  const { acquired, unanswered, conflicts, error } = await acquireBatch(context, wanted, order, within);
-  const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
-  const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;
-  const { kept, back: after } = isEnough
-    ? await keepOrRollBack(context, { acquired, unanswered })
-    : { kept: false, back: await rollBackInTime(context, { acquired, unanswered }) };
-  const back = { ...after, unanswered: [...before.unanswered, ...after.unanswered] };
-  if (kept) return { kind: 'acquired', grants: acquired, back };
-  if (signal.aborted) return { kind: 'cancelled', back };
-  const blocked = blockedBy(conflicts, wanted);
-  if (blocked !== undefined) return { kind: 'held', blocked, back };
-  if (error !== undefined) return { kind: 'failed', error, back };
-  if (ended !== undefined) return { kind: 'too-short', ended, back };
-  const excess = remainingRollback(back)[0]?.error;
-  if (excess !== undefined) return { kind: 'failed', error: excess, back };
-  throw new Error('Locks are missing, and nothing says why.');
-}
-
 const firstPauseMs = 1_000;
 const maxPauseMs = 10_000;
 const growth = 1.5;
-
-/** A step that waits notices within 300 ms that the service has come back. */
-const maxWaitingBackoffMs = 250;
 
 /** Randomized: all who wait for the same path may have been told the same time. */
 function pauseMs(round: number, askedMs = 0, random: () => number): number {
@@ -173,17 +219,20 @@ function soonestRetryMs({ conflicts }: Blocked): number | undefined {
   return asked.length === 0 ? undefined : Math.min(...asked);
 }
 
-function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
-  const drawn = items.map((item) => ({ item, draw: random() }));
-  return drawn.toSorted((one, other) => one.draw - other.draw).map(({ item }) => item);
-}
-
 /**
  * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Who wants any of them
  * does not: a hundred jobs would all ask for the first.
  */
 const firstOrder = (wanted: AcquireGoal, random: () => number): readonly LockPath[] =>
   spareOf(wanted) === 0 ? wanted.paths.toSorted() : shuffled(wanted.paths, random);
+
+/** How many paths a step can do without. */
+const spareOf = ({ paths, count }: AcquireGoal): number => paths.length - count;
+
+function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  const drawn = items.map((item) => ({ item, draw: random() }));
+  return drawn.toSorted((one, other) => one.draw - other.draw).map(({ item }) => item);
+}
 
 /**
  * First what was held: while it still is, nothing else needs to be taken and given back. At first one path alone: of
@@ -194,53 +243,4 @@ function orderOf(paths: readonly LockPath[], blocked: Blocked | undefined, freed
   const decisive = freed === undefined ? held : [freed, ...held];
   const first = new Set(decisive);
   return { decisive, rest: paths.filter((path) => !first.has(path)) };
-}
-
-/** Tries until the locks are taken or the wait is over. One deadline holds for all that is done until then. */
-export async function acquireLocks(
-  context: AcquireContext,
-  wanted: AcquireGoal,
-  wait: Duration,
-): Promise<AcquireLocksResult> {
-  const { client, clock, sleep, random, signal, log, terms } = context;
-  const paths = firstOrder(wanted, random);
-  const began = clock();
-  const deadline = began + milliseconds(wait);
-  const withoutWait = defaultLimits(context);
-  const listen = createListener(context, terms.workspace);
-  const unanswered = new Map<string, Intent>();
-  let lastBlocked: Blocked | undefined;
-  let freed: LockPath | undefined;
-  /** What the round before has left: it would be in the way of the next one. */
-  let unsettled: Taken = { acquired: [], unanswered: [] };
-  for (let number = 0; ; number += 1) {
-    const roundBegan = clock();
-    // The first round has the time it would have without a wait, less what giving back can take.
-    const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline;
-    const order = orderOf(paths, lastBlocked, freed);
-    const round = await acquireOrGiveBack(context, wanted, order, unsettled, {
-      ...{ deadline: roundEnds, signal },
-      ...(lastBlocked !== undefined && { maxBackoffMs: maxWaitingBackoffMs }),
-    });
-    for (const { key } of unsettled.unanswered) unanswered.delete(key);
-    for (const { intent } of round.back.unanswered) unanswered.set(intent.key, intent);
-    unsettled = unsettledAfter(round.back);
-    if (round.kind === 'held') lastBlocked = round.blocked;
-    const waitedMs = number === 0 ? 0 : clock() - began;
-    const result: AcquireLocksResult = { round, waitedMs, lastBlocked, unanswered: [...unanswered.values()] };
-
-    const goesOn = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
-    const reservedMs = lastAttemptMs(clock() - roundBegan);
-    const left = deadline - clock();
-    if (!goesOn || left <= reservedMs) return result;
-
-    const reason =
-      round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
-    log.line(`${reason} Waiting, ${formatSpan(left / 1_000)} left.`);
-    const until = deadline - reservedMs;
-    freed = lastBlocked && (await listen(lastBlocked, until, deadline));
-    if (freed !== undefined) continue;
-    const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
-    await sleep(Math.min(pauseMs(number, askedMs, random), until - clock()), signal);
-  }
 }

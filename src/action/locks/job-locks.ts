@@ -9,22 +9,6 @@ import { type AlreadyHeld, compareOwnership, mayHaveExpired } from './ownership.
 /** Without a list by then, the locks are asked for as if nothing were known. */
 const maxLookAtHeldMs = 10_000;
 
-/** The ledger decides where the service does not tell locks apart, or does not list them. */
-function stands({ grant, releaseStarted }: JobLock, found: LookupResult, serverNow: number): boolean {
-  const believed = !releaseStarted && !mayHaveExpired(grant.lock, serverNow);
-  switch (found.kind) {
-    case 'absent':
-    case 'failed':
-      return false;
-    case 'unknown':
-      return believed;
-    case 'locked': {
-      const ownership = compareOwnership({ ...grant.lock, grantedAt: grant.at }, found.lock);
-      return ownership === 'ours' || (ownership === 'unknown' && believed);
-    }
-  }
-}
-
 /**
  * The locks that earlier steps of this job have on the paths. The ledger names them, and the service says whether they
  * still exist: a lock that expired or was released by force does not keep the step from locking the path.
@@ -76,5 +60,21 @@ export async function warnOfLostLocks(
     const found = find(path);
     const holder = found.kind === 'locked' ? found.lock : found.kind === 'absent' ? 'nobody' : undefined;
     log.warn(lostRenewalText(loss, holder, client.serverNow()));
+  }
+}
+
+/** The ledger decides where the service does not tell locks apart, or does not list them. */
+function stands({ grant, releaseStarted }: JobLock, found: LookupResult, serverNow: number): boolean {
+  const believed = !releaseStarted && !mayHaveExpired(grant.lock, serverNow);
+  switch (found.kind) {
+    case 'absent':
+    case 'failed':
+      return false;
+    case 'unknown':
+      return believed;
+    case 'locked': {
+      const ownership = compareOwnership({ ...grant.lock, grantedAt: grant.at }, found.lock);
+      return ownership === 'ours' || (ownership === 'unknown' && believed);
+    }
   }
 }

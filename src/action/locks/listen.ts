@@ -28,16 +28,6 @@ const maxReconnectMs = 200;
 /** A gateway may refuse nothing but the requests that wait: after so long in vain, the lock itself is asked for. */
 const maxVainMs = 30_000;
 
-/** The same with what the service says now of one of the paths. */
-function withHolder(
-  { conflicts: [first, ...others], ...blocked }: Blocked,
-  path: LockPath,
-  holder: KnownLock,
-): Blocked {
-  const updated = (conflict: Conflict): Conflict => (conflict.path === path ? { ...conflict, holder } : conflict);
-  return { ...blocked, conflicts: [updated(first), ...others.map(updated)] };
-}
-
 /**
  * Lets the service say when one of some paths is free, for as long as it supports that (RFC 7240, `Prefer: wait`). A service that
  * does not is not asked again; one that is known to may be restarting, and is asked until it is back.
@@ -122,4 +112,14 @@ export function createListener(
     }
     return undefined;
   };
+}
+
+/** The same with what the service says now of one of the paths. */
+function withHolder(
+  { conflicts: [first, ...others], ...blocked }: Blocked,
+  path: LockPath,
+  holder: KnownLock,
+): Blocked {
+  const updated = (conflict: Conflict): Conflict => (conflict.path === path ? { ...conflict, holder } : conflict);
+  return { ...blocked, conflicts: [updated(first), ...others.map(updated)] };
 }

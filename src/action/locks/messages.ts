@@ -9,28 +9,6 @@ import { formatNumber, formatTime, joinFirst, runName, timeCell } from '../repor
 import type { AlreadyHeld, OwnLock } from './ownership.ts';
 import type { Conflict } from './session.ts';
 
-/** "14:05 UTC (3 min ago)", for something in the past. */
-export const pastMoment = (time: number, now?: number): string =>
-  formatTime(time, now === undefined ? now : Math.max(now, time + 1));
-
-/**
- * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min ago),
- * with the note "new armor"". Without `now`, for a summary, times are absolute and the run has its name.
- */
-export function heldText(path: string, holder: KnownLock | undefined, now?: number, withStart = false): string {
-  const parts = [`${path} is held`];
-  if (holder?.owner !== undefined) parts.push(` by ${holder.owner}`);
-  if (holder?.expires_at !== undefined) parts.push(` until ${formatTime(Date.parse(holder.expires_at), now)}`);
-  if (holder?.origin !== undefined) {
-    const name = now === undefined ? runName(holder.origin) : undefined;
-    parts.push(`, taken by ${name ?? holder.origin}`);
-  }
-  if (withStart && holder?.acquired_at !== undefined)
-    parts.push(`, since ${pastMoment(Date.parse(holder.acquired_at), now)}`);
-  if (holder?.note !== undefined) parts.push(`, with the note "${holder.note}"`);
-  return parts.join('');
-}
-
 /** The locks on some paths, for a summary. Most have no note, and then there is no column for notes. */
 export function holderTable(
   locks: readonly { readonly path: string; readonly holder: KnownLock | undefined }[],
@@ -109,25 +87,6 @@ export function blockedText({ conflicts, count, of }: Blocked, now?: number, wit
 export const unansweredText = ({ path, ttl, at }: Intent): string =>
   `It is not known whether this step locked ${path}: its request at ${at} was not answered, and the service still cannot say. If it did, the lock expires ${ttl} after it was taken.`;
 
-const hourInMinutes = 60;
-
-/** The next round number of minutes, strictly larger, so that the wait is longer than the lock. */
-function later(minutes: number): number {
-  const step = [1, 5, 15, hourInMinutes].findLast((each) => minutes >= 2 * each) ?? 1;
-  return (Math.floor(minutes / step) + 1) * step;
-}
-
-const maxSuggestion = 6 * hourInMinutes;
-
-/** What to set so that the next run waits for the path. Jobs have time limits: it never suggests days. */
-export function waitAdvice(expiresAt: string | undefined, now: number, what = 'it'): string {
-  const ms = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt) - now;
-  // A lock just taken for 2 h has a little more or less by the clock of answers: the advice stays the same.
-  const minutes = Math.ceil((ms - answerClockMs) / 60_000);
-  if (!(ms > 0) || minutes > maxSuggestion) return `Set \`wait\` to wait for ${what}.`;
-  return `Set \`wait: ${formatDuration({ seconds: later(minutes) * 60 })}\` to wait for ${what}.`;
-}
-
 /** What to set so that the next run has the locks: more of the wait, or one at all. */
 export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefined, now: number): string {
   const what = conflicts.length === 1 ? 'it' : 'one of them';
@@ -135,12 +94,6 @@ export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefin
   const ends = conflicts.flatMap(({ holder }) => holder?.expires_at ?? []);
   const [soonest] = ends.toSorted((one, other) => Date.parse(one) - Date.parse(other));
   return waitAdvice(soonest, now, what);
-}
-
-/** The runner itself names a step that has no id, and begins such names with two underscores. */
-export function stepText(name: string | undefined): string {
-  if (name === undefined) return 'an earlier step';
-  return name.startsWith('__') ? `an earlier step without an \`id\` (${name})` : `the step \`${name}\``;
 }
 
 /** Whose the locks are, until when, and what to do instead of waiting. */
@@ -170,4 +123,50 @@ export function alreadyHeldText(
   return soonest - now >= (asked.ttl.seconds * 1_000) / 2
     ? `${who} Those are all paths of this step, for at least half of its \`ttl\` of ${formatDuration(asked.ttl)}: leave this step out, or ${release} before it.`
     : `${who} Those are all paths of this step: leave it out and raise the \`ttl\` of the earlier step, or ${release} before it.`;
+}
+
+/**
+ * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min ago),
+ * with the note "new armor"". Without `now`, for a summary, times are absolute and the run has its name.
+ */
+export function heldText(path: string, holder: KnownLock | undefined, now?: number, withStart = false): string {
+  const parts = [`${path} is held`];
+  if (holder?.owner !== undefined) parts.push(` by ${holder.owner}`);
+  if (holder?.expires_at !== undefined) parts.push(` until ${formatTime(Date.parse(holder.expires_at), now)}`);
+  if (holder?.origin !== undefined) {
+    const name = now === undefined ? runName(holder.origin) : undefined;
+    parts.push(`, taken by ${name ?? holder.origin}`);
+  }
+  if (withStart && holder?.acquired_at !== undefined)
+    parts.push(`, since ${pastMoment(Date.parse(holder.acquired_at), now)}`);
+  if (holder?.note !== undefined) parts.push(`, with the note "${holder.note}"`);
+  return parts.join('');
+}
+
+/** "14:05 UTC (3 min ago)", for something in the past. */
+export const pastMoment = (time: number, now?: number): string =>
+  formatTime(time, now === undefined ? now : Math.max(now, time + 1));
+
+const hourInMinutes = 60;
+const maxSuggestion = 6 * hourInMinutes;
+
+/** What to set so that the next run waits for the path. Jobs have time limits: it never suggests days. */
+export function waitAdvice(expiresAt: string | undefined, now: number, what = 'it'): string {
+  const ms = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt) - now;
+  // A lock just taken for 2 h has a little more or less by the clock of answers: the advice stays the same.
+  const minutes = Math.ceil((ms - answerClockMs) / 60_000);
+  if (!(ms > 0) || minutes > maxSuggestion) return `Set \`wait\` to wait for ${what}.`;
+  return `Set \`wait: ${formatDuration({ seconds: later(minutes) * 60 })}\` to wait for ${what}.`;
+}
+
+/** The runner itself names a step that has no id, and begins such names with two underscores. */
+export function stepText(name: string | undefined): string {
+  if (name === undefined) return 'an earlier step';
+  return name.startsWith('__') ? `an earlier step without an \`id\` (${name})` : `the step \`${name}\``;
+}
+
+/** The next round number of minutes, strictly larger, so that the wait is longer than the lock. */
+function later(minutes: number): number {
+  const step = [1, 5, 15, hourInMinutes].findLast((each) => minutes >= 2 * each) ?? 1;
+  return (Math.floor(minutes / step) + 1) * step;
 }

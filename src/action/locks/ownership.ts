@@ -2,6 +2,15 @@ import type { KnownLock } from '../../client/client.ts';
 import { clockSlackMs } from '../../client/clock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 
+/** A lock of an earlier step of this job: waiting for it is of no use, because only this job releases it. */
+export interface AlreadyHeld {
+  readonly path: LockPath;
+  readonly owner: string | undefined;
+  readonly expiresAt: number;
+  /** What the workflow calls the step; undefined where that is not known. */
+  readonly stepName: string | undefined;
+}
+
 /** A lock that was ours once, with what the service said of it. */
 export interface OwnLock {
   readonly id?: string | undefined;
@@ -13,42 +22,8 @@ export interface OwnLock {
   readonly grantedAt?: string | undefined;
 }
 
-/** A lock of an earlier step of this job: waiting for it is of no use, because only this job releases it. */
-export interface AlreadyHeld {
-  readonly path: LockPath;
-  readonly owner: string | undefined;
-  readonly expiresAt: number;
-  /** What the workflow calls the step; undefined where that is not known. */
-  readonly stepName: string | undefined;
-}
-
 /** Whether the listed lock is ours, another one, or nothing tells them apart. */
 type Ownership = 'ours' | 'lost' | 'unknown';
-
-const differ = (one: string | undefined, other: string | undefined): boolean =>
-  one !== undefined && other !== undefined && one !== other;
-
-const msBetween = (one: string | undefined, other: string | undefined): number =>
-  one === undefined || other === undefined ? Number.NaN : Date.parse(other) - Date.parse(one);
-
-const isWholeSecond = (time: string | undefined): boolean => Date.parse(time ?? '') % 1_000 === 0;
-
-/** Answers and lists may have times of different precision: a truncated one proves less. */
-function areDifferentMoments(one: string | undefined, other: string | undefined): boolean {
-  const ms = Math.abs(msBetween(one, other));
-  return ms >= 1_000 || (ms > 0 && !isWholeSecond(one) && !isWholeSecond(other));
-}
-
-/** They differ in something that is known of both, or the listed one was taken after ours. */
-const isAnother = (own: OwnLock, listed: KnownLock): boolean =>
-  differ(own.etag, listed.etag) ||
-  differ(own.owner, listed.owner) ||
-  areDifferentMoments(own.acquired_at, listed.acquired_at) ||
-  msBetween(own.grantedAt, listed.acquired_at) > clockSlackMs;
-
-/** The same owner may have taken the path twice; only the ETag and the time tell. */
-const isSame = (own: OwnLock, listed: KnownLock): boolean =>
-  (own.etag !== undefined && own.etag === listed.etag) || msBetween(own.acquired_at, listed.acquired_at) === 0;
 
 /** Ids decide if both are known. Everything else may be spelled differently in a list, or change with a renewal. */
 export function compareOwnership(own: OwnLock, listed: KnownLock): Ownership {
@@ -62,3 +37,28 @@ export function mayHaveExpired({ expires_at = '' }: OwnLock, serverNow: number):
   const end = Date.parse(expires_at);
   return !(end > serverNow + clockSlackMs);
 }
+
+/** They differ in something that is known of both, or the listed one was taken after ours. */
+const isAnother = (own: OwnLock, listed: KnownLock): boolean =>
+  differ(own.etag, listed.etag) ||
+  differ(own.owner, listed.owner) ||
+  areDifferentMoments(own.acquired_at, listed.acquired_at) ||
+  msBetween(own.grantedAt, listed.acquired_at) > clockSlackMs;
+
+const differ = (one: string | undefined, other: string | undefined): boolean =>
+  one !== undefined && other !== undefined && one !== other;
+
+/** Answers and lists may have times of different precision: a truncated one proves less. */
+function areDifferentMoments(one: string | undefined, other: string | undefined): boolean {
+  const ms = Math.abs(msBetween(one, other));
+  return ms >= 1_000 || (ms > 0 && !isWholeSecond(one) && !isWholeSecond(other));
+}
+
+const isWholeSecond = (time: string | undefined): boolean => Date.parse(time ?? '') % 1_000 === 0;
+
+/** The same owner may have taken the path twice; only the ETag and the time tell. */
+const isSame = (own: OwnLock, listed: KnownLock): boolean =>
+  (own.etag !== undefined && own.etag === listed.etag) || msBetween(own.acquired_at, listed.acquired_at) === 0;
+
+const msBetween = (one: string | undefined, other: string | undefined): number =>
+  one === undefined || other === undefined ? Number.NaN : Date.parse(other) - Date.parse(one);

@@ -45,105 +45,6 @@ export type ReleaseResult =
 
 export type ReleaseContext = Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'record'>;
 
-/** A request that names its lock by ETag or id can be sent again: it never hits a later lock. */
-export const hasIdentity = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean =>
-  etag !== undefined || id !== undefined;
-
-const firstPauseMs = 500;
-const maxPauseMs = 5_000;
-
-const never = new AbortController().signal;
-
-/** Whether the service may have released the lock in spite of the error. */
-function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
-  if (failure.kind === 'connection') return failure.mayHaveArrived;
-  // Nothing is known of the attempt that the deadline cut off; the status is that of the one before it.
-  if (failure.kind === 'deadline') return attempts > 0;
-  // A gateway may answer in the service's place after passing the request on.
-  if ((failure.kind === 'refused' || failure.kind === 'redirected') && !failure.isRecognized) return true;
-  return status === undefined || status >= 500 || (status >= 200 && status < 300);
-}
-
-type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
-type FoundTarget = Extract<ReleaseTarget, { kind: 'found' }>;
-
-/**
- * Without ETag or id, a release only names the path. So each is sent once, and only after a look at what is there: one
- * that got lost may have released the lock, and the path may be somebody else's now.
- */
-async function releaseUnidentified(
-  { client, clock, sleep, random }: ReleaseContext,
-  request: LockToRelease,
-  { lock, doubtful }: OwnTarget,
-  within: CallLimits,
-): Promise<ReleaseResult> {
-  const { workspace, path, force } = request;
-  let sent = false;
-  for (let failed = 1; ; failed += 1) {
-    const found = await lookUp(client, request, within);
-    if (found.kind === 'failed') return found;
-    const ownership = found.kind === 'locked' ? compareOwnership(lock, found.lock) : found.kind;
-    if (ownership === 'lost') {
-      return sent ? { kind: 'released' } : { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined };
-    }
-    // A request now could only release the lock of somebody who comes in between.
-    if (ownership === 'absent') return { kind: sent ? 'released' : 'absent' };
-    const unsure = doubtful || sent || mayHaveExpired(lock, client.serverNow());
-    if (ownership === 'unknown' && unsure) return { kind: 'ambiguous' };
-
-    const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
-    if (result.kind !== 'failed') return result.kind === 'absent' && sent ? { kind: 'released' } : result;
-    const { error } = result;
-    sent ||= mayBeDone(error);
-    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** failed) * (0.5 + random() / 2);
-    if (!isTransient(error) || clock() + pauseMs >= within.deadline) return result;
-    await sleep(pauseMs, within.signal ?? never);
-  }
-}
-
-/** What a release did that was sent once and got no answer, judged by what is on the path before and after. */
-function classifyByLookup(before: LookupResult, after: LookupResult, error: ServiceError): ReleaseResult {
-  if (before.kind !== 'locked') return { kind: 'unanswered', error };
-  if (after.kind === 'absent') return { kind: 'released' };
-  if (after.kind !== 'locked') return { kind: 'unanswered', error };
-  switch (compareOwnership(before.lock, after.lock)) {
-    case 'lost':
-      return { kind: 'released' };
-    case 'ours':
-      return { kind: 'failed', error };
-    case 'unknown':
-      return { kind: 'unanswered', error };
-  }
-}
-
-/** A lock without ETag and id is released with one request: its answer may get lost, and the path be taken anew. */
-async function releaseFound(
-  { client }: ReleaseContext,
-  request: LockToRelease,
-  { found }: FoundTarget,
-  within: CallLimits,
-): Promise<ReleaseResult> {
-  const { workspace, path, force } = request;
-  if (found.kind === 'absent') return found;
-  const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
-  if (result.kind !== 'failed' || !mayBeDone(result.error)) return result;
-  return classifyByLookup(found, await lookUp(client, request, within), result.error);
-}
-
-function send(context: ReleaseContext, request: LockToRelease, within: CallLimits): Promise<ReleaseResult> {
-  const { workspace, path, target, force } = request;
-  const proof = lockOf(target);
-  if (hasIdentity(proof)) return context.client.releaseLock({ workspace, path, proof, force }, within);
-  return target.kind === 'own'
-    ? releaseUnidentified(context, request, target, within)
-    : releaseFound(context, request, target, within);
-}
-
-const lockOf = (target: ReleaseTarget): Pick<OwnLock, 'id' | 'etag'> => {
-  if (target.kind === 'own') return target.lock;
-  return target.found.kind === 'locked' ? target.found.lock : {};
-};
-
 /** Releases the lock that is meant, and no other. The ledger has the intent before the request, and then the result. */
 export async function releaseTarget(
   context: ReleaseContext,
@@ -199,3 +100,102 @@ export function cleanupLimits(
     },
   };
 }
+
+function send(context: ReleaseContext, request: LockToRelease, within: CallLimits): Promise<ReleaseResult> {
+  const { workspace, path, target, force } = request;
+  const proof = lockOf(target);
+  if (hasIdentity(proof)) return context.client.releaseLock({ workspace, path, proof, force }, within);
+  return target.kind === 'own'
+    ? releaseUnidentified(context, request, target, within)
+    : releaseFound(context, request, target, within);
+}
+
+/** A request that names its lock by ETag or id can be sent again: it never hits a later lock. */
+export const hasIdentity = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean =>
+  etag !== undefined || id !== undefined;
+
+const firstPauseMs = 500;
+const maxPauseMs = 5_000;
+const never = new AbortController().signal;
+
+type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
+
+/**
+ * Without ETag or id, a release only names the path. So each is sent once, and only after a look at what is there: one
+ * that got lost may have released the lock, and the path may be somebody else's now.
+ */
+async function releaseUnidentified(
+  { client, clock, sleep, random }: ReleaseContext,
+  request: LockToRelease,
+  { lock, doubtful }: OwnTarget,
+  within: CallLimits,
+): Promise<ReleaseResult> {
+  const { workspace, path, force } = request;
+  let sent = false;
+  for (let failed = 1; ; failed += 1) {
+    const found = await lookUp(client, request, within);
+    if (found.kind === 'failed') return found;
+    const ownership = found.kind === 'locked' ? compareOwnership(lock, found.lock) : found.kind;
+    if (ownership === 'lost') {
+      return sent ? { kind: 'released' } : { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined };
+    }
+    // A request now could only release the lock of somebody who comes in between.
+    if (ownership === 'absent') return { kind: sent ? 'released' : 'absent' };
+    const unsure = doubtful || sent || mayHaveExpired(lock, client.serverNow());
+    if (ownership === 'unknown' && unsure) return { kind: 'ambiguous' };
+
+    const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
+    if (result.kind !== 'failed') return result.kind === 'absent' && sent ? { kind: 'released' } : result;
+    const { error } = result;
+    sent ||= mayBeDone(error);
+    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** failed) * (0.5 + random() / 2);
+    if (!isTransient(error) || clock() + pauseMs >= within.deadline) return result;
+    await sleep(pauseMs, within.signal ?? never);
+  }
+}
+
+type FoundTarget = Extract<ReleaseTarget, { kind: 'found' }>;
+
+/** A lock without ETag and id is released with one request: its answer may get lost, and the path be taken anew. */
+async function releaseFound(
+  { client }: ReleaseContext,
+  request: LockToRelease,
+  { found }: FoundTarget,
+  within: CallLimits,
+): Promise<ReleaseResult> {
+  const { workspace, path, force } = request;
+  if (found.kind === 'absent') return found;
+  const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
+  if (result.kind !== 'failed' || !mayBeDone(result.error)) return result;
+  return classifyByLookup(found, await lookUp(client, request, within), result.error);
+}
+
+/** Whether the service may have released the lock in spite of the error. */
+function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
+  if (failure.kind === 'connection') return failure.mayHaveArrived;
+  // Nothing is known of the attempt that the deadline cut off; the status is that of the one before it.
+  if (failure.kind === 'deadline') return attempts > 0;
+  // A gateway may answer in the service's place after passing the request on.
+  if ((failure.kind === 'refused' || failure.kind === 'redirected') && !failure.isRecognized) return true;
+  return status === undefined || status >= 500 || (status >= 200 && status < 300);
+}
+
+/** What a release did that was sent once and got no answer, judged by what is on the path before and after. */
+function classifyByLookup(before: LookupResult, after: LookupResult, error: ServiceError): ReleaseResult {
+  if (before.kind !== 'locked') return { kind: 'unanswered', error };
+  if (after.kind === 'absent') return { kind: 'released' };
+  if (after.kind !== 'locked') return { kind: 'unanswered', error };
+  switch (compareOwnership(before.lock, after.lock)) {
+    case 'lost':
+      return { kind: 'released' };
+    case 'ours':
+      return { kind: 'failed', error };
+    case 'unknown':
+      return { kind: 'unanswered', error };
+  }
+}
+
+const lockOf = (target: ReleaseTarget): Pick<OwnLock, 'id' | 'etag'> => {
+  if (target.kind === 'own') return target.lock;
+  return target.found.kind === 'locked' ? target.found.lock : {};
+};

@@ -23,40 +23,6 @@ interface Unanswered {
   readonly isAnswered: boolean;
 }
 
-/** Releases the granted locks, and those that turn out to be granted when the service is asked again. */
-export async function rollBack(
-  session: LockSession,
-  { acquired, unanswered }: Taken,
-  within: CallLimits,
-): Promise<RollbackResult> {
-  const releases: { grant: Grant; result: ReleaseResult }[] = [];
-  const stillUnanswered: Unanswered[] = [];
-
-  async function release(grant: Grant): Promise<void> {
-    releases.push({ grant, result: await session.release(grant, within) });
-  }
-
-  async function settle(intent: Intent): Promise<void> {
-    const result = await session.settle(intent, within);
-    if (result.kind === 'acquired') await release(result.grant);
-    else if (result.kind === 'unanswered') {
-      stillUnanswered.push({ intent, error: result.error, isAnswered: result.conflict !== undefined });
-    }
-  }
-
-  await inParallel(acquired, release);
-  await inParallel(unanswered, settle);
-  return { releases, unanswered: stillUnanswered };
-}
-
-/** Locks that may still exist, to be released later. */
-export const remainingRollback = ({
-  releases,
-}: RollbackResult): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
-  releases.flatMap(({ grant, result }) =>
-    result.kind === 'failed' || result.kind === 'unanswered' ? [{ grant, error: result.error }] : [],
-  );
-
 /** Must be settled before the next round. */
 export const unsettledAfter = (back: RollbackResult): Taken => ({
   acquired: remainingRollback(back).map(({ grant }) => grant),
@@ -99,3 +65,37 @@ export async function keepOrRollBack(
     limits.lift();
   }
 }
+
+/** Releases the granted locks, and those that turn out to be granted when the service is asked again. */
+export async function rollBack(
+  session: LockSession,
+  { acquired, unanswered }: Taken,
+  within: CallLimits,
+): Promise<RollbackResult> {
+  const releases: { grant: Grant; result: ReleaseResult }[] = [];
+  const stillUnanswered: Unanswered[] = [];
+
+  async function release(grant: Grant): Promise<void> {
+    releases.push({ grant, result: await session.release(grant, within) });
+  }
+
+  async function settle(intent: Intent): Promise<void> {
+    const result = await session.settle(intent, within);
+    if (result.kind === 'acquired') await release(result.grant);
+    else if (result.kind === 'unanswered') {
+      stillUnanswered.push({ intent, error: result.error, isAnswered: result.conflict !== undefined });
+    }
+  }
+
+  await inParallel(acquired, release);
+  await inParallel(unanswered, settle);
+  return { releases, unanswered: stillUnanswered };
+}
+
+/** Locks that may still exist, to be released later. */
+export const remainingRollback = ({
+  releases,
+}: RollbackResult): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
+  releases.flatMap(({ grant, result }) =>
+    result.kind === 'failed' || result.kind === 'unanswered' ? [{ grant, error: result.error }] : [],
+  );

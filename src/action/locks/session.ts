@@ -56,12 +56,6 @@ export interface LockSession {
   release(grant: Grant, within: CallLimits, doubtful?: boolean): Promise<ReleaseResult>;
 }
 
-function grantedLock(taken: AcquiredLock, ttl: Ttl, serverNow: number): GrantedLock {
-  const { path, type, id, etag, owner, acquired_at, fence, expires_at } = taken;
-  const end = expires_at ?? new Date(serverNow + ttl.seconds * 1_000).toISOString();
-  return { path, type, id, etag, owner, acquired_at, fence, expires_at: end };
-}
-
 export function openLockSession(context: SessionContext): LockSession {
   const { client, clock, record, step, origin, announce } = context;
   /** When this process first asked for a path, and when with a key. */
@@ -151,4 +145,10 @@ export function openLockSession(context: SessionContext): LockSession {
       return releaseTarget(context, { service: grant.service, ...parsedAddress(grant), target }, within);
     },
   };
+}
+
+function grantedLock(taken: AcquiredLock, ttl: Ttl, serverNow: number): GrantedLock {
+  const { path, type, id, etag, owner, acquired_at, fence, expires_at } = taken;
+  const end = expires_at ?? new Date(serverNow + ttl.seconds * 1_000).toISOString();
+  return { path, type, id, etag, owner, acquired_at, fence, expires_at: end };
 }

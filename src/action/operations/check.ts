@@ -2,8 +2,8 @@ import type { KnownLock } from '../../client/client.ts';
 import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import type { TaskOf } from '../inputs/load.ts';
 import { loadHandoff } from '../inputs/parse.ts';
+import type { CheckTask } from '../inputs/task.ts';
 import type { Loss } from '../ledger/entry.ts';
 import { readJobLocks } from '../ledger/history.ts';
 import { lockJson } from '../ledger/ledger.ts';
@@ -13,6 +13,26 @@ import { byPath, failed, locksPage, type Outcome, type Outputs, ofKind } from '.
 import type { Redact } from '../report/redact.ts';
 import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../report/words.ts';
 import { locksOutput } from './locks-output.ts';
+
+/** Fails unless every lock is proven to be still held. It changes nothing, neither at the service nor in the ledger. */
+export async function check(context: Context, task: CheckTask): Promise<Outcome> {
+  const { client, connection, log, redact } = context;
+  const { workspace, selection } = task;
+  const { locks, gap } = locksToCheck(context, task);
+  // An empty list is what somebody has meant to check; a job without locks that goes on to publish has forgotten them.
+  if (locks.length === 0 && selection.kind === 'job') {
+    const none = `This job holds no lock in ${workspace}, so there is nothing to check. Lock before this step, or name locks of another job with \`locks\` or \`locks-file\`.`;
+    return failed(gap === undefined ? { count: '0', locks: '[]' } : {}, gap ?? none);
+  }
+  const paths = locks.map(({ path }) => path);
+  const find = await lookupIn(listOnPaths(client, workspace, paths, defaultLimits(context)));
+  const now = client.serverNow();
+  const results = locks.map((lock) => checkLock(lock, find(lock.path), now)).sort(byPath);
+  const report = { service: connection.baseUrl, workspace, results, gap };
+  const { title, lines, ...outcome } = checkReport(report, now, redact);
+  log.group(title, lines);
+  return outcome;
+}
 
 /** A lock of this job, or one that it was handed. */
 export interface CheckedLock extends OwnLock {
@@ -44,92 +64,6 @@ export interface CheckReport {
   readonly gap: string | undefined;
 }
 
-const endOf = (lock: { readonly expires_at?: string | undefined } | undefined): number =>
-  Date.parse(lock?.expires_at ?? '');
-
-/** What is known of the outputs: where some lock can be neither, only that another is lost is worth a word. */
-function outputsOf({ results, gap }: CheckReport, redact: Redact): Outputs {
-  const isLost = results.some(({ kind }) => kind === 'lost');
-  const isUnknown = gap !== undefined || results.some(({ kind }) => kind === 'unknown');
-  if (isUnknown && !isLost) return {};
-  const kept = ofKind(results, 'kept').map(({ path, lock }) => {
-    const { type, id, etag, owner, acquired_at, fence, expires_at } = lock;
-    return { path, type, id, etag, owner, acquired_at, fence, expires_at };
-  });
-  const locks = locksOutput(kept, (entries) => lockJson(entries, redact));
-  return { status: isLost ? 'lost' : 'kept', count: String(kept.length), locks };
-}
-
-function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
-  const [first, ...others] = results;
-  if (first === undefined) return `There is nothing to check in ${workspace}: the list of locks is empty.`;
-  const isOne = others.length === 0;
-  const kept = ofKind(results, 'kept');
-  const lost = ofKind(results, 'lost').length;
-  const unknown = ofKind(results, 'unknown').length;
-  const all = pluralize(results.length, 'lock');
-  const one = `lock on ${first.path} in ${workspace}`;
-  if (lost > 0) {
-    const rest = unknown > 0 ? `, and of ${formatNumber(unknown)} that is not known` : '';
-    return isOne
-      ? `The ${one} is lost.`
-      : `${formatNumber(lost)} of ${all} in ${workspace} ${lost === 1 ? 'is' : 'are'} lost${rest}.`;
-  }
-  if (unknown > 0) {
-    return `It is not known whether ${isOne ? `the ${one}` : `${formatNumber(unknown)} of ${all} in ${workspace}`} ${unknown === 1 ? 'is' : 'are'} still held.`;
-  }
-  const soonest = kept.reduce((end, { lock }) => Math.min(end, endOf(lock)), Number.POSITIVE_INFINITY);
-  const until = Number.isNaN(soonest) ? '' : `, until ${formatTime(soonest, now)}`;
-  if (isOne) return `The ${one} is still held${until}.`;
-  return `${kept.length === 2 ? 'Both locks' : `All ${all}`} in ${workspace} are still held${until}.`;
-}
-
-const holderName = (holder: KnownLock | undefined): string =>
-  holder === undefined
-    ? 'nobody'
-    : `${holder.owner ?? 'somebody else'}${holder.note === undefined ? '' : ` ("${holder.note}")`}`;
-
-/** Path, result, holder, and until when. */
-function rowOf(result: CheckResult): readonly string[] {
-  const { path } = result;
-  switch (result.kind) {
-    case 'kept':
-      return [path, 'kept', 'this job', timeCell(result.lock.expires_at)];
-    case 'lost':
-      return [path, 'lost', holderName(result.holder), timeCell(result.holder?.expires_at)];
-    case 'unknown':
-      return [path, 'not known', '', ''];
-  }
-}
-
-function lineOf(result: CheckResult, now: number): string {
-  const until = (lock: Parameters<typeof endOf>[0]): string =>
-    Number.isNaN(endOf(lock)) ? '' : ` until ${formatTime(endOf(lock), now)}`;
-  switch (result.kind) {
-    case 'kept':
-      return `${result.path}: kept${until(result.lock)}`;
-    case 'lost':
-      return `${result.path}: lost, held by ${holderName(result.holder)}${until(result.holder)}`;
-    case 'unknown':
-      return `${result.path}: not known`;
-  }
-}
-
-/** One for each lost path; paths of which the same reason leaves nothing known share one. */
-function failuresOf({ results, gap }: CheckReport, now: number): readonly string[] {
-  const unknown = Map.groupBy(ofKind(results, 'unknown'), ({ reason }) => reason);
-  return [
-    ...ofKind(results, 'lost').map((result) =>
-      result.loss === undefined ? lostText(result, now) : lostRenewalText(result.loss, result.holder ?? 'nobody', now),
-    ),
-    ...[...unknown].map(
-      ([reason, paths]) =>
-        `It is not known whether this job still holds ${joinFirst(paths.map(({ path }) => path))}. ${reason}`,
-    ),
-    ...(gap === undefined ? [] : [gap]),
-  ];
-}
-
 /** What a check came to, and the group of the log that goes with it. */
 export function checkReport(
   report: CheckReport,
@@ -156,34 +90,6 @@ export interface LockToCheck {
   readonly lock: CheckedLock;
   /** The service has refused to renew it. */
   readonly loss?: Loss | undefined;
-}
-
-interface LocksToCheck {
-  readonly locks: readonly LockToCheck[];
-  /** Why there may be more. */
-  readonly gap: string | undefined;
-}
-
-/** A lock whose release the job has begun is one that it does not rely on any more. */
-function locksOfJob({ ledger, connection, log }: Context, workspace: string): LocksToCheck {
-  const { held, otherWorkspaces, damaged } = readJobLocks(ledger, connection.baseUrl, workspace);
-  if (otherWorkspaces.length > 0) {
-    log.line(
-      `The locks of this job in ${joinFirst(otherWorkspaces)} are not checked: each workspace needs its own step.`,
-    );
-  }
-  const relied = [...held].filter(([, { releaseStarted }]) => !releaseStarted);
-  return {
-    locks: relied.map(([path, { grant, loss }]) => ({ path, lock: { ...grant.lock, grantedAt: grant.at }, loss })),
-    gap: damaged
-      ? `Part of the ledger in ${ledger.file} cannot be read, so this job may have locks that were not checked. Name them with \`locks\` or \`locks-file\`.`
-      : undefined,
-  };
-}
-
-function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'>): LocksToCheck {
-  if (selection.kind === 'job') return locksOfJob(context, workspace);
-  return { locks: loadHandoff(selection).map(({ path, ...lock }) => ({ path, lock })), gap: undefined };
 }
 
 /**
@@ -226,22 +132,116 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
   }
 }
 
-/** Fails unless every lock is proven to be still held. It changes nothing, neither at the service nor in the ledger. */
-export async function check(context: Context, task: TaskOf<'check'>): Promise<Outcome> {
-  const { client, connection, log, redact } = context;
-  const { workspace, selection } = task;
-  const { locks, gap } = locksToCheck(context, task);
-  // An empty list is what somebody has meant to check; a job without locks that goes on to publish has forgotten them.
-  if (locks.length === 0 && selection.kind === 'job') {
-    const none = `This job holds no lock in ${workspace}, so there is nothing to check. Lock before this step, or name locks of another job with \`locks\` or \`locks-file\`.`;
-    return failed(gap === undefined ? { count: '0', locks: '[]' } : {}, gap ?? none);
+/** What is known of the outputs: where some lock can be neither, only that another is lost is worth a word. */
+function outputsOf({ results, gap }: CheckReport, redact: Redact): Outputs {
+  const isLost = results.some(({ kind }) => kind === 'lost');
+  const isUnknown = gap !== undefined || results.some(({ kind }) => kind === 'unknown');
+  if (isUnknown && !isLost) return {};
+  const kept = ofKind(results, 'kept').map(({ path, lock }) => {
+    const { type, id, etag, owner, acquired_at, fence, expires_at } = lock;
+    return { path, type, id, etag, owner, acquired_at, fence, expires_at };
+  });
+  const locks = locksOutput(kept, (entries) => lockJson(entries, redact));
+  return { status: isLost ? 'lost' : 'kept', count: String(kept.length), locks };
+}
+
+function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
+  const [first, ...others] = results;
+  if (first === undefined) return `There is nothing to check in ${workspace}: the list of locks is empty.`;
+  const isOne = others.length === 0;
+  const kept = ofKind(results, 'kept');
+  const lost = ofKind(results, 'lost').length;
+  const unknown = ofKind(results, 'unknown').length;
+  const all = pluralize(results.length, 'lock');
+  const one = `lock on ${first.path} in ${workspace}`;
+  if (lost > 0) {
+    const rest = unknown > 0 ? `, and of ${formatNumber(unknown)} that is not known` : '';
+    return isOne
+      ? `The ${one} is lost.`
+      : `${formatNumber(lost)} of ${all} in ${workspace} ${lost === 1 ? 'is' : 'are'} lost${rest}.`;
   }
-  const paths = locks.map(({ path }) => path);
-  const find = await lookupIn(listOnPaths(client, workspace, paths, defaultLimits(context)));
-  const now = client.serverNow();
-  const results = locks.map((lock) => checkLock(lock, find(lock.path), now)).sort(byPath);
-  const report = { service: connection.baseUrl, workspace, results, gap };
-  const { title, lines, ...outcome } = checkReport(report, now, redact);
-  log.group(title, lines);
-  return outcome;
+  if (unknown > 0) {
+    return `It is not known whether ${isOne ? `the ${one}` : `${formatNumber(unknown)} of ${all} in ${workspace}`} ${unknown === 1 ? 'is' : 'are'} still held.`;
+  }
+  const soonest = kept.reduce((end, { lock }) => Math.min(end, endOf(lock)), Number.POSITIVE_INFINITY);
+  const until = Number.isNaN(soonest) ? '' : `, until ${formatTime(soonest, now)}`;
+  if (isOne) return `The ${one} is still held${until}.`;
+  return `${kept.length === 2 ? 'Both locks' : `All ${all}`} in ${workspace} are still held${until}.`;
+}
+
+/** Path, result, holder, and until when. */
+function rowOf(result: CheckResult): readonly string[] {
+  const { path } = result;
+  switch (result.kind) {
+    case 'kept':
+      return [path, 'kept', 'this job', timeCell(result.lock.expires_at)];
+    case 'lost':
+      return [path, 'lost', holderName(result.holder), timeCell(result.holder?.expires_at)];
+    case 'unknown':
+      return [path, 'not known', '', ''];
+  }
+}
+
+function lineOf(result: CheckResult, now: number): string {
+  const until = (lock: Parameters<typeof endOf>[0]): string =>
+    Number.isNaN(endOf(lock)) ? '' : ` until ${formatTime(endOf(lock), now)}`;
+  switch (result.kind) {
+    case 'kept':
+      return `${result.path}: kept${until(result.lock)}`;
+    case 'lost':
+      return `${result.path}: lost, held by ${holderName(result.holder)}${until(result.holder)}`;
+    case 'unknown':
+      return `${result.path}: not known`;
+  }
+}
+
+const endOf = (lock: { readonly expires_at?: string | undefined } | undefined): number =>
+  Date.parse(lock?.expires_at ?? '');
+
+const holderName = (holder: KnownLock | undefined): string =>
+  holder === undefined
+    ? 'nobody'
+    : `${holder.owner ?? 'somebody else'}${holder.note === undefined ? '' : ` ("${holder.note}")`}`;
+
+/** One for each lost path; paths of which the same reason leaves nothing known share one. */
+function failuresOf({ results, gap }: CheckReport, now: number): readonly string[] {
+  const unknown = Map.groupBy(ofKind(results, 'unknown'), ({ reason }) => reason);
+  return [
+    ...ofKind(results, 'lost').map((result) =>
+      result.loss === undefined ? lostText(result, now) : lostRenewalText(result.loss, result.holder ?? 'nobody', now),
+    ),
+    ...[...unknown].map(
+      ([reason, paths]) =>
+        `It is not known whether this job still holds ${joinFirst(paths.map(({ path }) => path))}. ${reason}`,
+    ),
+    ...(gap === undefined ? [] : [gap]),
+  ];
+}
+
+interface LocksToCheck {
+  readonly locks: readonly LockToCheck[];
+  /** Why there may be more. */
+  readonly gap: string | undefined;
+}
+
+function locksToCheck(context: Context, { selection, workspace }: CheckTask): LocksToCheck {
+  if (selection.kind === 'job') return locksOfJob(context, workspace);
+  return { locks: loadHandoff(selection).map(({ path, ...lock }) => ({ path, lock })), gap: undefined };
+}
+
+/** A lock whose release the job has begun is one that it does not rely on any more. */
+function locksOfJob({ ledger, connection, log }: Context, workspace: string): LocksToCheck {
+  const { held, otherWorkspaces, damaged } = readJobLocks(ledger, connection.baseUrl, workspace);
+  if (otherWorkspaces.length > 0) {
+    log.line(
+      `The locks of this job in ${joinFirst(otherWorkspaces)} are not checked: each workspace needs its own step.`,
+    );
+  }
+  const relied = [...held].filter(([, { releaseStarted }]) => !releaseStarted);
+  return {
+    locks: relied.map(([path, { grant, loss }]) => ({ path, lock: { ...grant.lock, grantedAt: grant.at }, loss })),
+    gap: damaged
+      ? `Part of the ledger in ${ledger.file} cannot be read, so this job may have locks that were not checked. Name them with \`locks\` or \`locks-file\`.`
+      : undefined,
+  };
 }

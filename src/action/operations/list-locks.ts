@@ -3,7 +3,7 @@ import { listOnPaths } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type ChangeSource, findSource } from '../changed-files/change.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import type { TaskOf } from '../inputs/load.ts';
+import type { ListLocksTask } from '../inputs/task.ts';
 import { createLockedTest } from '../ledger/history.ts';
 import { heldText, holderTable } from '../locks/messages.ts';
 import { byPath, type FileAnnotation, InputError, locksPage, type Outcome } from '../outcome.ts';
@@ -12,110 +12,6 @@ import { redactedJson } from '../report/redact.ts';
 import { joinFirst, pluralize } from '../report/words.ts';
 import { locksOutput } from './locks-output.ts';
 
-/** Whose locks are listed, as far as that is known without a request. */
-type Extent =
-  | { readonly kind: 'workspace' }
-  | { readonly kind: 'paths'; readonly paths: readonly LockPath[]; readonly folders: readonly ResolvedFolder[] }
-  | { readonly kind: 'changed-files'; readonly source: ChangeSource };
-
-async function extentOf(
-  { scope, workspace }: TaskOf<'list-locks'>,
-  { runner, connection, ledger, log }: Context,
-): Promise<Extent> {
-  switch (scope.kind) {
-    case 'paths': {
-      const isLocked = createLockedTest(ledger, connection.baseUrl, workspace);
-      const resolved = await resolvePaths(scope.paths, { ...runner, isLocked, folders: 'accepted' });
-      const { paths, folders, warning } = resolved;
-      if (warning !== undefined) log.warn(warning);
-      if (paths.length + folders.length === 0) return { kind: 'workspace' };
-      return { kind: 'paths', paths: paths.map(({ path }) => path), folders };
-    }
-    case 'changed-files': {
-      const source = findSource(runner.event, { token: scope.githubToken, allowHttp: scope.allowHttp });
-      if (source.ok) return { kind: 'changed-files', source: source.value };
-      throw new InputError([`Input \`changed-files\` is "true". ${source.reason}`]);
-    }
-  }
-}
-
-interface PathsToList {
-  /** Undefined stands for all there are; an empty list for none. */
-  readonly paths: readonly LockPath[] | undefined;
-  readonly folders: readonly ResolvedFolder[];
-  /** What a sentence says after the name of the workspace. */
-  readonly among: string;
-}
-
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-function amongText(paths: readonly LockPath[], folders: readonly ResolvedFolder[]): string {
-  const parts = [
-    ...(paths.length > 0 ? [`among ${pluralize(paths.length, 'path')}`] : []),
-    ...(folders.length > 0 ? [`below ${joinFirst(folders.map(({ path }) => path))}`] : []),
-  ];
-  return `, ${parts.join(' and ')}`;
-}
-
-async function pathsOf(extent: Extent, context: Context, within: CallLimits): Promise<PathsToList> {
-  switch (extent.kind) {
-    case 'workspace':
-      return { paths: undefined, folders: [], among: '' };
-    case 'paths': {
-      const { paths, folders } = extent;
-      return { paths, folders, among: amongText(paths, folders) };
-    }
-    case 'changed-files': {
-      const { source } = extent;
-      // A large part of the bundle, which only a step with `changed-files` needs.
-      const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
-      const { of, files, paths } = await lookUpChangedFiles(source, context, within);
-      const { owner, repo } = source.repository;
-      const different = paths.length === files ? '' : `, which makes ${pluralize(paths.length, 'path')} to look up`;
-      context.log.line(`${capitalised(of)} of ${owner}/${repo} changes ${pluralize(files, 'file')}${different}.`);
-      return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${of}` };
-    }
-  }
-}
-
-const covers = ({ path, excludes }: ResolvedFolder, locked: string): boolean =>
-  locked.startsWith(`${path}/`) && !excludes(locked);
-
-/** The locks on these paths and below these folders, each once. */
-async function listAmong(
-  { client }: Context,
-  { workspace }: TaskOf<'list-locks'>,
-  { paths, folders }: PathsToList,
-  within: CallLimits,
-): Promise<List<KnownLock>> {
-  if (paths === undefined) return client.listLocks({ workspace }, within);
-  const onPaths = await listOnPaths(client, workspace, paths, within);
-  const items = [...onPaths.items];
-  let { incomplete } = onPaths;
-  const named: ReadonlySet<string> = new Set(paths);
-  await inParallel(folders, async (folder) => {
-    const list = await client.listLocks({ workspace, filter: { prefix: `${folder.path}/` } }, within);
-    incomplete ??= list.incomplete;
-    const earlier = folders.slice(0, folders.indexOf(folder));
-    const isListed = (path: string): boolean => named.has(path) || earlier.some((each) => covers(each, path));
-    items.push(...list.items.filter(({ path }) => covers(folder, path) && !isListed(path)));
-  });
-  return { items, incomplete };
-}
-
-/** The fields that the action promises, and whatever else the service sent. */
-function asOutput(lock: KnownLock): Readonly<Record<string, unknown>> {
-  const { raw, path, type, id, etag, owner, note, acquired_at, fence, expires_at } = lock;
-  const known = Object.entries({ type, id, etag, owner, note, acquired_at, fence, expires_at });
-  return { ...raw, path, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
-}
-
-const annotation = (lock: KnownLock, now: number): FileAnnotation => ({
-  file: lock.path,
-  title: 'Locked',
-  text: `${heldText(lock.path, lock, now)}.`,
-});
-
 interface Found {
   readonly locks: readonly KnownLock[];
   /** How many were left out because of their owners. */
@@ -123,31 +19,8 @@ interface Found {
   readonly incomplete: string | undefined;
 }
 
-function sentenceOf({ locks, ignored, incomplete }: Found, where: string): string {
-  if (locks.length > 0) return `${pluralize(locks.length, 'lock')} in ${where}.`;
-  const apart = ignored > 0 ? `, apart from ${pluralize(ignored, 'lock')} of ignored owners` : '';
-  return incomplete === undefined
-    ? `Nothing is locked in ${where}${apart}.`
-    : `No lock was seen in ${where}${apart}, but not all of them could be read.`;
-}
-
-/** A release changes nothing about a run that has ended. The quoted words are those of GitHub's pages. */
-const toTurnGreen = (locks: readonly KnownLock[]): string =>
-  `Once ${locks.length === 1 ? 'it is' : 'they are'} released, run this job again: "Re-run jobs", then "Re-run failed jobs".`;
-
-/** An incomplete list proves no file to be free. */
-export function failuresOf({ locks, incomplete }: Found): readonly string[] {
-  if (locks.length > 0) {
-    const locked = pluralize(locks.length, 'file is', 'files are');
-    return [`${locked} locked, and \`fail-if-locked\` is set. ${toTurnGreen(locks)}`];
-  }
-  return incomplete === undefined
-    ? []
-    : [`${incomplete} With \`fail-if-locked\`, a file passes only if it is known not to be locked.`];
-}
-
 /** Lists the locks of the workspace, of some paths or of the changed files, without those of ignored owners. */
-export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
+export async function listLocks(context: Context, task: ListLocksTask): Promise<Outcome> {
   const { client, connection, log, redact } = context;
   const { workspace, ignoredOwners, failIfLocked } = task;
   const extent = await extentOf(task, context);
@@ -180,3 +53,130 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
     annotations: failIfLocked ? locks.map((lock) => annotation(lock, now)) : [],
   };
 }
+
+/** An incomplete list proves no file to be free. */
+export function failuresOf({ locks, incomplete }: Found): readonly string[] {
+  if (locks.length > 0) {
+    const locked = pluralize(locks.length, 'file is', 'files are');
+    return [`${locked} locked, and \`fail-if-locked\` is set. ${toTurnGreen(locks)}`];
+  }
+  return incomplete === undefined
+    ? []
+    : [`${incomplete} With \`fail-if-locked\`, a file passes only if it is known not to be locked.`];
+}
+
+/** Whose locks are listed, as far as that is known without a request. */
+type Extent =
+  | { readonly kind: 'workspace' }
+  | { readonly kind: 'paths'; readonly paths: readonly LockPath[]; readonly folders: readonly ResolvedFolder[] }
+  | { readonly kind: 'changed-files'; readonly source: ChangeSource };
+
+async function extentOf(
+  { scope, workspace }: ListLocksTask,
+  { runner, connection, ledger, log }: Context,
+): Promise<Extent> {
+  switch (scope.kind) {
+    case 'paths': {
+      const isLocked = createLockedTest(ledger, connection.baseUrl, workspace);
+      const resolved = await resolvePaths(scope.paths, { ...runner, isLocked, folders: 'accepted' });
+      const { paths, folders, warning } = resolved;
+      if (warning !== undefined) log.warn(warning);
+      if (paths.length + folders.length === 0) return { kind: 'workspace' };
+      return { kind: 'paths', paths: paths.map(({ path }) => path), folders };
+    }
+    case 'changed-files': {
+      const source = findSource(runner.event, { token: scope.githubToken, allowHttp: scope.allowHttp });
+      if (source.ok) return { kind: 'changed-files', source: source.value };
+      throw new InputError([`Input \`changed-files\` is "true". ${source.reason}`]);
+    }
+  }
+}
+
+interface PathsToList {
+  /** Undefined stands for all there are; an empty list for none. */
+  readonly paths: readonly LockPath[] | undefined;
+  readonly folders: readonly ResolvedFolder[];
+  /** What a sentence says after the name of the workspace. */
+  readonly among: string;
+}
+
+async function pathsOf(extent: Extent, context: Context, within: CallLimits): Promise<PathsToList> {
+  switch (extent.kind) {
+    case 'workspace':
+      return { paths: undefined, folders: [], among: '' };
+    case 'paths': {
+      const { paths, folders } = extent;
+      return { paths, folders, among: amongText(paths, folders) };
+    }
+    case 'changed-files': {
+      const { source } = extent;
+      // A large part of the bundle, which only a step with `changed-files` needs.
+      const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
+      const { of, files, paths } = await lookUpChangedFiles(source, context, within);
+      const { owner, repo } = source.repository;
+      const different = paths.length === files ? '' : `, which makes ${pluralize(paths.length, 'path')} to look up`;
+      context.log.line(`${capitalised(of)} of ${owner}/${repo} changes ${pluralize(files, 'file')}${different}.`);
+      return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${of}` };
+    }
+  }
+}
+
+function amongText(paths: readonly LockPath[], folders: readonly ResolvedFolder[]): string {
+  const parts = [
+    ...(paths.length > 0 ? [`among ${pluralize(paths.length, 'path')}`] : []),
+    ...(folders.length > 0 ? [`below ${joinFirst(folders.map(({ path }) => path))}`] : []),
+  ];
+  return `, ${parts.join(' and ')}`;
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The locks on these paths and below these folders, each once. */
+async function listAmong(
+  { client }: Context,
+  { workspace }: ListLocksTask,
+  { paths, folders }: PathsToList,
+  within: CallLimits,
+): Promise<List<KnownLock>> {
+  if (paths === undefined) return client.listLocks({ workspace }, within);
+  const onPaths = await listOnPaths(client, workspace, paths, within);
+  const items = [...onPaths.items];
+  let { incomplete } = onPaths;
+  const named: ReadonlySet<string> = new Set(paths);
+  await inParallel(folders, async (folder) => {
+    const list = await client.listLocks({ workspace, filter: { prefix: `${folder.path}/` } }, within);
+    incomplete ??= list.incomplete;
+    const earlier = folders.slice(0, folders.indexOf(folder));
+    const isListed = (path: string): boolean => named.has(path) || earlier.some((each) => covers(each, path));
+    items.push(...list.items.filter(({ path }) => covers(folder, path) && !isListed(path)));
+  });
+  return { items, incomplete };
+}
+
+const covers = ({ path, excludes }: ResolvedFolder, locked: string): boolean =>
+  locked.startsWith(`${path}/`) && !excludes(locked);
+
+/** The fields that the action promises, and whatever else the service sent. */
+function asOutput(lock: KnownLock): Readonly<Record<string, unknown>> {
+  const { raw, path, type, id, etag, owner, note, acquired_at, fence, expires_at } = lock;
+  const known = Object.entries({ type, id, etag, owner, note, acquired_at, fence, expires_at });
+  return { ...raw, path, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
+}
+
+const annotation = (lock: KnownLock, now: number): FileAnnotation => ({
+  file: lock.path,
+  title: 'Locked',
+  text: `${heldText(lock.path, lock, now)}.`,
+});
+
+function sentenceOf({ locks, ignored, incomplete }: Found, where: string): string {
+  if (locks.length > 0) return `${pluralize(locks.length, 'lock')} in ${where}.`;
+  const apart = ignored > 0 ? `, apart from ${pluralize(ignored, 'lock')} of ignored owners` : '';
+  return incomplete === undefined
+    ? `Nothing is locked in ${where}${apart}.`
+    : `No lock was seen in ${where}${apart}, but not all of them could be read.`;
+}
+
+/** A release changes nothing about a run that has ended. The quoted words are those of GitHub's pages. */
+const toTurnGreen = (locks: readonly KnownLock[]): string =>
+  `Once ${locks.length === 1 ? 'it is' : 'they are'} released, run this job again: "Re-run jobs", then "Re-run failed jobs".`;

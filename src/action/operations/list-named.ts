@@ -1,9 +1,25 @@
 import type { List, NamedEntry } from '../../client/client.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import type { TaskOf } from '../inputs/load.ts';
+import type { ListBranchesTask } from '../inputs/task.ts';
 import { type Outcome, succeeded } from '../outcome.ts';
 import { redactedJson } from '../report/redact.ts';
 import { pluralize } from '../report/words.ts';
+
+export async function listWorkspaces(context: Context): Promise<Outcome> {
+  const list = await context.client.listWorkspaces(defaultLimits(context));
+  const sentence = `The token can see ${pluralize(list.items.length, 'workspace')}.`;
+  const { json, ...outputs } = outputsOf(context, list, sentence, 'id');
+  const rows = list.items.map(({ name }) => [name]);
+  return succeeded({ ...outputs, workspaces: json }, sentence, { head: ['Workspace'], rows });
+}
+
+export async function listBranches(context: Context, { workspace }: ListBranchesTask): Promise<Outcome> {
+  const list = await context.client.listBranches({ workspace }, defaultLimits(context));
+  const sentence = `The workspace ${workspace} has ${pluralize(list.items.length, 'branch', 'branches')}.`;
+  const { json, ...outputs } = outputsOf(context, list, sentence, 'name');
+  const rows = list.items.map(({ name, raw }) => [name, text(raw['head']), text(raw['synced_head'])]);
+  return succeeded({ ...outputs, branches: json }, sentence, { head: ['Branch', 'Head', 'Synced'], rows });
+}
 
 /** Logs what is listed; as outputs, it is everything that the service sent, with each name under its key. */
 function outputsOf({ log, redact }: Context, { items, incomplete }: List<NamedEntry>, sentence: string, key: string) {
@@ -16,20 +32,4 @@ function outputsOf({ log, redact }: Context, { items, incomplete }: List<NamedEn
   return { status: 'ok', count: String(items.length), json: redactedJson(entries, redact) };
 }
 
-export async function listWorkspaces(context: Context): Promise<Outcome> {
-  const list = await context.client.listWorkspaces(defaultLimits(context));
-  const sentence = `The token can see ${pluralize(list.items.length, 'workspace')}.`;
-  const { json, ...outputs } = outputsOf(context, list, sentence, 'id');
-  const rows = list.items.map(({ name }) => [name]);
-  return succeeded({ ...outputs, workspaces: json }, sentence, { head: ['Workspace'], rows });
-}
-
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-export async function listBranches(context: Context, { workspace }: TaskOf<'list-branches'>): Promise<Outcome> {
-  const list = await context.client.listBranches({ workspace }, defaultLimits(context));
-  const sentence = `The workspace ${workspace} has ${pluralize(list.items.length, 'branch', 'branches')}.`;
-  const { json, ...outputs } = outputsOf(context, list, sentence, 'name');
-  const rows = list.items.map(({ name, raw }) => [name, text(raw['head']), text(raw['synced_head'])]);
-  return succeeded({ ...outputs, branches: json }, sentence, { head: ['Branch', 'Head', 'Synced'], rows });
-}

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { Duration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
-import type { TaskOf } from '../inputs/load.ts';
+import type { LockTask } from '../inputs/task.ts';
 import { type Grant, soonestEnd } from '../ledger/entry.ts';
 import { createLockedTest } from '../ledger/history.ts';
 import { lockJson, locksFile } from '../ledger/ledger.ts';
@@ -31,9 +31,37 @@ import { fitsVariable } from '../report/variable.ts';
 import { clockTime, formatElapsed, formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../report/words.ts';
 import { locksOutput } from './locks-output.ts';
 
+/** Locks all paths, or any so many of them, or none, and waits up to `wait` while others hold them. */
+export async function lock(context: Context, task: LockTask): Promise<Outcome> {
+  const { clock, connection, ledger, runner, log } = context;
+  const isLocked = createLockedTest(ledger, connection.baseUrl, task.workspace);
+  const resolved = await resolvePaths(task.paths, { ...runner, isLocked });
+  const paths = resolved.paths.map(({ path }) => path);
+  const wanted = wantedOf(task.any, paths);
+  if (resolved.warning !== undefined) log.warn(resolved.warning);
+  // Loaded where it is asked for: no other step starts a process.
+  const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
+  try {
+    const step = crypto.randomUUID();
+    return await lockPaths({ context, task, step, paths, wanted, began: clock(), renewal });
+  } finally {
+    renewal?.end();
+  }
+}
+
+const maxNamed = 5;
+
+/** How many of the paths the step is to lock. */
+function wantedOf(any: LockTask['any'], paths: readonly LockPath[]): number {
+  if (any === 'all') return paths.length;
+  if (any <= paths.length) return any;
+  const found = `\`path\` stands for only ${pluralize(paths.length, 'path')}: ${joinFirst(paths, maxNamed)}`;
+  throw new InputError([`Input \`any\` is ${formatNumber(any)}, but ${found}. Name more, or ask for fewer.`]);
+}
+
 interface LockStep {
   readonly context: Context;
-  readonly task: TaskOf<'lock'>;
+  readonly task: LockTask;
   /** Names the step in the ledger. */
   readonly step: string;
   readonly paths: readonly LockPath[];
@@ -44,34 +72,55 @@ interface LockStep {
   readonly renewal: Renewal | undefined;
 }
 
-function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
-  const file = locksFile(context.runner.temporaryFolder, step);
-  try {
-    writeFileSync(file, locks, { mode: 0o600 });
-    return { locks_file: file };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    context.log.warn(
-      `The file with the locks could not be written: ${reason}. Use the output \`locks\` instead, unless it is empty because the list is too long.`,
-    );
-    return {};
-  }
+async function lockPaths(lockStep: LockStep): Promise<Outcome> {
+  const { context, task, step, paths, wanted } = lockStep;
+  const { client, connection, runner, record, saveState, log } = context;
+  const { workspace, type, ttl } = task;
+  const service = connection.baseUrl;
+  record({
+    kind: 'plan',
+    service,
+    workspace,
+    step,
+    stepName: runner.stepName,
+    paths,
+    at: new Date(client.serverNow()).toISOString(),
+  });
+  await warnOfLostLocks(context, workspace);
+  const own = await findAlreadyHeld(context, workspace, paths);
+  const others = paths.filter((path) => !own.some((held) => held.path === path));
+  if (others.length < wanted) return heldByThisJob(lockStep, own);
+
+  const announce = (): void => {
+    saveState('step', step);
+    // The runner evaluates the inputs of the post-step anew: what counts is what the step was told.
+    saveState('on-lost', task.onLost);
+    log.debug(`The ledger knows this step as ${step}.`);
+  };
+  const session = openLockSession({ ...context, step, origin: runner.origin, announce });
+  const terms = { service, workspace, type, ttl };
+  const result = await acquireLocks({ ...context, session, terms }, { paths: others, count: wanted }, task.wait);
+  const { round } = result;
+  return round.kind === 'acquired' ? acquired(lockStep, round.grants, result) : notAcquired(lockStep, round, result);
 }
 
-/** From here on the post-step knows that the step has all its locks, and whether to release them. */
-function saveLocks({ context, task }: LockStep, grants: readonly Grant[], outputs: Outputs): void {
-  const { connection, redact, saveState, setOutputs } = context;
-  // Locks that outlive the job are of use only to someone who knows of them.
-  if (!task.autoRelease) setOutputs(outputs);
-  const about = { service: connection.baseUrl, workspace: task.workspace, outlivesJob: !task.autoRelease };
-  saveState('locks', formatSavedState(about, grants, redact));
-}
+const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
-/** By their paths; where any of them would do, as the input names them. */
-function inOrder({ task, paths }: LockStep, grants: readonly Grant[]): readonly Grant[] {
-  if (task.any === 'all') return grants.toSorted(byPath);
-  const taken = new Map<string, Grant>(grants.map((grant) => [grant.path, grant]));
-  return paths.flatMap((path) => taken.get(path) ?? []);
+function heldByThisJob({ context, task, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
+  const now = context.client.serverNow();
+  const asked = { paths, count: wanted, ttl: task.ttl };
+  const rows = own.map(({ path, stepName, expiresAt }) => [
+    path,
+    // A table has no code.
+    stepText(stepName).replaceAll('`', ''),
+    Number.isNaN(expiresAt) ? '' : clockTime(expiresAt),
+  ]);
+  const outputs: Outputs = { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' };
+  const table = { head: ['Path', 'Locked by', 'Until'], rows };
+  return {
+    ...failed(outputs, alreadyHeldText(own, asked, now), table),
+    sentence: alreadyHeldText(own, asked, now, true),
+  };
 }
 
 async function acquired(
@@ -118,35 +167,35 @@ async function acquired(
   return succeeded(outputs, sentence(), { head: ['Path', 'Until'], rows, rest });
 }
 
-function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number): string | undefined {
-  switch (result.kind) {
-    case 'released':
-    case 'absent':
-      return undefined;
-    case 'lost':
-      return `The lock on ${path} was lost before it could be released. ${heldText(path, result.holder, now)}.`;
-    case 'ambiguous':
-      return `The lock on ${path} may have expired, and the service gave no id or ETag to identify it: the current lock was left alone.`;
-    case 'unanswered':
-    case 'failed':
-      return `The lock on ${path} could not be released and stays until ${clockTime(Date.parse(lock.expires_at), now)}, unless the end of the job can release it: ${result.error.message}`;
+/** By their paths; where any of them would do, as the input names them. */
+function inOrder({ task, paths }: LockStep, grants: readonly Grant[]): readonly Grant[] {
+  if (task.any === 'all') return grants.toSorted(byPath);
+  const taken = new Map<string, Grant>(grants.map((grant) => [grant.path, grant]));
+  return paths.flatMap((path) => taken.get(path) ?? []);
+}
+
+function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
+  const file = locksFile(context.runner.temporaryFolder, step);
+  try {
+    writeFileSync(file, locks, { mode: 0o600 });
+    return { locks_file: file };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    context.log.warn(
+      `The file with the locks could not be written: ${reason}. Use the output \`locks\` instead, unless it is empty because the list is too long.`,
+    );
+    return {};
   }
 }
 
-/** What happened to the locks that were taken before one could not be. */
-export function rollBackTexts({ releases }: RollbackResult, asked: number, now: number): readonly string[] {
-  if (releases.length === 0) return [];
-  const left = releases
-    .map(({ grant, result }) => releaseText(grant, result, now))
-    .filter((text) => text !== undefined);
-  const released = releases.length - left.length;
-  return [
-    `${formatNumber(releases.length)} of ${pluralize(asked, 'path')} had been locked; ${formatNumber(released)} released again.`,
-    ...left,
-  ];
+/** From here on the post-step knows that the step has all its locks, and whether to release them. */
+function saveLocks({ context, task }: LockStep, grants: readonly Grant[], outputs: Outputs): void {
+  const { connection, redact, saveState, setOutputs } = context;
+  // Locks that outlive the job are of use only to someone who knows of them.
+  if (!task.autoRelease) setOutputs(outputs);
+  const about = { service: connection.baseUrl, workspace: task.workspace, outlivesJob: !task.autoRelease };
+  saveState('locks', formatSavedState(about, grants, redact));
 }
-
-const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
 function notAcquired(
   { context, task, paths, wanted }: LockStep,
@@ -195,79 +244,30 @@ function notAcquired(
   }
 }
 
-function heldByThisJob({ context, task, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
-  const now = context.client.serverNow();
-  const asked = { paths, count: wanted, ttl: task.ttl };
-  const rows = own.map(({ path, stepName, expiresAt }) => [
-    path,
-    // A table has no code.
-    stepText(stepName).replaceAll('`', ''),
-    Number.isNaN(expiresAt) ? '' : clockTime(expiresAt),
-  ]);
-  const outputs: Outputs = { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' };
-  const table = { head: ['Path', 'Locked by', 'Until'], rows };
-  return {
-    ...failed(outputs, alreadyHeldText(own, asked, now), table),
-    sentence: alreadyHeldText(own, asked, now, true),
-  };
+/** What happened to the locks that were taken before one could not be. */
+export function rollBackTexts({ releases }: RollbackResult, asked: number, now: number): readonly string[] {
+  if (releases.length === 0) return [];
+  const left = releases
+    .map(({ grant, result }) => releaseText(grant, result, now))
+    .filter((text) => text !== undefined);
+  const released = releases.length - left.length;
+  return [
+    `${formatNumber(releases.length)} of ${pluralize(asked, 'path')} had been locked; ${formatNumber(released)} released again.`,
+    ...left,
+  ];
 }
 
-const maxNamed = 5;
-
-/** How many of the paths the step is to lock. */
-function wantedOf(any: TaskOf<'lock'>['any'], paths: readonly LockPath[]): number {
-  if (any === 'all') return paths.length;
-  if (any <= paths.length) return any;
-  const found = `\`path\` stands for only ${pluralize(paths.length, 'path')}: ${joinFirst(paths, maxNamed)}`;
-  throw new InputError([`Input \`any\` is ${formatNumber(any)}, but ${found}. Name more, or ask for fewer.`]);
-}
-
-/** Locks all paths, or any so many of them, or none, and waits up to `wait` while others hold them. */
-export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outcome> {
-  const { clock, connection, ledger, runner, log } = context;
-  const isLocked = createLockedTest(ledger, connection.baseUrl, task.workspace);
-  const resolved = await resolvePaths(task.paths, { ...runner, isLocked });
-  const paths = resolved.paths.map(({ path }) => path);
-  const wanted = wantedOf(task.any, paths);
-  if (resolved.warning !== undefined) log.warn(resolved.warning);
-  // Loaded where it is asked for: no other step starts a process.
-  const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
-  try {
-    const step = crypto.randomUUID();
-    return await lockPaths({ context, task, step, paths, wanted, began: clock(), renewal });
-  } finally {
-    renewal?.end();
+function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number): string | undefined {
+  switch (result.kind) {
+    case 'released':
+    case 'absent':
+      return undefined;
+    case 'lost':
+      return `The lock on ${path} was lost before it could be released. ${heldText(path, result.holder, now)}.`;
+    case 'ambiguous':
+      return `The lock on ${path} may have expired, and the service gave no id or ETag to identify it: the current lock was left alone.`;
+    case 'unanswered':
+    case 'failed':
+      return `The lock on ${path} could not be released and stays until ${clockTime(Date.parse(lock.expires_at), now)}, unless the end of the job can release it: ${result.error.message}`;
   }
-}
-
-async function lockPaths(lockStep: LockStep): Promise<Outcome> {
-  const { context, task, step, paths, wanted } = lockStep;
-  const { client, connection, runner, record, saveState, log } = context;
-  const { workspace, type, ttl } = task;
-  const service = connection.baseUrl;
-  record({
-    kind: 'plan',
-    service,
-    workspace,
-    step,
-    stepName: runner.stepName,
-    paths,
-    at: new Date(client.serverNow()).toISOString(),
-  });
-  await warnOfLostLocks(context, workspace);
-  const own = await findAlreadyHeld(context, workspace, paths);
-  const others = paths.filter((path) => !own.some((held) => held.path === path));
-  if (others.length < wanted) return heldByThisJob(lockStep, own);
-
-  const announce = (): void => {
-    saveState('step', step);
-    // The runner evaluates the inputs of the post-step anew: what counts is what the step was told.
-    saveState('on-lost', task.onLost);
-    log.debug(`The ledger knows this step as ${step}.`);
-  };
-  const session = openLockSession({ ...context, step, origin: runner.origin, announce });
-  const terms = { service, workspace, type, ttl };
-  const result = await acquireLocks({ ...context, session, terms }, { paths: others, count: wanted }, task.wait);
-  const { round } = result;
-  return round.kind === 'acquired' ? acquired(lockStep, round.grants, result) : notAcquired(lockStep, round, result);
 }

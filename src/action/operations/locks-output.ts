@@ -6,12 +6,6 @@ interface ListedLock {
   readonly etag?: string | undefined;
 }
 
-/** Path and proof. A release sends the quoted id if there is no ETag, and lists have ids, but rarely ETags. */
-function shortForm({ path, id, etag }: ListedLock): ListedLock | undefined {
-  if (id === undefined && etag === undefined) return undefined;
-  return { path, id, etag: etag === `"${id}"` ? undefined : etag };
-}
-
 /**
  * The output `locks`: in its short form if the complete one is too long, and still too long if that is no help. The
  * reporter then leaves the output empty.
@@ -25,4 +19,10 @@ export function locksOutput<Lock extends ListedLock>(
   if (fitsVariable(complete)) return complete;
   const short = locks.map(shortForm).filter((lock) => lock !== undefined);
   return short.length === locks.length ? asJson(short) : complete;
+}
+
+/** Path and proof. A release sends the quoted id if there is no ETag, and lists have ids, but rarely ETags. */
+function shortForm({ path, id, etag }: ListedLock): ListedLock | undefined {
+  if (id === undefined && etag === undefined) return undefined;
+  return { path, id, etag: etag === `"${id}"` ? undefined : etag };
 }

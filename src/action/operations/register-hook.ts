@@ -1,25 +1,8 @@
 import { type Context, defaultLimits } from '../context.ts';
-import type { TaskOf } from '../inputs/load.ts';
+import type { RegisterHookTask } from '../inputs/task.ts';
 import { type Outcome, succeeded } from '../outcome.ts';
 
-/** Only what names the receiver: path and query of an address often hold a secret. */
-const receiver = (url: string): string => new URL(url).origin;
-
-const textsIn = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-
-/** Receivers of these know a caller by a token in its headers or in its address, and ignore signatures. */
-const withoutSignature: readonly unknown[] = ['github', 'buildkite', 'slack', 'discord', 'teams'];
-
-const looksAtSignature = (format: unknown): boolean => !withoutSignature.includes(format);
-
-/** Members of `hook-options` that an input of their own replaces. */
-function replacedOptions({ options, events, secret }: TaskOf<'register-hook'>): readonly string[] {
-  const given = { url: true, events: events.length > 0, secret: secret !== '' };
-  return Object.entries(given).flatMap(([name, isGiven]) => (isGiven && Object.hasOwn(options, name) ? [name] : []));
-}
-
-export async function registerHook(context: Context, task: TaskOf<'register-hook'>): Promise<Outcome> {
+export async function registerHook(context: Context, task: RegisterHookTask): Promise<Outcome> {
   const { client, log } = context;
   const { workspace, url, events, secret } = task;
   const replaced = replacedOptions(task);
@@ -51,4 +34,21 @@ export async function registerHook(context: Context, task: TaskOf<'register-hook
     head: ['Workspace', 'Receiver', 'Events'],
     rows: [[workspace, receiver(url), chosen.join(', ') || 'the default of the service']],
   });
+}
+
+/** Only what names the receiver: path and query of an address often hold a secret. */
+const receiver = (url: string): string => new URL(url).origin;
+
+const textsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+
+/** Receivers of these know a caller by a token in its headers or in its address, and ignore signatures. */
+const withoutSignature: readonly unknown[] = ['github', 'buildkite', 'slack', 'discord', 'teams'];
+
+const looksAtSignature = (format: unknown): boolean => !withoutSignature.includes(format);
+
+/** Members of `hook-options` that an input of their own replaces. */
+function replacedOptions({ options, events, secret }: RegisterHookTask): readonly string[] {
+  const given = { url: true, events: events.length > 0, secret: secret !== '' };
+  return Object.entries(given).flatMap(([name, isGiven]) => (isGiven && Object.hasOwn(options, name) ? [name] : []));
 }

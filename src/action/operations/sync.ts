@@ -12,14 +12,91 @@ import {
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { byteSize, createPace } from '../../interface/transfer.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import type { TaskOf } from '../inputs/load.ts';
+import type { SyncTask } from '../inputs/task.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { formatElapsed, formatNumber, pluralize } from '../report/words.ts';
 
-/** A small sync is over at once, a large one takes minutes: ask often at first, then less and less often. */
-const firstPauseMs = 500;
-const maxPauseMs = 10_000;
-const growth = 1.5;
+export async function sync(context: Context, task: SyncTask): Promise<Outcome> {
+  const { client, clock, log, setOutputs } = context;
+  const { workspace, branch, wait } = task;
+  const began = clock();
+  const started = await client.startSync({ workspace, branch }, defaultLimits(context));
+  const tookMs = clock() - began;
+  setOutputs(outputsOf(branch, started));
+  const { estimated_objects: estimated } = started;
+  const about =
+    estimated === undefined
+      ? ''
+      : estimated === 0
+        ? ', nothing new to receive'
+        : `, about ${pluralize(estimated, 'object')} to receive`;
+  const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
+  log.line(sentence);
+  if (wait.seconds > 0) return waitForEnd(context, task, started, tookMs);
+  if (started.state === 'failed') {
+    const reason = `The sync of ${branch} failed: ${started.error ?? started.status}`;
+    return failed(outputsOf(branch, started), reason, table(workspace, branch, started));
+  }
+  return succeeded(outputsOf(branch, started), sentence, table(workspace, branch, started));
+}
+
+type Followed =
+  | { readonly kind: 'ended'; readonly last: SyncReport }
+  /** `unseen` is why the last look showed nothing. */
+  | { readonly kind: 'out-of-time'; readonly last: SyncReport; readonly unseen: ServiceError | undefined }
+  | { readonly kind: 'cancelled'; readonly last: SyncReport };
+
+async function waitForEnd(context: Context, task: SyncTask, started: StartedSync, tookMs: number): Promise<Outcome> {
+  const { workspace, branch, wait } = task;
+  const began = context.clock();
+  const within = { deadline: began + milliseconds(wait), signal: context.signal };
+  const failedAt = (sync: SyncReport, reason: string): Outcome =>
+    failed(outputsOf(branch, sync), reason, table(workspace, branch, sync));
+  if (started.progress.kind === 'none' && started.state === 'going-on') {
+    return failedAt(
+      started,
+      `The sync of ${branch} was started, but it cannot be waited for. ${started.progress.reason} Remove \`wait\`, or use a service that offers the status of a sync.`,
+    );
+  }
+  const followed: Followed =
+    started.progress.kind === 'none'
+      ? { kind: 'ended', last: started }
+      : await follow(context, started, started.progress.address, within, tookMs);
+  // Fields of the first answer stay where later answers lack them.
+  const last: SyncReport = {
+    ...followed.last,
+    sync_id: followed.last.sync_id ?? started.sync_id,
+    estimated_objects: started.estimated_objects ?? followed.last.estimated_objects,
+    clone_url: started.clone_url ?? followed.last.clone_url,
+  };
+  switch (followed.kind) {
+    case 'cancelled':
+      return failedAt(last, `Waiting for the sync of ${branch} was cancelled; the sync continues on the service.`);
+    case 'out-of-time': {
+      const { unseen } = followed;
+      const what =
+        unseen === undefined
+          ? `has not ended within ${formatDuration(wait)}: it is ${progressText(last)}.`
+          : `was not seen to end within ${formatDuration(wait)}: when it was last seen it was ${progressText(last)}. Asking again failed: ${unseen.reason}`;
+      const advice = 'The sync continues on the service. Increase `wait` to wait longer.';
+      return failedAt(last, withRequest(`The sync of ${branch} ${what} ${advice}`, unseen?.request));
+    }
+    case 'ended': {
+      if (last.state === 'failed') return failedAt(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
+      const took = formatElapsed(context.clock() - began);
+      const received =
+        last.received_objects === undefined
+          ? ''
+          : `, ${pluralize(last.received_objects, 'object')} received${bytesText(last)}`;
+      const { missing_objects: missing = 0 } = last;
+      const sentence = `The branch ${branch} of ${workspace} is synced: ${last.status} after ${took}${received}.`;
+      context.log.line(sentence);
+      if (missing > 0) context.log.warn(missingText(branch, missing));
+      const told = missing > 0 ? `${sentence} ${missingText(branch, missing)}` : sentence;
+      return succeeded(outputsOf(branch, last), told, table(workspace, branch, last));
+    }
+  }
+}
 
 const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
   status: sync.status,
@@ -31,19 +108,10 @@ const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
     sync.missing_objects !== undefined && { missing_objects: String(sync.missing_objects) }),
 });
 
-const bytesText = ({ received_bytes }: SyncReport): string =>
-  received_bytes === undefined || received_bytes === 0 ? '' : ` (${byteSize(received_bytes)} of LFS objects)`;
-
-/** `pace` is how fast it goes, where that is known. */
-function progressText(sync: SyncReport, pace = ''): string {
-  const { status, received_objects, estimated_objects, received_bytes = 0, total_bytes = 0 } = sync;
-  if (received_objects === undefined) return status;
-  // A service that estimates 0 does not know, or is nearly done.
-  const of =
-    estimated_objects === undefined || estimated_objects === 0 ? '' : ` of about ${formatNumber(estimated_objects)}`;
-  const lfs = total_bytes === 0 ? '' : `, ${byteSize(received_bytes)} of ${byteSize(total_bytes)} of LFS objects`;
-  return `${status}, ${formatNumber(received_objects)}${of} objects received${lfs}${pace === '' ? '' : ` (${pace})`}`;
-}
+const table = (workspace: string, branch: string, sync: SyncReport) => ({
+  head: ['Workspace', 'Branch', 'Status', 'Objects', 'Head'],
+  rows: [[workspace, branch, sync.status, objectsText(sync), sync.head ?? '']],
+});
 
 /** How many were received if it has ended, else how many there may be. */
 function objectsText(sync: SyncReport): string {
@@ -52,17 +120,10 @@ function objectsText(sync: SyncReport): string {
   return estimated_objects === undefined ? '' : `about ${formatNumber(estimated_objects)}`;
 }
 
-type Followed =
-  | { readonly kind: 'ended'; readonly last: SyncReport }
-  /** `unseen` is why the last look showed nothing. */
-  | { readonly kind: 'out-of-time'; readonly last: SyncReport; readonly unseen: ServiceError | undefined }
-  | { readonly kind: 'cancelled'; readonly last: SyncReport };
-
-/** Trouble that does not end the wait, because the sync goes on anyway. */
-function transientError(error: unknown): ServiceError {
-  if (error instanceof ServiceError && (isTransient(error) || error.failure.kind === 'aborted')) return error;
-  throw error;
-}
+/** A small sync is over at once, a large one takes minutes: ask often at first, then less and less often. */
+const firstPauseMs = 500;
+const maxPauseMs = 10_000;
+const growth = 1.5;
 
 /**
  * Asks for the status until the sync has ended, and says something only when something has changed. The wait ends with
@@ -121,91 +182,25 @@ async function follow(
   }
 }
 
+/** Trouble that does not end the wait, because the sync goes on anyway. */
+function transientError(error: unknown): ServiceError {
+  if (error instanceof ServiceError && (isTransient(error) || error.failure.kind === 'aborted')) return error;
+  throw error;
+}
+
+/** `pace` is how fast it goes, where that is known. */
+function progressText(sync: SyncReport, pace = ''): string {
+  const { status, received_objects, estimated_objects, received_bytes = 0, total_bytes = 0 } = sync;
+  if (received_objects === undefined) return status;
+  // A service that estimates 0 does not know, or is nearly done.
+  const of =
+    estimated_objects === undefined || estimated_objects === 0 ? '' : ` of about ${formatNumber(estimated_objects)}`;
+  const lfs = total_bytes === 0 ? '' : `, ${byteSize(received_bytes)} of ${byteSize(total_bytes)} of LFS objects`;
+  return `${status}, ${formatNumber(received_objects)}${of} objects received${lfs}${pace === '' ? '' : ` (${pace})`}`;
+}
+
+const bytesText = ({ received_bytes }: SyncReport): string =>
+  received_bytes === undefined || received_bytes === 0 ? '' : ` (${byteSize(received_bytes)} of LFS objects)`;
+
 const missingText = (branch: string, missing: number): string =>
   `The mirror lacks ${pluralize(missing, 'LFS object')} of ${branch} that the service could not fetch. Make sure that the LFS store has ${missing === 1 ? 'it' : 'them'}, then sync again.`;
-
-const table = (workspace: string, branch: string, sync: SyncReport) => ({
-  head: ['Workspace', 'Branch', 'Status', 'Objects', 'Head'],
-  rows: [[workspace, branch, sync.status, objectsText(sync), sync.head ?? '']],
-});
-
-async function waitForEnd(
-  context: Context,
-  task: TaskOf<'sync'>,
-  started: StartedSync,
-  tookMs: number,
-): Promise<Outcome> {
-  const { workspace, branch, wait } = task;
-  const began = context.clock();
-  const within = { deadline: began + milliseconds(wait), signal: context.signal };
-  const failedAt = (sync: SyncReport, reason: string): Outcome =>
-    failed(outputsOf(branch, sync), reason, table(workspace, branch, sync));
-  if (started.progress.kind === 'none' && started.state === 'going-on') {
-    return failedAt(
-      started,
-      `The sync of ${branch} was started, but it cannot be waited for. ${started.progress.reason} Remove \`wait\`, or use a service that offers the status of a sync.`,
-    );
-  }
-  const followed: Followed =
-    started.progress.kind === 'none'
-      ? { kind: 'ended', last: started }
-      : await follow(context, started, started.progress.address, within, tookMs);
-  // Fields of the first answer stay where later answers lack them.
-  const last: SyncReport = {
-    ...followed.last,
-    sync_id: followed.last.sync_id ?? started.sync_id,
-    estimated_objects: started.estimated_objects ?? followed.last.estimated_objects,
-    clone_url: started.clone_url ?? followed.last.clone_url,
-  };
-  switch (followed.kind) {
-    case 'cancelled':
-      return failedAt(last, `Waiting for the sync of ${branch} was cancelled; the sync continues on the service.`);
-    case 'out-of-time': {
-      const { unseen } = followed;
-      const what =
-        unseen === undefined
-          ? `has not ended within ${formatDuration(wait)}: it is ${progressText(last)}.`
-          : `was not seen to end within ${formatDuration(wait)}: when it was last seen it was ${progressText(last)}. Asking again failed: ${unseen.reason}`;
-      const advice = 'The sync continues on the service. Increase `wait` to wait longer.';
-      return failedAt(last, withRequest(`The sync of ${branch} ${what} ${advice}`, unseen?.request));
-    }
-    case 'ended': {
-      if (last.state === 'failed') return failedAt(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
-      const took = formatElapsed(context.clock() - began);
-      const received =
-        last.received_objects === undefined
-          ? ''
-          : `, ${pluralize(last.received_objects, 'object')} received${bytesText(last)}`;
-      const { missing_objects: missing = 0 } = last;
-      const sentence = `The branch ${branch} of ${workspace} is synced: ${last.status} after ${took}${received}.`;
-      context.log.line(sentence);
-      if (missing > 0) context.log.warn(missingText(branch, missing));
-      const told = missing > 0 ? `${sentence} ${missingText(branch, missing)}` : sentence;
-      return succeeded(outputsOf(branch, last), told, table(workspace, branch, last));
-    }
-  }
-}
-
-export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outcome> {
-  const { client, clock, log, setOutputs } = context;
-  const { workspace, branch, wait } = task;
-  const began = clock();
-  const started = await client.startSync({ workspace, branch }, defaultLimits(context));
-  const tookMs = clock() - began;
-  setOutputs(outputsOf(branch, started));
-  const { estimated_objects: estimated } = started;
-  const about =
-    estimated === undefined
-      ? ''
-      : estimated === 0
-        ? ', nothing new to receive'
-        : `, about ${pluralize(estimated, 'object')} to receive`;
-  const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
-  log.line(sentence);
-  if (wait.seconds > 0) return waitForEnd(context, task, started, tookMs);
-  if (started.state === 'failed') {
-    const reason = `The sync of ${branch} failed: ${started.error ?? started.status}`;
-    return failed(outputsOf(branch, started), reason, table(workspace, branch, started));
-  }
-  return succeeded(outputsOf(branch, started), sentence, table(workspace, branch, started));
-}

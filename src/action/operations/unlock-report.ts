@@ -1,6 +1,6 @@
 import { type KnownLock, withRequest } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { TaskOf } from '../inputs/load.ts';
+import type { UnlockTask } from '../inputs/task.ts';
 import { heldText } from '../locks/messages.ts';
 import { locksPage, type Outcome, ofKind } from '../outcome.ts';
 import { clockTime, joinFirst, pluralize } from '../report/words.ts';
@@ -25,6 +25,52 @@ export type UnlockResult = { readonly path: LockPath } & (
   | { readonly kind: 'failed'; readonly reason: string }
 );
 
+/** A caution about named paths that somebody else holds; undefined if there are none. */
+export function cautionText(results: readonly UnlockResult[], now: number): string | undefined {
+  const held = ofKind(results, 'held').filter(({ asked }) => asked === 'by-name');
+  const named = [...held, ...ofKind(results, 'not-ours')];
+  const [first] = named;
+  if (first === undefined) return undefined;
+  const which =
+    named.length > 1
+      ? `This job has no lock on ${pluralize(named.length, 'of the paths', 'of the paths')}, and what is there is left alone: ${joinFirst(named.map(({ path }) => path))}.`
+      : first.kind === 'held'
+        ? `${heldText(first.path, first.holder, now)}, and not by this job: it is left alone.`
+        : `This job has no lock on ${first.path}, and its holder cannot be determined: it was left alone.`;
+  return `${which} \`force: true\` would release it all the same.`;
+}
+
+/** A line about matched paths that this job does not hold; undefined if there are none. */
+export function othersText(results: readonly UnlockResult[], now: number): string | undefined {
+  const others = ofKind(results, 'held').filter(({ asked }) => asked === 'by-pattern');
+  if (others.length === 0) return undefined;
+  return `Left alone, because this job is not known to hold them: ${joinFirst(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
+}
+
+/** The workspace, and the input that says what to release. */
+interface UnlockReport {
+  readonly service: string;
+  readonly workspace: string;
+  readonly selection: UnlockTask['selection']['kind'];
+  /** Why there may be locks that were not released. */
+  readonly gap?: string | undefined;
+}
+
+export function unlockOutcome(results: readonly UnlockResult[], report: UnlockReport, now: number): Outcome {
+  const { service, workspace, gap } = report;
+  const rows = results.map((result) => [result.path, resultText(result)]);
+  return {
+    outputs: {
+      status: statusOf(results),
+      released: JSON.stringify(ofKind(results, 'released').map(({ path }) => path)),
+    },
+    sentence: sentenceOf(results, report),
+    tables: [{ head: ['Path', 'Result'], rows, rest: locksPage(service, workspace) }],
+    failures: [...results.flatMap((result) => failureOf(result, now)), ...(gap === undefined ? [] : [gap])],
+    annotations: [],
+  };
+}
+
 /**
  * One word for all paths, the most important first: a lock was lost; something was released; something is, or may be,
  * still locked; nothing was there.
@@ -34,12 +80,6 @@ export function statusOf(results: readonly UnlockResult[]): 'lost' | 'released' 
   if (kinds.has('lost')) return 'lost';
   if (kinds.has('released')) return 'released';
   return results.every(({ kind }) => kind === 'absent') ? 'absent' : 'held';
-}
-
-/** "held by grace until 14:05 UTC" */
-function holderText(holder: KnownLock | undefined, now?: number): string {
-  const until = holder?.expires_at === undefined ? '' : ` until ${clockTime(Date.parse(holder.expires_at), now)}`;
-  return `held by ${holder?.owner ?? 'somebody else'}${until}`;
 }
 
 /** Without `now`, for a summary. */
@@ -66,6 +106,12 @@ export function resultText(result: UnlockResult, now?: number): string {
   }
 }
 
+/** "held by grace until 14:05 UTC" */
+function holderText(holder: KnownLock | undefined, now?: number): string {
+  const until = holder?.expires_at === undefined ? '' : ` until ${clockTime(Date.parse(holder.expires_at), now)}`;
+  return `held by ${holder?.owner ?? 'somebody else'}${until}`;
+}
+
 function failureOf(result: UnlockResult, now: number): readonly string[] {
   switch (result.kind) {
     case 'lost':
@@ -83,28 +129,6 @@ function failureOf(result: UnlockResult, now: number): readonly string[] {
       return [`The lock on ${result.path} was not released. ${result.reason}`];
     default:
       return [];
-  }
-}
-
-/** The workspace, and the input that says what to release. */
-interface UnlockReport {
-  readonly service: string;
-  readonly workspace: string;
-  readonly selection: TaskOf<'unlock'>['selection']['kind'];
-  /** Why there may be locks that were not released. */
-  readonly gap?: string | undefined;
-}
-
-/** An unlock that finds nothing to release. */
-function nothingText(selection: UnlockReport['selection']): string {
-  switch (selection) {
-    case 'job':
-      return 'this job no longer holds a lock there';
-    case 'paths':
-      return 'this job holds no lock that matches `path`';
-    case 'locks':
-    case 'locks-file':
-      return 'the list of locks is empty';
   }
 }
 
@@ -131,39 +155,15 @@ function sentenceOf(results: readonly UnlockResult[], { workspace, selection }: 
   return `${what} in ${workspace}${parts.join('')}.`;
 }
 
-/** A caution about named paths that somebody else holds; undefined if there are none. */
-export function cautionText(results: readonly UnlockResult[], now: number): string | undefined {
-  const held = ofKind(results, 'held').filter(({ asked }) => asked === 'by-name');
-  const named = [...held, ...ofKind(results, 'not-ours')];
-  const [first] = named;
-  if (first === undefined) return undefined;
-  const which =
-    named.length > 1
-      ? `This job has no lock on ${pluralize(named.length, 'of the paths', 'of the paths')}, and what is there is left alone: ${joinFirst(named.map(({ path }) => path))}.`
-      : first.kind === 'held'
-        ? `${heldText(first.path, first.holder, now)}, and not by this job: it is left alone.`
-        : `This job has no lock on ${first.path}, and its holder cannot be determined: it was left alone.`;
-  return `${which} \`force: true\` would release it all the same.`;
-}
-
-/** A line about matched paths that this job does not hold; undefined if there are none. */
-export function othersText(results: readonly UnlockResult[], now: number): string | undefined {
-  const others = ofKind(results, 'held').filter(({ asked }) => asked === 'by-pattern');
-  if (others.length === 0) return undefined;
-  return `Left alone, because this job is not known to hold them: ${joinFirst(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
-}
-
-export function unlockOutcome(results: readonly UnlockResult[], report: UnlockReport, now: number): Outcome {
-  const { service, workspace, gap } = report;
-  const rows = results.map((result) => [result.path, resultText(result)]);
-  return {
-    outputs: {
-      status: statusOf(results),
-      released: JSON.stringify(ofKind(results, 'released').map(({ path }) => path)),
-    },
-    sentence: sentenceOf(results, report),
-    tables: [{ head: ['Path', 'Result'], rows, rest: locksPage(service, workspace) }],
-    failures: [...results.flatMap((result) => failureOf(result, now)), ...(gap === undefined ? [] : [gap])],
-    annotations: [],
-  };
+/** An unlock that finds nothing to release. */
+function nothingText(selection: UnlockReport['selection']): string {
+  switch (selection) {
+    case 'job':
+      return 'this job no longer holds a lock there';
+    case 'paths':
+      return 'this job holds no lock that matches `path`';
+    case 'locks':
+    case 'locks-file':
+      return 'the list of locks is empty';
+  }
 }

@@ -9,9 +9,9 @@ import {
 import { listOnPaths, listTogether, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import type { TaskOf } from '../inputs/load.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
 import { loadHandoff } from '../inputs/parse.ts';
+import type { UnlockTask } from '../inputs/task.ts';
 import { type JobLocks, readJobLocks } from '../ledger/history.ts';
 import { warnOfLostLocks } from '../locks/job-locks.ts';
 import type { OwnLock } from '../locks/ownership.ts';
@@ -21,138 +21,8 @@ import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import { joinFirst } from '../report/words.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
 
-/** What an unlock means by a path. */
-export type UnlockTarget = { readonly path: LockPath } & (
-  | {
-      readonly kind: 'lock';
-      readonly lock: OwnLock;
-      /** This job may have released it already. */
-      readonly doubtful: boolean;
-      readonly asked: 'by-name' | 'by-pattern';
-    }
-  /** The job never meant to lock the path, and names it: whatever lock is found there. */
-  | { readonly kind: 'path' }
-  /** The job meant to lock it, and has no lock on it: one that is there is somebody else's. */
-  | { readonly kind: 'not-ours' }
-  /** A pattern matches it, and the job has no lock on it: a pattern stands for what the job holds. */
-  | { readonly kind: 'matched' }
-);
-
-export const fromHandoff = ({ path, ...lock }: HandoffLock): UnlockTarget => ({
-  kind: 'lock',
-  path,
-  lock,
-  doubtful: false,
-  asked: 'by-name',
-});
-
-/** The lock that this job has on the path, if its ledger knows of the path. */
-export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned, damaged }: JobLocks): UnlockTarget {
-  const lock = held.get(path);
-  if (lock !== undefined) {
-    const { grant, releaseStarted } = lock;
-    const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
-    const own = { ...grant.lock, grantedAt: grant.at };
-    return { kind: 'lock', path, lock: own, doubtful: releaseStarted || damaged, asked };
-  }
-  if (kind === 'matched') return { kind: 'matched', path };
-  if (planned.has(path)) return { kind: 'not-ours', path };
-  // What is missing of the ledger may be about this path.
-  return damaged ? { kind: 'lock', path, lock: {}, doubtful: true, asked: 'by-name' } : { kind: 'path', path };
-}
-
-interface UnlockTargets {
-  readonly targets: readonly UnlockTarget[];
-  /** Why there may be more. */
-  readonly gap?: string | undefined;
-}
-
-/** All locks of the job. Missing inputs and an empty `locks` output of another job look the same to the step. */
-function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: JobLocks): UnlockTargets {
-  const { held, planned, otherWorkspaces, damaged } = jobLocks;
-  const gap = damaged
-    ? `Part of the ledger in ${ledger.file} cannot be read, so this job may have locks that were not released. Name them with \`path\`, \`locks\` or \`locks-file\`.`
-    : undefined;
-  if (planned.size === 0 && held.size === 0) {
-    const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it names the output \`locks\` of another job, that output is empty.`;
-    throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
-  }
-  if (otherWorkspaces.length > 0) {
-    log.line(`The locks of this job in ${joinFirst(otherWorkspaces)} are kept: each workspace needs its own step.`);
-  }
-  log.line(`\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in ${workspace}.`);
-  return { targets: [...held.keys()].map((path) => resolveFromLedger({ kind: 'matched', path }, jobLocks)), gap };
-}
-
-/** Everything that the inputs name, before the first request. */
-async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<UnlockTargets> {
-  const { ledger, connection, runner, log } = context;
-  const { selection, workspace, force } = task;
-  const readLedger = (): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace);
-  switch (selection.kind) {
-    case 'job':
-      return locksOfJob(context, workspace, readLedger());
-    case 'paths': {
-      const jobLocks = readLedger();
-      const { held } = jobLocks;
-      const isLocked = (path: LockPath): boolean => held.has(path);
-      const lockedPaths = [...held.keys()];
-      const { paths, warning } = await resolvePaths(selection.paths, { ...runner, lockedPaths, isLocked });
-      if (warning !== undefined) log.warn(warning);
-      // With `force`, it does not matter whose lock is there.
-      return {
-        targets: paths.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks))),
-      };
-    }
-    case 'locks':
-    case 'locks-file':
-      return { targets: loadHandoff(selection).map(fromHandoff) };
-  }
-}
-
-/** Saying who holds what is left alone is a courtesy that must not take long. */
-const courtesyMs = 10_000;
-
-const isOfKind =
-  <Kind extends UnlockTarget['kind']>(kind: Kind) =>
-  (target: UnlockTarget): target is Extract<UnlockTarget, { kind: Kind }> =>
-    target.kind === kind;
-
-const pathsOf = (targets: readonly UnlockTarget[]): readonly LockPath[] => targets.map(({ path }) => path);
-
-/** A 403 without a missing scope is about the lock: it is somebody else's. */
-const refusesThisLock = ({ failure }: ServiceError): boolean =>
-  failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;
-
-/** Who holds what is not this job's to release; nothing of a pattern where that cannot be seen. */
-async function lookAtOthers(
-  { client, clock }: Context,
-  workspace: WorkspaceId,
-  targets: readonly UnlockTarget[],
-  limits: CallLimits,
-): Promise<readonly UnlockResult[]> {
-  const within = { ...limits, deadline: Math.min(limits.deadline, clock() + courtesyMs) };
-  const named = pathsOf(targets.filter(isOfKind('not-ours')));
-  const matched = pathsOf(targets.filter(isOfKind('matched')));
-  const [atNamed, atMatched] = await Promise.all([
-    lookupIn(listOnPaths(client, workspace, named, within)),
-    matched.length > 0 ? lookupIn(listTogether(client, workspace, matched, within)) : undefined,
-  ]);
-  return [
-    ...named.map((path): UnlockResult => {
-      const found = atNamed(path);
-      if (found.kind === 'locked') return { path, kind: 'held', holder: found.lock, asked: 'by-name' };
-      return { path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' };
-    }),
-    ...matched.flatMap((path): readonly UnlockResult[] => {
-      const found = atMatched?.(path);
-      return found?.kind === 'locked' ? [{ path, kind: 'held', holder: found.lock, asked: 'by-pattern' }] : [];
-    }),
-  ];
-}
-
 /** Releases every lock, whatever becomes of the others, and fails afterwards if one was lost or refused. */
-export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
+export async function unlock(context: Context, task: UnlockTask): Promise<Outcome> {
   const { client, log, connection } = context;
   const { workspace, force } = task;
   const { targets, gap } = await unlockTargets(context, task);
@@ -237,3 +107,133 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   if (leftAlone !== undefined) log.line(leftAlone);
   return outcome;
 }
+
+/** What an unlock means by a path. */
+export type UnlockTarget = { readonly path: LockPath } & (
+  | {
+      readonly kind: 'lock';
+      readonly lock: OwnLock;
+      /** This job may have released it already. */
+      readonly doubtful: boolean;
+      readonly asked: 'by-name' | 'by-pattern';
+    }
+  /** The job never meant to lock the path, and names it: whatever lock is found there. */
+  | { readonly kind: 'path' }
+  /** The job meant to lock it, and has no lock on it: one that is there is somebody else's. */
+  | { readonly kind: 'not-ours' }
+  /** A pattern matches it, and the job has no lock on it: a pattern stands for what the job holds. */
+  | { readonly kind: 'matched' }
+);
+
+interface UnlockTargets {
+  readonly targets: readonly UnlockTarget[];
+  /** Why there may be more. */
+  readonly gap?: string | undefined;
+}
+
+/** Everything that the inputs name, before the first request. */
+async function unlockTargets(context: Context, task: UnlockTask): Promise<UnlockTargets> {
+  const { ledger, connection, runner, log } = context;
+  const { selection, workspace, force } = task;
+  const readLedger = (): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace);
+  switch (selection.kind) {
+    case 'job':
+      return locksOfJob(context, workspace, readLedger());
+    case 'paths': {
+      const jobLocks = readLedger();
+      const { held } = jobLocks;
+      const isLocked = (path: LockPath): boolean => held.has(path);
+      const lockedPaths = [...held.keys()];
+      const { paths, warning } = await resolvePaths(selection.paths, { ...runner, lockedPaths, isLocked });
+      if (warning !== undefined) log.warn(warning);
+      // With `force`, it does not matter whose lock is there.
+      return {
+        targets: paths.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks))),
+      };
+    }
+    case 'locks':
+    case 'locks-file':
+      return { targets: loadHandoff(selection).map(fromHandoff) };
+  }
+}
+
+export const fromHandoff = ({ path, ...lock }: HandoffLock): UnlockTarget => ({
+  kind: 'lock',
+  path,
+  lock,
+  doubtful: false,
+  asked: 'by-name',
+});
+
+/** All locks of the job. Missing inputs and an empty `locks` output of another job look the same to the step. */
+function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: JobLocks): UnlockTargets {
+  const { held, planned, otherWorkspaces, damaged } = jobLocks;
+  const gap = damaged
+    ? `Part of the ledger in ${ledger.file} cannot be read, so this job may have locks that were not released. Name them with \`path\`, \`locks\` or \`locks-file\`.`
+    : undefined;
+  if (planned.size === 0 && held.size === 0) {
+    const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it names the output \`locks\` of another job, that output is empty.`;
+    throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
+  }
+  if (otherWorkspaces.length > 0) {
+    log.line(`The locks of this job in ${joinFirst(otherWorkspaces)} are kept: each workspace needs its own step.`);
+  }
+  log.line(`\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in ${workspace}.`);
+  return { targets: [...held.keys()].map((path) => resolveFromLedger({ kind: 'matched', path }, jobLocks)), gap };
+}
+
+/** The lock that this job has on the path, if its ledger knows of the path. */
+export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned, damaged }: JobLocks): UnlockTarget {
+  const lock = held.get(path);
+  if (lock !== undefined) {
+    const { grant, releaseStarted } = lock;
+    const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
+    const own = { ...grant.lock, grantedAt: grant.at };
+    return { kind: 'lock', path, lock: own, doubtful: releaseStarted || damaged, asked };
+  }
+  if (kind === 'matched') return { kind: 'matched', path };
+  if (planned.has(path)) return { kind: 'not-ours', path };
+  // What is missing of the ledger may be about this path.
+  return damaged ? { kind: 'lock', path, lock: {}, doubtful: true, asked: 'by-name' } : { kind: 'path', path };
+}
+
+/** A 403 without a missing scope is about the lock: it is somebody else's. */
+const refusesThisLock = ({ failure }: ServiceError): boolean =>
+  failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;
+
+/** Saying who holds what is left alone is a courtesy that must not take long. */
+const courtesyMs = 10_000;
+
+/** Who holds what is not this job's to release; nothing of a pattern where that cannot be seen. */
+async function lookAtOthers(
+  { client, clock }: Context,
+  workspace: WorkspaceId,
+  targets: readonly UnlockTarget[],
+  limits: CallLimits,
+): Promise<readonly UnlockResult[]> {
+  const within = { ...limits, deadline: Math.min(limits.deadline, clock() + courtesyMs) };
+  const named = pathsOf(targets.filter(isOfKind('not-ours')));
+  const matched = pathsOf(targets.filter(isOfKind('matched')));
+  const [atNamed, atMatched] = await Promise.all([
+    lookupIn(listOnPaths(client, workspace, named, within)),
+    matched.length > 0 ? lookupIn(listTogether(client, workspace, matched, within)) : undefined,
+  ]);
+  return [
+    ...named.map((path): UnlockResult => {
+      const found = atNamed(path);
+      if (found.kind === 'locked') return { path, kind: 'held', holder: found.lock, asked: 'by-name' };
+      return { path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' };
+    }),
+    ...matched.flatMap((path): readonly UnlockResult[] => {
+      const found = atMatched?.(path);
+      return found?.kind === 'locked' ? [{ path, kind: 'held', holder: found.lock, asked: 'by-pattern' }] : [];
+    }),
+  ];
+}
+
+const pathsOf = (targets: readonly UnlockTarget[]): readonly LockPath[] => targets.map(({ path }) => path);
+
+const isOfKind =
+  <Kind extends UnlockTarget['kind']>(kind: Kind) =>
+  (target: UnlockTarget): target is Extract<UnlockTarget, { kind: Kind }> =>
+    target.kind === kind;

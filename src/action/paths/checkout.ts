@@ -15,19 +15,6 @@ export interface Checkout {
   readonly namesIn: (path: string) => Iterable<string>;
 }
 
-const isFolder = (entry: Dirent): boolean => {
-  if (!entry.isSymbolicLink()) return entry.isDirectory();
-  return statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.isDirectory() === true;
-};
-
-function entriesIn(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
-
 export function openCheckout(folder: string): Checkout {
   const listings = new Map<string, ReadonlyMap<string, Dirent>>();
 
@@ -62,4 +49,17 @@ export function openCheckout(folder: string): Checkout {
     },
     namesIn: (path) => listingAlong(path === '' ? [] : path.split('/')).keys(),
   };
+}
+
+const isFolder = (entry: Dirent): boolean => {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  return statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.isDirectory() === true;
+};
+
+function entriesIn(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }

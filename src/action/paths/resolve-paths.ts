@@ -124,38 +124,14 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
   };
 }
 
-/** A pattern for the files below a folder. `?` stands for characters that would make the name a pattern of its own. */
-const below = (folder: LockPath): string => `\`${folder.replace(/[*?[\]{}()!]/g, '?')}/**\``;
-
 const folderText = (path: LockPath, { folder }: Checkout): string =>
   `It is a folder of the checkout in ${folder}. Write ${below(path)} for the files below it. To use the path of the folder itself, set \`glob: false\`.`;
 
 const endsWithSlashText = (path: LockPath): string =>
   `It ends with a slash, and the checkout has no such folder. A path is that of a file; ${below(path)} stands for the files below a folder of the checkout.`;
 
-const isFile = (path: string): Promise<boolean> =>
-  promises.stat(path).then(
-    (entry) => entry.isFile(),
-    () => false,
-  );
-
-const inUrlOrder = (path: string): string => (sep === '\\' ? path.replaceAll('\\', '/') : path);
-
-/** A link to a file counts as a file: in the repository it is one. */
-const standsForFile = async (entry: Dirent): Promise<boolean> =>
-  entry.isFile() || (entry.isSymbolicLink() && (await isFile(join(entry.parentPath, entry.name))));
-
-/** The files that a pattern matches, relative to the checkout and sorted by name. */
-async function matchingFiles(pattern: string, checkout: string): Promise<readonly string[]> {
-  const found = new Set<string>();
-  // Some systems store names composed (é), some decomposed (e and an accent), and a pattern is compared with what is stored.
-  for (const spelling of new Set([pattern, pattern.normalize('NFC'), pattern.normalize('NFD')])) {
-    for await (const entry of promises.glob(spelling, { cwd: checkout, withFileTypes: true })) {
-      if (await standsForFile(entry)) found.add(inUrlOrder(relative(checkout, join(entry.parentPath, entry.name))));
-    }
-  }
-  return [...found].sort();
-}
+/** A pattern for the files below a folder. `?` stands for characters that would make the name a pattern of its own. */
+const below = (folder: LockPath): string => `\`${folder.replace(/[*?[\]{}()!]/g, '?')}/**\``;
 
 /** A pattern that leaves the checkout would lock paths that mean something else in the workspace. */
 function parsePattern(text: string): Parsed<string> {
@@ -167,18 +143,6 @@ function parsePattern(text: string): Parsed<string> {
   if (segments.includes('..')) return refused('A pattern must not leave the checkout with "..".');
   return accepted(segments.filter((segment, index) => index === last || (segment !== '.' && segment !== '')).join('/'));
 }
-
-/** The text of the pattern matches itself: it may have been locked with `glob: false`. */
-function createMatcher(pattern: string): (path: string) => boolean {
-  const composed = pattern.normalize('NFC');
-  return (path) => path === composed || posix.matchesGlob(path, composed);
-}
-
-const noFileText = (checkout: string): string =>
-  `No file of the checkout in ${checkout} matches it. Check it out first, or set \`glob: false\` if this is the name of a file.`;
-
-const noLockText = (checkout: string): string =>
-  `This job holds no lock that matches it, nor does the checkout in ${checkout} have such a file. If this is the name of a file, set \`glob: false\`.`;
 
 async function expand(
   pattern: string,
@@ -196,3 +160,39 @@ async function expand(
   }
   return accepted([...paths]);
 }
+
+/** The text of the pattern matches itself: it may have been locked with `glob: false`. */
+function createMatcher(pattern: string): (path: string) => boolean {
+  const composed = pattern.normalize('NFC');
+  return (path) => path === composed || posix.matchesGlob(path, composed);
+}
+
+/** The files that a pattern matches, relative to the checkout and sorted by name. */
+async function matchingFiles(pattern: string, checkout: string): Promise<readonly string[]> {
+  const found = new Set<string>();
+  // Some systems store names composed (é), some decomposed (e and an accent), and a pattern is compared with what is stored.
+  for (const spelling of new Set([pattern, pattern.normalize('NFC'), pattern.normalize('NFD')])) {
+    for await (const entry of promises.glob(spelling, { cwd: checkout, withFileTypes: true })) {
+      if (await standsForFile(entry)) found.add(inUrlOrder(relative(checkout, join(entry.parentPath, entry.name))));
+    }
+  }
+  return [...found].sort();
+}
+
+/** A link to a file counts as a file: in the repository it is one. */
+const standsForFile = async (entry: Dirent): Promise<boolean> =>
+  entry.isFile() || (entry.isSymbolicLink() && (await isFile(join(entry.parentPath, entry.name))));
+
+const isFile = (path: string): Promise<boolean> =>
+  promises.stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
+
+const inUrlOrder = (path: string): string => (sep === '\\' ? path.replaceAll('\\', '/') : path);
+
+const noFileText = (checkout: string): string =>
+  `No file of the checkout in ${checkout} matches it. Check it out first, or set \`glob: false\` if this is the name of a file.`;
+
+const noLockText = (checkout: string): string =>
+  `This job holds no lock that matches it, nor does the checkout in ${checkout} have such a file. If this is the name of a file, set \`glob: false\`.`;

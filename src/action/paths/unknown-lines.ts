@@ -6,6 +6,51 @@ import type { Checkout } from './checkout.ts';
 /** A list of thousands helps nobody, and each line takes a look at the folders of the checkout. */
 const maxListed = 5;
 
+/** One warning about all lines that name neither a file of the checkout nor a lock of the job. */
+export function unknownLinesText(lines: readonly string[], checkout: Checkout): string {
+  const shown = lines.slice(0, maxListed).map((line) => {
+    const suggestion = suggestionFor(line, checkout);
+    return quoted(line) + (suggestion === undefined ? '' : ` (${suggestion})`);
+  });
+  const more = lines.length > maxListed ? ` and ${pluralize(lines.length - maxListed, 'more', 'more')}` : '';
+  const number = pluralize(lines.length, 'line', 'lines');
+  return `${number} of \`path\` ${lines.length === 1 ? 'names' : 'name'} no file of the checkout in ${checkout.folder}: ${shown.join(', ')}${more}. To use paths that have no file, set \`glob: false\`.`;
+}
+
+/** What the line probably means instead; undefined if nothing in the checkout is close. */
+export function suggestionFor(line: string, checkout: Checkout): string | undefined {
+  if (areSeveralFiles(partsOf(line, /,/), checkout) || areSeveralFiles(partsOf(line, /\s/), checkout)) {
+    return 'write each path on a line of its own';
+  }
+  const path = canonicalLockPath(line);
+  const closest = path.ok ? closestPath(path.value, checkout) : undefined;
+  return closest === undefined ? undefined : `did you mean ${quoted(closest)}?`;
+}
+
+/** The entry of the checkout that the path most likely means: folder by folder, the closest name. */
+function closestPath(path: string, { namesIn, find }: Checkout): string | undefined {
+  let closest = '';
+  for (const name of path.split('/')) {
+    const next = closestName(name, namesIn(closest));
+    if (next === undefined) return undefined;
+    closest = closest === '' ? next : `${closest}/${next}`;
+  }
+  return find(closest) === 'folder' ? `${closest}/**` : closest;
+}
+
+/** The name itself, else the one that differs least from it, in case or spelling; undefined if several do. */
+export function closestName(name: string, names: Iterable<string>): string | undefined {
+  const wanted = name.toLowerCase();
+  const near: string[][] = Array.from({ length: editsAllowed(wanted) + 1 }, () => []);
+  for (const each of names) {
+    if (each === name) return each;
+    const lower = each.toLowerCase();
+    near.find((_, edits) => isWithin(edits, wanted, lower))?.push(each);
+  }
+  const best = near.find((group) => group.length > 0) ?? [];
+  return best.length === 1 ? best[0] : undefined;
+}
+
 const maxEdits = 2;
 
 /** Short names differ by one or two letters without being typos of each other. */
@@ -26,30 +71,6 @@ function isWithin(edits: number, one: string, other: string, oneAt = 0, otherAt 
   );
 }
 
-/** The name itself, else the one that differs least from it, in case or spelling; undefined if several do. */
-export function closestName(name: string, names: Iterable<string>): string | undefined {
-  const wanted = name.toLowerCase();
-  const near: string[][] = Array.from({ length: editsAllowed(wanted) + 1 }, () => []);
-  for (const each of names) {
-    if (each === name) return each;
-    const lower = each.toLowerCase();
-    near.find((_, edits) => isWithin(edits, wanted, lower))?.push(each);
-  }
-  const best = near.find((group) => group.length > 0) ?? [];
-  return best.length === 1 ? best[0] : undefined;
-}
-
-/** The entry of the checkout that the path most likely means: folder by folder, the closest name. */
-function closestPath(path: string, { namesIn, find }: Checkout): string | undefined {
-  let closest = '';
-  for (const name of path.split('/')) {
-    const next = closestName(name, namesIn(closest));
-    if (next === undefined) return undefined;
-    closest = closest === '' ? next : `${closest}/${next}`;
-  }
-  return find(closest) === 'folder' ? `${closest}/**` : closest;
-}
-
 function areSeveralFiles(parts: readonly string[], { find }: Checkout): boolean {
   const isFile = (part: string): boolean => {
     const path = canonicalLockPath(part);
@@ -63,24 +84,3 @@ const partsOf = (line: string, separator: RegExp): readonly string[] =>
     .split(separator)
     .map((part) => part.trim())
     .filter((part) => part !== '');
-
-/** What the line probably means instead; undefined if nothing in the checkout is close. */
-export function suggestionFor(line: string, checkout: Checkout): string | undefined {
-  if (areSeveralFiles(partsOf(line, /,/), checkout) || areSeveralFiles(partsOf(line, /\s/), checkout)) {
-    return 'write each path on a line of its own';
-  }
-  const path = canonicalLockPath(line);
-  const closest = path.ok ? closestPath(path.value, checkout) : undefined;
-  return closest === undefined ? undefined : `did you mean ${quoted(closest)}?`;
-}
-
-/** One warning about all lines that name neither a file of the checkout nor a lock of the job. */
-export function unknownLinesText(lines: readonly string[], checkout: Checkout): string {
-  const shown = lines.slice(0, maxListed).map((line) => {
-    const suggestion = suggestionFor(line, checkout);
-    return quoted(line) + (suggestion === undefined ? '' : ` (${suggestion})`);
-  });
-  const more = lines.length > maxListed ? ` and ${pluralize(lines.length - maxListed, 'more', 'more')}` : '';
-  const number = pluralize(lines.length, 'line', 'lines');
-  return `${number} of \`path\` ${lines.length === 1 ? 'names' : 'name'} no file of the checkout in ${checkout.folder}: ${shown.join(', ')}${more}. To use paths that have no file, set \`glob: false\`.`;
-}

@@ -14,6 +14,19 @@ interface ChartOptions {
   readonly redact: Redact;
 }
 
+/** One lock in the chart. Times in milliseconds since 1970. */
+export interface Bar {
+  readonly path: string;
+  /** When the step first asked for it. */
+  readonly asked: number;
+  readonly granted: number;
+  /** When it was released or lost, or else the end of the chart. */
+  readonly ended: number;
+  readonly end: 'released' | 'not released' | 'lost';
+  /** When it was renewed, and perhaps times outside of the bar. Most bars are never drawn. */
+  readonly renewals?: () => readonly number[];
+}
+
 /** A chart of how long a step waited for its locks and held them; undefined without records. */
 export function chartOf(ledger: Ledger, { step, results, now, redact }: ChartOptions): string | undefined {
   let entries: readonly Entry[];
@@ -43,18 +56,8 @@ export function chartOf(ledger: Ledger, { step, results, now, redact }: ChartOpt
   return gantt(bars);
 }
 
-/** One lock in the chart. Times in milliseconds since 1970. */
-export interface Bar {
-  readonly path: string;
-  /** When the step first asked for it. */
-  readonly asked: number;
-  readonly granted: number;
-  /** When it was released or lost, or else the end of the chart. */
-  readonly ended: number;
-  readonly end: 'released' | 'not released' | 'lost';
-  /** When it was renewed, and perhaps times outside of the bar. Most bars are never drawn. */
-  readonly renewals?: () => readonly number[];
-}
+/** More rows than fit on a screen are of no use; the table beside the chart has all locks. */
+const maxRows = 30;
 
 /** Markdown that GitHub draws as a chart of how long each lock was waited for and held; undefined without locks. */
 export function gantt(bars: readonly Bar[]): string | undefined {
@@ -74,25 +77,6 @@ export function gantt(bars: readonly Bar[]): string | undefined {
   return `\`\`\`mermaid\n${mode}${withColumnFor(names)}gantt\n${title}${format}${rows.join('')}\`\`\`\n${rest}`;
 }
 
-/** More rows than fit on a screen are of no use; the table beside the chart has all locks. */
-const maxRows = 30;
-
-/** A shorter wait would only be a stripe in front of its bar. */
-const minWaitMs = 1_000;
-
-/** Longer names keep their end, so that the name column takes at most a third of the chart. */
-const maxNameLength = 36;
-
-/** In pixels, at most: Mermaid writes them 11 high, and letters of scripts that are not Latin may be square. */
-const widthOf = (name: string): number => [...name].reduce((width, letter) => width + (letter < '\u0300' ? 8 : 11), 0);
-
-/** A path in characters that mean nothing to Mermaid and cannot end the code block; the table has it as it is. */
-function nameOf(path: string): string {
-  const plain = path.replace(/[^\p{L}\p{M}\p{N} ._/()+=-]/gu, '_');
-  const letters = [...plain];
-  return letters.length <= maxNameLength ? plain : `…${letters.slice(1 - maxNameLength).join('')}`;
-}
-
 /** Rows with one name would become one. */
 function namesOf(bars: readonly Bar[]): readonly string[] {
   const times = new Map<string, number>();
@@ -104,17 +88,18 @@ function namesOf(bars: readonly Bar[]): readonly string[] {
   });
 }
 
-/** More labels would overlap. */
-const maxMarks = 8;
+/** Longer names keep their end, so that the name column takes at most a third of the chart. */
+const maxNameLength = 36;
 
-/** So many of them at most, evenly. */
-const thinned = (times: readonly number[]): readonly number[] => {
-  const every = Math.ceil(times.length / maxMarks);
-  return times.filter((_, index) => index % every === every - 1);
-};
+/** A path in characters that mean nothing to Mermaid and cannot end the code block; the table has it as it is. */
+function nameOf(path: string): string {
+  const plain = path.replace(/[^\p{L}\p{M}\p{N} ._/()+=-]/gu, '_');
+  const letters = [...plain];
+  return letters.length <= maxNameLength ? plain : `…${letters.slice(1 - maxNameLength).join('')}`;
+}
 
-/** Without a zone, Mermaid shows a time as it is given; with one, it would show it in that of the reader. */
-const utc = (time: number): string => new Date(time).toISOString().replace('T', ' ').replace('Z', '');
+/** A shorter wait would only be a stripe in front of its bar. */
+const minWaitMs = 1_000;
 
 function rowOf({ asked, granted, ended, end, renewals }: Bar, name: string): string {
   const askedAt = Math.round(asked);
@@ -132,9 +117,24 @@ function rowOf({ asked, granted, ended, end, renewals }: Bar, name: string): str
   return `    section ${name}\n${waited}${parts.join('')}`;
 }
 
+/** Without a zone, Mermaid shows a time as it is given; with one, it would show it in that of the reader. */
+const utc = (time: number): string => new Date(time).toISOString().replace('T', ' ').replace('Z', '');
+
+/** More labels would overlap. */
+const maxMarks = 8;
+
+/** So many of them at most, evenly. */
+const thinned = (times: readonly number[]): readonly number[] => {
+  const every = Math.ceil(times.length / maxMarks);
+  return times.filter((_, index) => index % every === every - 1);
+};
+
 /** Names stand beside the bars: the column for them is too narrow for a path where nobody says how wide it is. */
 const withColumnFor = (names: readonly string[]): string =>
   `%%{init: {"gantt": {"leftPadding": ${Math.max(...names.map(widthOf)) + 20}}}}%%\n`;
+
+/** In pixels, at most: Mermaid writes them 11 high, and letters of scripts that are not Latin may be square. */
+const widthOf = (name: string): number => [...name].reduce((width, letter) => width + (letter < '\u0300' ? 8 : 11), 0);
 
 /** Mermaid knows no times before 1970, and only years of four digits. */
 const isDrawable = ({ asked, granted, ended }: Bar): boolean =>

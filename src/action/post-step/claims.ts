@@ -7,24 +7,6 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { SavedState } from '../ledger/saved-state.ts';
 import { pluralize } from '../report/words.ts';
 
-export interface ReleaseCandidate {
-  readonly grant: Grant;
-  /** Why this job may have released the lock already; undefined if it cannot have. */
-  readonly doubt: 'release-started' | 'records-damaged' | undefined;
-  /** The service has refused to renew it. */
-  readonly loss?: Loss | undefined;
-}
-
-/** What a step has to release, and how well that is known. */
-export interface ReleaseCandidates {
-  readonly held: readonly ReleaseCandidate[];
-  readonly unanswered: readonly Intent[];
-  /** What was wrong with the records, as a sentence. */
-  readonly trouble: string | undefined;
-  /** Why locks could not be renewed the last time; undefined where they could, or did not have to be. */
-  readonly renewalError?: string | undefined;
-}
-
 /** What became of one claim. */
 export type CandidateResult =
   | { readonly kind: 'released'; readonly grant: Grant }
@@ -52,6 +34,24 @@ export type CandidateResult =
   /** Nothing shows whether it was granted. */
   | { readonly kind: 'unanswered'; readonly intent: Intent; readonly reason: string };
 
+export interface ReleaseCandidate {
+  readonly grant: Grant;
+  /** Why this job may have released the lock already; undefined if it cannot have. */
+  readonly doubt: 'release-started' | 'records-damaged' | undefined;
+  /** The service has refused to renew it. */
+  readonly loss?: Loss | undefined;
+}
+
+/** What a step has to release, and how well that is known. */
+export interface ReleaseCandidates {
+  readonly held: readonly ReleaseCandidate[];
+  readonly unanswered: readonly Intent[];
+  /** What was wrong with the records, as a sentence. */
+  readonly trouble: string | undefined;
+  /** Why locks could not be renewed the last time; undefined where they could, or did not have to be. */
+  readonly renewalError?: string | undefined;
+}
+
 interface Records {
   readonly ledger: Ledger;
   readonly step: string;
@@ -60,40 +60,6 @@ interface Records {
   /** What the runner remembers of the step, if it had all its locks. */
   readonly savedState: SavedState | undefined;
 }
-
-function locksIn(file: string): readonly GrantedLock[] {
-  try {
-    const locks: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    return Array.isArray(locks) ? locks.filter(isGrantedLock) : [];
-  } catch {
-    return [];
-  }
-}
-
-/** The locks that the runner remembers, or where these are too many, those in the step's file. */
-function savedGrants({ savedState, step, locksFile }: Records): readonly Grant[] {
-  if (savedState === undefined) return [];
-  const { service, workspace } = savedState;
-  return (savedState.locks ?? locksIn(locksFile))
-    .filter(({ path }) => parseHeldPath(path).ok)
-    .map((lock) => {
-      const { path } = lock;
-      return { kind: 'granted', service, workspace, path, step, at: '', key: '', waitedMs: 0, lock };
-    });
-}
-
-function readLedger(ledger: Ledger): { readonly entries: readonly Entry[]; readonly trouble: string | undefined } {
-  try {
-    const { entries, damaged } = ledger.read();
-    const lines = damaged === 1 ? 'A line' : pluralize(damaged, 'line');
-    return { entries, trouble: damaged === 0 ? undefined : `${lines} of the ledger in ${ledger.file} cannot be read.` };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { entries: [], trouble: `The ledger of this job's locks cannot be read (${reason}).` };
-  }
-}
-
-const keyOf = ({ path, id, etag, acquired_at }: GrantedLock): string => JSON.stringify([path, id, etag, acquired_at]);
 
 /**
  * Reads the ledger. Where something of it is missing, what the runner remembers and the step's file of locks stand in.
@@ -133,3 +99,37 @@ export function readClaims(records: Records): ReleaseCandidates {
     trouble: `${trouble} ${rest}`,
   };
 }
+
+/** The locks that the runner remembers, or where these are too many, those in the step's file. */
+function savedGrants({ savedState, step, locksFile }: Records): readonly Grant[] {
+  if (savedState === undefined) return [];
+  const { service, workspace } = savedState;
+  return (savedState.locks ?? locksIn(locksFile))
+    .filter(({ path }) => parseHeldPath(path).ok)
+    .map((lock) => {
+      const { path } = lock;
+      return { kind: 'granted', service, workspace, path, step, at: '', key: '', waitedMs: 0, lock };
+    });
+}
+
+function locksIn(file: string): readonly GrantedLock[] {
+  try {
+    const locks: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return Array.isArray(locks) ? locks.filter(isGrantedLock) : [];
+  } catch {
+    return [];
+  }
+}
+
+function readLedger(ledger: Ledger): { readonly entries: readonly Entry[]; readonly trouble: string | undefined } {
+  try {
+    const { entries, damaged } = ledger.read();
+    const lines = damaged === 1 ? 'A line' : pluralize(damaged, 'line');
+    return { entries, trouble: damaged === 0 ? undefined : `${lines} of the ledger in ${ledger.file} cannot be read.` };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { entries: [], trouble: `The ledger of this job's locks cannot be read (${reason}).` };
+  }
+}
+
+const keyOf = ({ path, id, etag, acquired_at }: GrantedLock): string => JSON.stringify([path, id, etag, acquired_at]);

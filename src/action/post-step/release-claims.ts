@@ -22,6 +22,32 @@ interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
   readonly log: Pick<Log, 'line'>;
 }
 
+const firstPauseMs = 1_000;
+const maxPauseMs = 8_000;
+const never = new AbortController().signal;
+
+/** The result of one attempt: undefined if the lock was never granted. */
+type Attempt =
+  | { readonly result: CandidateResult | undefined; readonly error?: undefined }
+  /** Another attempt may succeed. */
+  | FailedAttempt;
+
+interface FailedAttempt {
+  readonly result: CandidateResult;
+  readonly error: ServiceError;
+}
+
+/** A claim or an intent that an earlier attempt has not settled. */
+interface Pending {
+  readonly attempt: (sentAt: number | undefined) => Promise<Attempt>;
+  /** The earlier attempt that says most. */
+  readonly before?: FailedAttempt;
+  /** Requests so far. */
+  readonly requests: number;
+  /** Since then the lock may have been released, by an attempt whose response was lost. */
+  readonly sentAt?: number | undefined;
+}
+
 /** Releases the locks that are provably ours, in parallel, and retries for as long as there is time. */
 export async function releaseClaims(
   { session, clock, sleep, random, serverNow, log }: ReleaseContext,
@@ -151,32 +177,11 @@ const retries = 1_000;
 export const retriesFor = ({ held }: Pick<ReleaseCandidates, 'held'>): number =>
   held.length > 0 && held.every(({ grant }) => hasIdentity(grant.lock)) ? 0 : retries;
 
-const firstPauseMs = 1_000;
-const maxPauseMs = 8_000;
-
-const never = new AbortController().signal;
-
-/** The result of one attempt: undefined if the lock was never granted. */
-type Attempt =
-  | { readonly result: CandidateResult | undefined; readonly error?: undefined }
-  /** Another attempt may succeed. */
-  | FailedAttempt;
-
-interface FailedAttempt {
-  readonly result: CandidateResult;
-  readonly error: ServiceError;
-}
-
-/** A claim or an intent that an earlier attempt has not settled. */
-interface Pending {
-  readonly attempt: (sentAt: number | undefined) => Promise<Attempt>;
-  /** The earlier attempt that says most. */
-  readonly before?: FailedAttempt;
-  /** Requests so far. */
-  readonly requests: number;
-  /** Since then the lock may have been released, by an attempt whose response was lost. */
-  readonly sentAt?: number | undefined;
-}
+/** Without a connection to the service. */
+export const unreleased = ({ held, unanswered }: ReleaseCandidates, reason: string): readonly CandidateResult[] => [
+  ...held.map((claim) => failedOr(claim, reason)),
+  ...unanswered.map((intent): CandidateResult => ({ kind: 'unanswered', intent, reason })),
+];
 
 /** The lock that would block others for longest comes first; one without a known end, last. */
 const longestTtlFirst = <One>(all: readonly One[], endOf: (one: One) => number): readonly One[] =>
@@ -195,12 +200,6 @@ function withRequests({ result, error }: FailedAttempt, requests: number): Candi
     ? result
     : { ...result, request: `${error.request}, ${requests} attempts` };
 }
-
-/** Without a connection to the service. */
-export const unreleased = ({ held, unanswered }: ReleaseCandidates, reason: string): readonly CandidateResult[] => [
-  ...held.map((claim) => failedOr(claim, reason)),
-  ...unanswered.map((intent): CandidateResult => ({ kind: 'unanswered', intent, reason })),
-];
 
 /** The service has said already that a lock is lost: nothing more has to be asked for that. */
 const failedOr = (claim: ReleaseCandidate, reason: string, request?: string): CandidateResult =>

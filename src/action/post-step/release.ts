@@ -1,6 +1,6 @@
 import { sleep, steadyClock } from '../../client/client.ts';
 import { cancellation, connect, readRunner, type StateName } from '../context.ts';
-import { readConnection } from '../inputs/load.ts';
+import { readConnection } from '../inputs/connection.ts';
 import { type OnLost, parseBoolean, parseLossReaction } from '../inputs/parse.ts';
 import { createReader } from '../inputs/reader.ts';
 import type { RawInputs } from '../inputs/table.ts';
@@ -30,6 +30,12 @@ interface StepToRelease {
   readonly raw: RawInputs;
   readonly redact: Redact;
   readonly reporter: Reporter;
+}
+
+interface ReleaseResults {
+  readonly results: readonly CandidateResult[];
+  /** By the clock of the service. */
+  readonly now: number;
 }
 
 /**
@@ -92,12 +98,6 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
   }
 
   await report(await releaseAll());
-}
-
-interface ReleaseResults {
-  readonly results: readonly CandidateResult[];
-  /** By the clock of the service. */
-  readonly now: number;
 }
 
 /** While requests are tried again, one line about them is enough: the report at the end has all of them. */

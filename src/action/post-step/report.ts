@@ -9,18 +9,6 @@ import { locksPage, ofKind, type ReleaseReport } from '../outcome.ts';
 import { formatNumber, formatTime, pluralize, timeCell } from '../report/words.ts';
 import type { CandidateResult } from './claims.ts';
 
-/** Releases the lock without this action. It shows no token: whoever runs it has their own. */
-export function manualReleaseCommand(grant: Grant): string {
-  const { service, lock } = grant;
-  const { workspace, path } = parsedAddress(grant);
-  const tag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
-  const condition = tag === undefined ? '' : ` -H ${shellQuoted(`If-Match: ${tag}`)}`;
-  const address = `${service}/workspaces/${encodeURIComponent(workspace)}/locks/${asOneSegment(path)}`;
-  return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(address)}`;
-}
-
-type Of<Kind extends CandidateResult['kind']> = Extract<CandidateResult, { kind: Kind }>;
-
 /** In the order of the report, most important first: what became of one lock, and of several if that is not the same. */
 const words = {
   'lost-to-another': ['lost to another holder'],
@@ -40,118 +28,6 @@ type Fate = keyof typeof words;
 
 // Object.keys knows no more than that they are strings.
 const order = Object.keys(words) as readonly Fate[];
-
-function fateOf(result: CandidateResult): Fate {
-  if (result.kind !== 'lost') return result.kind;
-  const { holder, loss } = result;
-  if (holder === 'nobody') return 'lost-and-free';
-  // What the service refused to renew may not have gone to anyone.
-  return holder === undefined && loss !== undefined && loss.holder === undefined ? 'lost' : 'lost-to-another';
-}
-
-const wordOf = (result: CandidateResult): string => words[fateOf(result)][0];
-
-const pathOf = (result: CandidateResult): string => ('grant' in result ? result.grant.path : result.intent.path);
-
-const endOf = (result: CandidateResult): number =>
-  'grant' in result ? Date.parse(result.grant.lock.expires_at) : Number.NaN;
-
-const isOver = (result: CandidateResult, now: number): boolean => endOf(result) <= now + answerClockMs;
-
-const untilText = (result: CandidateResult, now: number): string => {
-  const end = endOf(result);
-  if (Number.isNaN(end)) return '';
-  return isOver(result, now) ? `its lifetime ended at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
-};
-
-/** A warning is an annotation of the run: it names a few locks, and says where the others are. */
-const maxNamed = 5;
-
-function several<One>(all: readonly One[], text: (one: One) => string): string {
-  const more = all.length - maxNamed;
-  const rest = more > 0 ? ` And ${pluralize(more, 'more', 'more')}: see the log of the step.` : '';
-  return all.slice(0, maxNamed).map(text).join(' ') + rest;
-}
-
-function lostText(lost: Of<'lost'>, now: number): string {
-  const { grant, holder, loss, renewalError } = lost;
-  const { path } = grant;
-  const end = endOf(lost);
-  if (loss !== undefined) {
-    // An earlier end was no failure to renew the lock: someone had released it.
-    const hadExpired = end <= Date.parse(loss.at);
-    if (renewalError === undefined || !hadExpired) return lostRenewalText(loss, holder, now);
-    const expired = `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalError}`;
-    if (holder === undefined) return expired;
-    return `${expired} ${holder === 'nobody' ? `Nobody holds ${path} now` : heldText(path, holder, now, true)}.`;
-  }
-  const unrenewed = renewalError === undefined ? '' : ` It could not be renewed: ${renewalError}`;
-  const itself = `The lock on ${path} was lost while the job relied on it.`;
-  if (holder === 'nobody') return `${itself} It had ended at ${pastMoment(end, now)}.${unrenewed}`;
-  const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
-  const longer = renewalError === undefined ? '; a longer `ttl` would have kept it.' : '.';
-  const when = had ? ` It had ended at ${pastMoment(end, now)}${longer}` : ' Someone had released it before its end.';
-  return `${itself}${when} ${heldText(path, holder, now, true)}; that lock has been left alone.${unrenewed}`;
-}
-
-function failedText(failed: readonly Of<'failed'>[], now: number): string {
-  const [first] = failed;
-  const itself = failed.length === 1 ? 'ends by itself' : 'end by themselves';
-  const each = several(failed, (one) => {
-    const { path, lock } = one.grant;
-    const about = [lock.id === undefined ? '' : `id ${lock.id}`, untilText(one, now)].filter((text) => text !== '');
-    return `${path}${about.length > 0 ? ` (${about.join(', ')})` : ''}: ${manualReleaseCommand(one.grant)}.`;
-  });
-  const what = `${pluralize(failed.length, 'lock')} could not be released and ${itself}.`;
-  return withRequest(`${what} ${first?.reason ?? ''} To release it yourself: ${each}`, first?.request);
-}
-
-const replacedText = ({ grant, holder }: Of<'replaced'>, now: number): string =>
-  `${heldText(grant.path, holder, now, true)}, and is left alone: it is not known whether the job had already released its own lock.`;
-
-const leftAloneText = (left: Of<'ambiguous'>, now: number): string =>
-  `The service gave no id or ETag to identify the lock on ${left.grant.path} (${untilText(left, now)}): the current lock was left alone.`;
-
-const overText = (over: Of<'gone'>, now: number): string =>
-  `The lock on ${over.grant.path} had ended at ${pastMoment(endOf(over), now)}, before the job did.`;
-
-function warningsOf(results: readonly CandidateResult[], now: number): readonly string[] {
-  const failed = ofKind(results, 'failed');
-  const over = ofKind(results, 'gone').filter((one) => isOver(one, now));
-  const warnings = [
-    failed.length > 0 ? failedText(failed, now) : '',
-    several(ofKind(results, 'replaced'), (one) => replacedText(one, now)),
-    several(ofKind(results, 'ambiguous'), (one) => leftAloneText(one, now)),
-    several(ofKind(results, 'unanswered'), ({ intent, reason }) => `${unansweredText(intent)} ${reason}`),
-    several(over, (one) => overText(one, now)) +
-      (over.length > 0 ? ' A longer `ttl` would have kept what the job relied on.' : ''),
-  ];
-  return warnings.filter((text) => text !== '');
-}
-
-function lineOf(result: CandidateResult, now: number): string {
-  const id = 'grant' in result ? result.grant.lock.id : undefined;
-  const details = result.kind === 'failed' ? [untilText(result, now), id && `id ${id}`].filter(Boolean).join(', ') : '';
-  return `${pathOf(result)}: ${wordOf(result)}${details === '' ? '' : ` (${details})`}`;
-}
-
-export const nothingLeft = 'Nothing was left to release at the end of the job.';
-
-/** One sentence about all locks of the step. */
-function sentenceOf(results: readonly CandidateResult[]): string {
-  const fates = results.map(fateOf);
-  const numberOf = (fate: Fate): number => fates.filter((each) => each === fate).length;
-  const phrase = (fate: Fate, what = ''): string => {
-    const [one, several = one] = words[fate];
-    return `${formatNumber(numberOf(fate))}${what} ${numberOf(fate) === 1 ? one : several}`;
-  };
-  if (fates.length === 0) return nothingLeft;
-  const gone = numberOf('gone');
-  if (gone === fates.length) return `Nothing to release: ${phrase('gone', gone === 1 ? ' lock' : ' locks')}.`;
-  const others = order.filter((fate) => fate !== 'released' && numberOf(fate) > 0);
-  const released = pluralize(numberOf('released'), 'lock');
-  return `Released ${released} at the end of the job${others.map((fate) => `, ${phrase(fate)}`).join('')}.`;
-}
 
 interface ReportOptions {
   readonly chart: string | undefined;
@@ -191,4 +67,128 @@ export function releaseReport(
     ],
     lines: sorted.map((one) => lineOf(one, now)),
   };
+}
+
+type Of<Kind extends CandidateResult['kind']> = Extract<CandidateResult, { kind: Kind }>;
+
+function lostText(lost: Of<'lost'>, now: number): string {
+  const { grant, holder, loss, renewalError } = lost;
+  const { path } = grant;
+  const end = endOf(lost);
+  if (loss !== undefined) {
+    // An earlier end was no failure to renew the lock: someone had released it.
+    const hadExpired = end <= Date.parse(loss.at);
+    if (renewalError === undefined || !hadExpired) return lostRenewalText(loss, holder, now);
+    const expired = `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalError}`;
+    if (holder === undefined) return expired;
+    return `${expired} ${holder === 'nobody' ? `Nobody holds ${path} now` : heldText(path, holder, now, true)}.`;
+  }
+  const unrenewed = renewalError === undefined ? '' : ` It could not be renewed: ${renewalError}`;
+  const itself = `The lock on ${path} was lost while the job relied on it.`;
+  if (holder === 'nobody') return `${itself} It had ended at ${pastMoment(end, now)}.${unrenewed}`;
+  const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
+  const longer = renewalError === undefined ? '; a longer `ttl` would have kept it.' : '.';
+  const when = had ? ` It had ended at ${pastMoment(end, now)}${longer}` : ' Someone had released it before its end.';
+  return `${itself}${when} ${heldText(path, holder, now, true)}; that lock has been left alone.${unrenewed}`;
+}
+
+function warningsOf(results: readonly CandidateResult[], now: number): readonly string[] {
+  const failed = ofKind(results, 'failed');
+  const over = ofKind(results, 'gone').filter((one) => isOver(one, now));
+  const warnings = [
+    failed.length > 0 ? failedText(failed, now) : '',
+    several(ofKind(results, 'replaced'), (one) => replacedText(one, now)),
+    several(ofKind(results, 'ambiguous'), (one) => leftAloneText(one, now)),
+    several(ofKind(results, 'unanswered'), ({ intent, reason }) => `${unansweredText(intent)} ${reason}`),
+    several(over, (one) => overText(one, now)) +
+      (over.length > 0 ? ' A longer `ttl` would have kept what the job relied on.' : ''),
+  ];
+  return warnings.filter((text) => text !== '');
+}
+
+function failedText(failed: readonly Of<'failed'>[], now: number): string {
+  const [first] = failed;
+  const itself = failed.length === 1 ? 'ends by itself' : 'end by themselves';
+  const each = several(failed, (one) => {
+    const { path, lock } = one.grant;
+    const about = [lock.id === undefined ? '' : `id ${lock.id}`, untilText(one, now)].filter((text) => text !== '');
+    return `${path}${about.length > 0 ? ` (${about.join(', ')})` : ''}: ${manualReleaseCommand(one.grant)}.`;
+  });
+  const what = `${pluralize(failed.length, 'lock')} could not be released and ${itself}.`;
+  return withRequest(`${what} ${first?.reason ?? ''} To release it yourself: ${each}`, first?.request);
+}
+
+/** Releases the lock without this action. It shows no token: whoever runs it has their own. */
+export function manualReleaseCommand(grant: Grant): string {
+  const { service, lock } = grant;
+  const { workspace, path } = parsedAddress(grant);
+  const tag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
+  const condition = tag === undefined ? '' : ` -H ${shellQuoted(`If-Match: ${tag}`)}`;
+  const address = `${service}/workspaces/${encodeURIComponent(workspace)}/locks/${asOneSegment(path)}`;
+  return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(address)}`;
+}
+
+/** A warning is an annotation of the run: it names a few locks, and says where the others are. */
+const maxNamed = 5;
+
+function several<One>(all: readonly One[], text: (one: One) => string): string {
+  const more = all.length - maxNamed;
+  const rest = more > 0 ? ` And ${pluralize(more, 'more', 'more')}: see the log of the step.` : '';
+  return all.slice(0, maxNamed).map(text).join(' ') + rest;
+}
+
+const replacedText = ({ grant, holder }: Of<'replaced'>, now: number): string =>
+  `${heldText(grant.path, holder, now, true)}, and is left alone: it is not known whether the job had already released its own lock.`;
+
+const leftAloneText = (left: Of<'ambiguous'>, now: number): string =>
+  `The service gave no id or ETag to identify the lock on ${left.grant.path} (${untilText(left, now)}): the current lock was left alone.`;
+
+const overText = (over: Of<'gone'>, now: number): string =>
+  `The lock on ${over.grant.path} had ended at ${pastMoment(endOf(over), now)}, before the job did.`;
+
+function lineOf(result: CandidateResult, now: number): string {
+  const id = 'grant' in result ? result.grant.lock.id : undefined;
+  const details = result.kind === 'failed' ? [untilText(result, now), id && `id ${id}`].filter(Boolean).join(', ') : '';
+  return `${pathOf(result)}: ${wordOf(result)}${details === '' ? '' : ` (${details})`}`;
+}
+
+const untilText = (result: CandidateResult, now: number): string => {
+  const end = endOf(result);
+  if (Number.isNaN(end)) return '';
+  return isOver(result, now) ? `its lifetime ended at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
+};
+
+const isOver = (result: CandidateResult, now: number): boolean => endOf(result) <= now + answerClockMs;
+
+const endOf = (result: CandidateResult): number =>
+  'grant' in result ? Date.parse(result.grant.lock.expires_at) : Number.NaN;
+
+const pathOf = (result: CandidateResult): string => ('grant' in result ? result.grant.path : result.intent.path);
+
+const wordOf = (result: CandidateResult): string => words[fateOf(result)][0];
+
+export const nothingLeft = 'Nothing was left to release at the end of the job.';
+
+/** One sentence about all locks of the step. */
+function sentenceOf(results: readonly CandidateResult[]): string {
+  const fates = results.map(fateOf);
+  const numberOf = (fate: Fate): number => fates.filter((each) => each === fate).length;
+  const phrase = (fate: Fate, what = ''): string => {
+    const [one, several = one] = words[fate];
+    return `${formatNumber(numberOf(fate))}${what} ${numberOf(fate) === 1 ? one : several}`;
+  };
+  if (fates.length === 0) return nothingLeft;
+  const gone = numberOf('gone');
+  if (gone === fates.length) return `Nothing to release: ${phrase('gone', gone === 1 ? ' lock' : ' locks')}.`;
+  const others = order.filter((fate) => fate !== 'released' && numberOf(fate) > 0);
+  const released = pluralize(numberOf('released'), 'lock');
+  return `Released ${released} at the end of the job${others.map((fate) => `, ${phrase(fate)}`).join('')}.`;
+}
+
+function fateOf(result: CandidateResult): Fate {
+  if (result.kind !== 'lost') return result.kind;
+  const { holder, loss } = result;
+  if (holder === 'nobody') return 'lost-and-free';
+  // What the service refused to renew may not have gone to anyone.
+  return holder === undefined && loss !== undefined && loss.holder === undefined ? 'lost' : 'lost-to-another';
 }

@@ -1,5 +1,19 @@
-import type { ConnectionInputs } from '../inputs/load.ts';
+import type { ConnectionInputs } from '../inputs/connection.ts';
 import type { KnownProcess } from './processes.ts';
+
+/** All variables that the HTTP client of the toolkit looks at. */
+const proxyVariables = /^(https?_proxy|no_proxy)$/i;
+
+export const proxiesIn = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
+  variablesLike(proxyVariables, environment);
+
+/** What Node and the system need, and the name by which the runner finds what a job has left: none of it is secret. */
+const plainVariables =
+  /^(RUNNER_TRACKING_ID|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED)|OPENSSL_CONF|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;
+
+/** All that another process may see of the one that renews. */
+export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
+  variablesLike(plainVariables, environment);
 
 /** What the process that renews the locks of a step is told, through a pipe: later steps can read its environment. */
 export interface RenewalOrder {
@@ -18,27 +32,6 @@ export interface RenewalOrder {
   readonly proxies: Readonly<Record<string, string>>;
 }
 
-/** All variables that the HTTP client of the toolkit looks at. */
-const proxyVariables = /^(https?_proxy|no_proxy)$/i;
-
-/** What Node and the system need, and the name by which the runner finds what a job has left: none of it is secret. */
-const plainVariables =
-  /^(RUNNER_TRACKING_ID|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED)|OPENSSL_CONF|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;
-
-const variablesLike = (pattern: RegExp, environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) =>
-      pattern.test(name) && value !== undefined ? [[name, value]] : [],
-    ),
-  );
-
-export const proxiesIn = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  variablesLike(proxyVariables, environment);
-
-/** All that another process may see of the one that renews. */
-export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  variablesLike(plainVariables, environment);
-
 export const formatRenewalOrder = (order: RenewalOrder): string => JSON.stringify(order);
 
 /** Undefined if it was cut off, because the step was killed while it wrote. */
@@ -50,3 +43,10 @@ export function parseRenewalOrder(text: string): RenewalOrder | undefined {
     return undefined;
   }
 }
+
+const variablesLike = (pattern: RegExp, environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      pattern.test(name) && value !== undefined ? [[name, value]] : [],
+    ),
+  );

@@ -9,63 +9,9 @@ export interface KnownProcess {
   readonly startedAt: string | undefined;
 }
 
-/** One that nobody has waited for yet. */
-const ended = 'ended';
-
-/** proc_pid_stat(5): behind the name, which may have blanks, the state is the first field and the start the 20th. */
-function startOnLinux(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? ended : fields[19];
-  } catch {
-    return undefined;
-  }
-}
-
-function startOnMac(pid: number): string | undefined {
-  try {
-    // Loading it takes a while, and no other system needs it.
-    const { execFileSync } = process.getBuiltinModule('node:child_process');
-    // The time is written for the language and the zone of who asks, and these differ between a step and what it starts.
-    const env = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env }).trim() || undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Undefined where it cannot be seen, or not now. */
-function startOf(pid: number): string | undefined {
-  switch (process.platform) {
-    case 'linux':
-      return startOnLinux(pid);
-    case 'darwin':
-      return startOnMac(pid);
-    default:
-      return undefined;
-  }
-}
-
 /** Undefined where it cannot be seen: in a container, the parent of a step is outside, and has the id 0. */
 export const lookAt = (pid: number): KnownProcess | undefined =>
   pid > 0 ? { pid, startedAt: startOf(pid) } : undefined;
-
-function hasNoProcess(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    // EPERM: it exists, and belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
-  }
-}
-
-export function isGone({ pid, startedAt }: KnownProcess): boolean {
-  if (hasNoProcess(pid)) return true;
-  const start = startOf(pid);
-  return start === ended || (startedAt !== undefined && start !== undefined && start !== startedAt);
-}
 
 /** On macOS, each look at the start of a process runs `ps`. */
 const defaultLooksPerStart = process.platform === 'darwin' ? 30 : 1;
@@ -77,20 +23,6 @@ export function watchProcess(known: KnownProcess, looksPerStart = defaultLooksPe
     looks += 1;
     return looks % looksPerStart === 0 ? isGone(known) : hasNoProcess(known.pid);
   };
-}
-
-/** As it was saved by the step; undefined where it did not come to that. */
-function savedProcess(state: string): KnownProcess | undefined {
-  try {
-    const value: unknown = JSON.parse(state);
-    if (typeof value !== 'object' || value === null) return undefined;
-    // An object that JSON made has nothing but string keys.
-    const { pid, startedAt } = value as Readonly<Record<string, unknown>>;
-    if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
-    return { pid, startedAt: typeof startedAt === 'string' ? startedAt : undefined };
-  } catch {
-    return undefined;
-  }
 }
 
 /** It waits for a renewal that is on its way, and gives that up sooner. */
@@ -120,5 +52,73 @@ export async function stopRenewal(
     process.kill(renewer.pid, 'SIGKILL');
   } catch {
     // It has ended in this moment. Whatever it is, the locks have to be released.
+  }
+}
+
+/** One that nobody has waited for yet. */
+const ended = 'ended';
+
+export function isGone({ pid, startedAt }: KnownProcess): boolean {
+  if (hasNoProcess(pid)) return true;
+  const start = startOf(pid);
+  return start === ended || (startedAt !== undefined && start !== undefined && start !== startedAt);
+}
+
+/** Undefined where it cannot be seen, or not now. */
+function startOf(pid: number): string | undefined {
+  switch (process.platform) {
+    case 'linux':
+      return startOnLinux(pid);
+    case 'darwin':
+      return startOnMac(pid);
+    default:
+      return undefined;
+  }
+}
+
+/** proc_pid_stat(5): behind the name, which may have blanks, the state is the first field and the start the 20th. */
+function startOnLinux(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? ended : fields[19];
+  } catch {
+    return undefined;
+  }
+}
+
+function startOnMac(pid: number): string | undefined {
+  try {
+    // Loading it takes a while, and no other system needs it.
+    const { execFileSync } = process.getBuiltinModule('node:child_process');
+    // The time is written for the language and the zone of who asks, and these differ between a step and what it starts.
+    const env = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env }).trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function hasNoProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    // EPERM: it exists, and belongs to another user.
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+/** As it was saved by the step; undefined where it did not come to that. */
+function savedProcess(state: string): KnownProcess | undefined {
+  try {
+    const value: unknown = JSON.parse(state);
+    if (typeof value !== 'object' || value === null) return undefined;
+    // An object that JSON made has nothing but string keys.
+    const { pid, startedAt } = value as Readonly<Record<string, unknown>>;
+    if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
+    return { pid, startedAt: typeof startedAt === 'string' ? startedAt : undefined };
+  } catch {
+    return undefined;
   }
 }

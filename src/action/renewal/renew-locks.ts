@@ -47,21 +47,7 @@ const graceMs = 2_000;
 const minAttemptMs = 1_000;
 
 const maxPauseMs = 5_000;
-
-/** How long to wait for one answer: what a silent service takes of a lock's time is missing when it is back. */
-export const attemptMs = (ttlMs: number): number => Math.max(minAttemptMs, ttlMs / 12);
-
-/** When a lock is renewed next: a third of its lifetime is over, or a little less, so that not all come at once. */
-const partOver = (random: () => number): number => 1 / 3 - random() / 12;
-
 const never = new AbortController().signal;
-
-const nextHolder = ({ owner, origin, acquired_at, expires_at }: NonNullable<Loss['holder']>): Loss['holder'] => ({
-  owner,
-  origin,
-  acquired_at,
-  expires_at,
-});
 
 /** Renews the locks that a step holds by the ledger, until the job is over or nothing is left to renew. */
 export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<RenewalEndReason> {
@@ -237,3 +223,16 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
     stopWatching();
   }
 }
+
+/** How long to wait for one answer: what a silent service takes of a lock's time is missing when it is back. */
+export const attemptMs = (ttlMs: number): number => Math.max(minAttemptMs, ttlMs / 12);
+
+/** When a lock is renewed next: a third of its lifetime is over, or a little less, so that not all come at once. */
+const partOver = (random: () => number): number => 1 / 3 - random() / 12;
+
+const nextHolder = ({ owner, origin, acquired_at, expires_at }: NonNullable<Loss['holder']>): Loss['holder'] => ({
+  owner,
+  origin,
+  acquired_at,
+  expires_at,
+});

@@ -6,130 +6,17 @@ import { type ServiceError, withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import type { Context } from '../context.ts';
-import type { TaskOf } from '../inputs/load.ts';
+import type { LockTask } from '../inputs/task.ts';
 import { type Grant, parsedAddress, soonestEnd } from '../ledger/entry.ts';
 import { hasIdentity } from '../locks/release.ts';
 import { formatTime } from '../report/words.ts';
 import { environmentOfRenewal, formatRenewalOrder, proxiesIn } from './order.ts';
 import { lookAt } from './processes.ts';
 
-/** The service may take a while; the locks are all held, and the job waits. */
-const maxFirstRenewalMs = 10_000;
-
-/** A service that cannot renew is found out at the first renewal, while there is somebody to tell. */
-type FirstRenewal =
-  | { readonly kind: 'possible'; readonly grant: Grant }
-  | {
-      readonly kind: 'impossible';
-      readonly grant: Grant;
-      readonly reason: string;
-      readonly request?: string | undefined;
-    };
-
-async function renewFirst(
-  { client, clock, signal }: Context,
-  task: TaskOf<'lock'>,
-  grant: Grant,
-): Promise<FirstRenewal> {
-  const { lock } = grant;
-  const refusal = (error: ServiceError): FirstRenewal => {
-    const reason = error.reason.replace(/\.$/, '');
-    return { kind: 'impossible', grant, reason, request: error.request };
-  };
-  if (!hasIdentity(lock)) return { kind: 'impossible', grant, reason: 'it gives its locks neither ids nor ETags' };
-  const { path, workspace } = parsedAddress(grant);
-  const idempotencyKey = crypto.randomUUID();
-  const renewal = await client.renewLock(
-    { workspace, path, type: lock.type, ttl: task.ttl, idempotencyKey, proof: lock },
-    { deadline: clock() + maxFirstRenewalMs, signal },
-  );
-  switch (renewal.kind) {
-    case 'renewed':
-    case 'replaced': {
-      const { id, etag, fence = lock.fence, expires_at = lock.expires_at } = renewal.lock;
-      const now = { ...grant, lock: { ...lock, id, etag, fence, expires_at } };
-      return renewal.kind === 'renewed'
-        ? { kind: 'possible', grant: now }
-        : { kind: 'impossible', grant: now, reason: 'it grants another lock instead' };
-    }
-    case 'lost':
-      // 412 comes from a service that knows renewals, and is for the process that renews to find out about.
-      return renewal.error.status === 412 ? { kind: 'possible', grant } : refusal(renewal.error);
-    case 'refused':
-      return refusal(renewal.error);
-    case 'failed':
-      // Trouble on the way says nothing of what the service can do.
-      return { kind: 'possible', grant };
-  }
-}
-
-/** It works for a few seconds in a third of a `ttl`, next to a job that may need the memory: little room for garbage. */
-const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
-
-/** It does nothing until it gets its order, and ends if it gets none. */
-async function startProcess() {
-  // The file beside the one that runs: the bundler knows nothing of it.
-  const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
-  const child = spawn(process.execPath, [...memoryOptions, file], {
-    // Windows does not remove a folder in which a process is: not the checkout, and not the runner's temporary folder.
-    cwd: dirname(file),
-    env: environmentOfRenewal(process.env),
-    stdio: ['pipe', 'pipe', 'ignore'],
-    detached: true,
-    windowsHide: true,
-  });
-  await once(child, 'spawn');
-  return { child, response: answerOf(child) };
-}
-
-type Answer = { readonly kind: 'renewing' } | { readonly kind: 'ended'; readonly how: string };
-
-/** Listens from the start: it may end while the service still answers. */
-const answerOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promise<Answer> =>
-  Promise.race<Answer>([
-    once(child.stdout, 'data').then(() => ({ kind: 'renewing' })),
-    once(child, 'close').then(([code, killedBy]) => ({
-      kind: 'ended',
-      how: code === null ? `${killedBy} ended it` : `it ended with exit code ${code}`,
-    })),
-  ]);
-
 type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
-
-function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'lock'>, step: string): void {
-  const { client, clock, connection, ledger, runner, saveState } = context;
-  const order = formatRenewalOrder({
-    connection,
-    origin: runner.origin,
-    ledgerFile: ledger.file,
-    step,
-    workspace: task.workspace,
-    ttl: formatDuration(task.ttl),
-    serverAheadMs: client.serverNow() - clock(),
-    worker: lookAt(runner.worker),
-    proxies: proxiesIn(process.env),
-  });
-  // Before it begins, so that the post-step finds it whatever happens to this step.
-  saveState('renewer', JSON.stringify(lookAt(child.pid ?? 0)));
-  // A process that has ended does not answer either, and its end says more.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(order);
-}
 
 /** Time for Node to start on a busy machine. */
 const maxResponseMs = 2_000;
-
-/** Waits until the process reports that it renews. From then on it continues alone, even after the step. */
-async function firstResponse({ child, response }: RenewalProcess): Promise<Answer | 'silent'> {
-  try {
-    return await unlessAborted(response, AbortSignal.timeout(maxResponseMs));
-  } catch {
-    return 'silent';
-  } finally {
-    child.stdout.destroy();
-    child.unref();
-  }
-}
 
 /** The renewal of all locks of a step until the job ends. */
 export interface Renewal {
@@ -140,7 +27,7 @@ export interface Renewal {
 }
 
 /** Prepares the renewal while the step asks for its locks: it takes Node longer to start than the service to answer. */
-export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal {
+export function prepareRenewal(context: Context, task: LockTask): Renewal {
   const { client, log, record, runner, saveState } = context;
   let renewer: Promise<RenewalProcess> | undefined;
   let handedOver = false;
@@ -204,4 +91,113 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
       if (!handedOver) renewer?.then(({ child }) => child.kill()).catch(() => undefined);
     },
   };
+}
+
+/** The service may take a while; the locks are all held, and the job waits. */
+const maxFirstRenewalMs = 10_000;
+
+/** A service that cannot renew is found out at the first renewal, while there is somebody to tell. */
+type FirstRenewal =
+  | { readonly kind: 'possible'; readonly grant: Grant }
+  | {
+      readonly kind: 'impossible';
+      readonly grant: Grant;
+      readonly reason: string;
+      readonly request?: string | undefined;
+    };
+
+async function renewFirst({ client, clock, signal }: Context, task: LockTask, grant: Grant): Promise<FirstRenewal> {
+  const { lock } = grant;
+  const refusal = (error: ServiceError): FirstRenewal => {
+    const reason = error.reason.replace(/\.$/, '');
+    return { kind: 'impossible', grant, reason, request: error.request };
+  };
+  if (!hasIdentity(lock)) return { kind: 'impossible', grant, reason: 'it gives its locks neither ids nor ETags' };
+  const { path, workspace } = parsedAddress(grant);
+  const idempotencyKey = crypto.randomUUID();
+  const renewal = await client.renewLock(
+    { workspace, path, type: lock.type, ttl: task.ttl, idempotencyKey, proof: lock },
+    { deadline: clock() + maxFirstRenewalMs, signal },
+  );
+  switch (renewal.kind) {
+    case 'renewed':
+    case 'replaced': {
+      const { id, etag, fence = lock.fence, expires_at = lock.expires_at } = renewal.lock;
+      const now = { ...grant, lock: { ...lock, id, etag, fence, expires_at } };
+      return renewal.kind === 'renewed'
+        ? { kind: 'possible', grant: now }
+        : { kind: 'impossible', grant: now, reason: 'it grants another lock instead' };
+    }
+    case 'lost':
+      // 412 comes from a service that knows renewals, and is for the process that renews to find out about.
+      return renewal.error.status === 412 ? { kind: 'possible', grant } : refusal(renewal.error);
+    case 'refused':
+      return refusal(renewal.error);
+    case 'failed':
+      // Trouble on the way says nothing of what the service can do.
+      return { kind: 'possible', grant };
+  }
+}
+
+/** It works for a few seconds in a third of a `ttl`, next to a job that may need the memory: little room for garbage. */
+const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
+
+/** It does nothing until it gets its order, and ends if it gets none. */
+async function startProcess() {
+  // The file beside the one that runs: the bundler knows nothing of it.
+  const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
+  const child = spawn(process.execPath, [...memoryOptions, file], {
+    // Windows does not remove a folder in which a process is: not the checkout, and not the runner's temporary folder.
+    cwd: dirname(file),
+    env: environmentOfRenewal(process.env),
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+    windowsHide: true,
+  });
+  await once(child, 'spawn');
+  return { child, response: answerOf(child) };
+}
+
+type Answer = { readonly kind: 'renewing' } | { readonly kind: 'ended'; readonly how: string };
+
+/** Listens from the start: it may end while the service still answers. */
+const answerOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promise<Answer> =>
+  Promise.race<Answer>([
+    once(child.stdout, 'data').then(() => ({ kind: 'renewing' })),
+    once(child, 'close').then(([code, killedBy]) => ({
+      kind: 'ended',
+      how: code === null ? `${killedBy} ended it` : `it ended with exit code ${code}`,
+    })),
+  ]);
+
+function handOver({ child }: RenewalProcess, context: Context, task: LockTask, step: string): void {
+  const { client, clock, connection, ledger, runner, saveState } = context;
+  const order = formatRenewalOrder({
+    connection,
+    origin: runner.origin,
+    ledgerFile: ledger.file,
+    step,
+    workspace: task.workspace,
+    ttl: formatDuration(task.ttl),
+    serverAheadMs: client.serverNow() - clock(),
+    worker: lookAt(runner.worker),
+    proxies: proxiesIn(process.env),
+  });
+  // Before it begins, so that the post-step finds it whatever happens to this step.
+  saveState('renewer', JSON.stringify(lookAt(child.pid ?? 0)));
+  // A process that has ended does not answer either, and its end says more.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(order);
+}
+
+/** Waits until the process reports that it renews. From then on it continues alone, even after the step. */
+async function firstResponse({ child, response }: RenewalProcess): Promise<Answer | 'silent'> {
+  try {
+    return await unlessAborted(response, AbortSignal.timeout(maxResponseMs));
+  } catch {
+    return 'silent';
+  } finally {
+    child.stdout.destroy();
+    child.unref();
+  }
 }

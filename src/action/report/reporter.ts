@@ -13,72 +13,6 @@ import { inAttribute, inHtml, oneLine, type Redact, type Redactor } from './reda
 import { fitsVariable } from './variable.ts';
 import { formatNumber, pluralize, runName } from './words.ts';
 
-/** GitHub drops the whole summary of a step that is larger than 1 MiB. */
-const maxBytes = 900 * 1_024;
-
-const maxSentenceLength = 4_000;
-
-const cut = (text: string): string => (text.length > maxSentenceLength ? `${text.slice(0, maxSentenceLength)}…` : text);
-
-const bytes = (text: string): number => Buffer.byteLength(text);
-
-/** A few tell most; the rest is there for whoever looks for one of them. */
-const maxOpenRows = 50;
-const maxRows = 500;
-
-const link = (text: string, address: string): string => `<a href="${inAttribute(address)}">${inHtml(text)}</a>`;
-
-function cellHtml(cell: Cell, redact: Redact): string {
-  if (typeof cell === 'string') return inHtml(redact(cell));
-  const address = redact(cell.run);
-  const name = runName(address);
-  return name === undefined ? inHtml(address) : link(name, address);
-}
-
-const rowHtml = (tag: 'th' | 'td', row: readonly Cell[], redact: Redact): string =>
-  `<tr>${row.map((cell) => `<${tag}>${cellHtml(cell, redact)}</${tag}>`).join('')}</tr>\n`;
-
-/** As many rows as fit, most of them folded, and how many are left out. */
-function tableHtml({ head, rows, rest }: Table, room: number, redact: Redact): string {
-  const headHtml = rowHtml('th', head, redact);
-  const table = (some: readonly string[]): string => `<table>\n${headHtml}${some.join('')}</table>\n`;
-  const folded = (some: readonly string[]): string =>
-    `<details>\n<summary>${formatNumber(some.length)} more</summary>\n${table(some)}</details>\n`;
-  const restLink = rest && `: ${link(redact(rest.text), redact(rest.address))}`;
-  const others = (number: number): string => `<p>And ${formatNumber(number)} more${restLink ?? ''}.</p>\n`;
-
-  let left = room - bytes(table([]) + folded([]) + others(rows.length));
-  const shown: string[] = [];
-  for (const row of rows.slice(0, maxRows)) {
-    const html = rowHtml('td', row, redact);
-    left -= bytes(html);
-    if (left < 0) break;
-    shown.push(html);
-  }
-  const [open, more] = [shown.slice(0, maxOpenRows), shown.slice(maxOpenRows)];
-  const leftOut = rows.length - shown.length;
-  return table(open) + (more.length > 0 ? folded(more) : '') + (leftOut > 0 ? others(leftOut) : '');
-}
-
-/** What our sentences have in backticks, as code: nobody reads Markdown here. A path may have some that mean nothing. */
-const withCode = (html: string): string => html.replace(/(?<![^\s(])`([^`]+)`(?!\w)/g, '<code>$1</code>');
-
-/**
- * One sentence, then the tables, all in HTML, where untrusted text stays text. Secrets are redacted first: escaped, they
- * might not be recognized.
- */
-export function summaryHtml(title: string, sentence: string, tables: readonly Table[], redact: Redact): string {
-  let html = `<h3>${inHtml(title)}</h3>\n<p>${withCode(inHtml(cut(redact(sentence))))}</p>\n`;
-  for (const table of tables) {
-    if (table.rows.length > 0) html += tableHtml(table, maxBytes - bytes(html), redact);
-  }
-  return `${html}\n`;
-}
-
-/** A list of locks goes to jobs on any system. Other outputs are for steps of the same job; Linux allows 128 KiB. */
-const fitsOutput = (name: OutputName, text: string): boolean =>
-  name === 'locks' ? fitsVariable(text) : bytes(text) <= 100_000;
-
 /** Someone who unfolds a group wants to see what it was about, not a thousand lines. */
 const maxGroupLines = 100;
 
@@ -113,11 +47,6 @@ export interface Reporter {
 }
 
 type Annotation = Partial<Omit<FileAnnotation, 'text'>> & Pick<FileAnnotation, 'text'>;
-
-/** Only the runner removes its commands from the log. Elsewhere this one would show the secret. Gitea, Forgejo and act set the variable. */
-function maskInLog(secret: string): void {
-  if (process.env['GITHUB_ACTIONS'] === 'true') core.setSecret(secret);
-}
 
 export function createReporter(secrets: readonly string[], { redact, add }: Redactor): Reporter {
   for (const secret of secrets) maskInLog(secret);
@@ -227,4 +156,75 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
       annotateFailures(failures, []);
     },
   };
+}
+
+/** GitHub drops the whole summary of a step that is larger than 1 MiB. */
+const maxBytes = 900 * 1_024;
+
+/**
+ * One sentence, then the tables, all in HTML, where untrusted text stays text. Secrets are redacted first: escaped, they
+ * might not be recognized.
+ */
+export function summaryHtml(title: string, sentence: string, tables: readonly Table[], redact: Redact): string {
+  let html = `<h3>${inHtml(title)}</h3>\n<p>${withCode(inHtml(cut(redact(sentence))))}</p>\n`;
+  for (const table of tables) {
+    if (table.rows.length > 0) html += tableHtml(table, maxBytes - bytes(html), redact);
+  }
+  return `${html}\n`;
+}
+
+const maxSentenceLength = 4_000;
+
+const cut = (text: string): string => (text.length > maxSentenceLength ? `${text.slice(0, maxSentenceLength)}…` : text);
+
+/** A few tell most; the rest is there for whoever looks for one of them. */
+const maxOpenRows = 50;
+const maxRows = 500;
+
+/** As many rows as fit, most of them folded, and how many are left out. */
+function tableHtml({ head, rows, rest }: Table, room: number, redact: Redact): string {
+  const headHtml = rowHtml('th', head, redact);
+  const table = (some: readonly string[]): string => `<table>\n${headHtml}${some.join('')}</table>\n`;
+  const folded = (some: readonly string[]): string =>
+    `<details>\n<summary>${formatNumber(some.length)} more</summary>\n${table(some)}</details>\n`;
+  const restLink = rest && `: ${link(redact(rest.text), redact(rest.address))}`;
+  const others = (number: number): string => `<p>And ${formatNumber(number)} more${restLink ?? ''}.</p>\n`;
+
+  let left = room - bytes(table([]) + folded([]) + others(rows.length));
+  const shown: string[] = [];
+  for (const row of rows.slice(0, maxRows)) {
+    const html = rowHtml('td', row, redact);
+    left -= bytes(html);
+    if (left < 0) break;
+    shown.push(html);
+  }
+  const [open, more] = [shown.slice(0, maxOpenRows), shown.slice(maxOpenRows)];
+  const leftOut = rows.length - shown.length;
+  return table(open) + (more.length > 0 ? folded(more) : '') + (leftOut > 0 ? others(leftOut) : '');
+}
+
+const rowHtml = (tag: 'th' | 'td', row: readonly Cell[], redact: Redact): string =>
+  `<tr>${row.map((cell) => `<${tag}>${cellHtml(cell, redact)}</${tag}>`).join('')}</tr>\n`;
+
+function cellHtml(cell: Cell, redact: Redact): string {
+  if (typeof cell === 'string') return inHtml(redact(cell));
+  const address = redact(cell.run);
+  const name = runName(address);
+  return name === undefined ? inHtml(address) : link(name, address);
+}
+
+const link = (text: string, address: string): string => `<a href="${inAttribute(address)}">${inHtml(text)}</a>`;
+
+/** What our sentences have in backticks, as code: nobody reads Markdown here. A path may have some that mean nothing. */
+const withCode = (html: string): string => html.replace(/(?<![^\s(])`([^`]+)`(?!\w)/g, '<code>$1</code>');
+
+/** A list of locks goes to jobs on any system. Other outputs are for steps of the same job; Linux allows 128 KiB. */
+const fitsOutput = (name: OutputName, text: string): boolean =>
+  name === 'locks' ? fitsVariable(text) : bytes(text) <= 100_000;
+
+const bytes = (text: string): number => Buffer.byteLength(text);
+
+/** Only the runner removes its commands from the log. Elsewhere this one would show the secret. Gitea, Forgejo and act set the variable. */
+function maskInLog(secret: string): void {
+  if (process.env['GITHUB_ACTIONS'] === 'true') core.setSecret(secret);
 }

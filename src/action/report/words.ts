@@ -1,16 +1,5 @@
 import { formatSpan } from '../../interface/duration.ts';
 
-/**
- * "12,345". `toLocaleString` gives the same, but loads Node's internationalization data, which takes half as long as Node
- * itself to start.
- */
-export const formatNumber = (number: number): string =>
-  String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
-
-/** "1 path", "2 paths". */
-export const pluralize = (number: number, one: string, many = `${one}s`): string =>
-  `${formatNumber(number)} ${number === 1 ? one : many}`;
-
 /** The first few, and how many more there are. */
 export function joinFirst(texts: readonly string[], max = 5): string {
   const more = texts.length - max;
@@ -20,23 +9,6 @@ export function joinFirst(texts: readonly string[], max = 5): string {
 /** How long something took: with tenths while these mean something. */
 export const formatElapsed = (milliseconds: number): string =>
   milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : formatSpan(milliseconds / 1_000);
-
-/** "in 12 min", or "3 min ago". */
-export function formatRelativeTime(time: number, now: number): string {
-  const seconds = (time - now) / 1_000;
-  return seconds >= 0 ? `in ${formatSpan(seconds)}` : `${formatSpan(-seconds)} ago`;
-}
-
-/**
- * "14:05 UTC", with the date where it is another day. Without `now`, for whoever reads it at some time, such as the
- * summary of a job: "2026-03-01 14:05 UTC".
- */
-export function clockTime(time: number, now?: number): string {
-  const iso = new Date(time).toISOString();
-  const clock = `${iso.slice(11, 16)} UTC`;
-  const isToday = now !== undefined && iso.slice(0, 10) === new Date(now).toISOString().slice(0, 10);
-  return isToday ? clock : `${iso.slice(0, 10)} ${clock}`;
-}
 
 /** "14:05 UTC (in 12 min)", or without `now` as above. */
 export const formatTime = (time: number, now?: number): string =>
@@ -57,4 +29,32 @@ export function runName(address: string): string | undefined {
   const [, repository, run, attempt = '1'] = runAddress.exec(address) ?? [];
   if (repository === undefined || run === undefined) return undefined;
   return `${repository} #${run}${attempt === '1' ? '' : `, attempt ${attempt}`}`;
+}
+
+/** "1 path", "2 paths". */
+export const pluralize = (number: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(number)} ${number === 1 ? one : many}`;
+
+/**
+ * "12,345". `toLocaleString` gives the same, but loads Node's internationalization data, which takes half as long as Node
+ * itself to start.
+ */
+export const formatNumber = (number: number): string =>
+  String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
+
+/** "in 12 min", or "3 min ago". */
+export function formatRelativeTime(time: number, now: number): string {
+  const seconds = (time - now) / 1_000;
+  return seconds >= 0 ? `in ${formatSpan(seconds)}` : `${formatSpan(-seconds)} ago`;
+}
+
+/**
+ * "14:05 UTC", with the date where it is another day. Without `now`, for whoever reads it at some time, such as the
+ * summary of a job: "2026-03-01 14:05 UTC".
+ */
+export function clockTime(time: number, now?: number): string {
+  const iso = new Date(time).toISOString();
+  const clock = `${iso.slice(11, 16)} UTC`;
+  const isToday = now !== undefined && iso.slice(0, 10) === new Date(now).toISOString().slice(0, 10);
+  return isToday ? clock : `${iso.slice(0, 10)} ${clock}`;
 }

@@ -18,9 +18,6 @@ import { runOriginOf } from './origin.ts';
 import { workspaceParameter } from './parameters.ts';
 import { maxPreferLength, preferredWait } from './prefer.ts';
 
-const pageSize = 100;
-const maxPageSize = 1_000;
-
 /** Opaque to clients, so that its content can change. */
 export const writeCursor = (lastPath: string): string => Buffer.from(lastPath).toString('base64url');
 
@@ -34,6 +31,9 @@ export function readCursor(cursor: string): Parsed<string> {
   const path = Buffer.from(cursor, 'base64url').toString();
   return writeCursor(path) === cursor && parseHeldPath(path).ok ? accepted(path) : notOurs;
 }
+
+const pageSize = 100;
+const maxPageSize = 1_000;
 
 const querySchema = z.object({
   path: heldPathField
@@ -73,64 +73,9 @@ const preferHeader = z.object({
     }),
 });
 
-/** RFC 8288: the same request with another cursor. */
-function linkToNext(query: LockQuery, cursor: string): string {
-  const parameters = new URLSearchParams({
-    ...(query.path !== undefined && { path: query.path }),
-    ...(query.prefix !== undefined && { prefix: query.prefix }),
-    ...(query.owner !== undefined && { owner: query.owner }),
-    limit: String(query.limit),
-    cursor,
-  });
-  return `</v1/workspaces/${query.workspace}/locks?${parameters}>; rel="next"`;
-}
-
-function answerPage(
-  query: LockQuery,
-  { locks, next }: LockPage,
-  headers: Readonly<Record<string, string>>,
-): ApiResponse {
-  if (next === undefined) return jsonApiResponse(200, { locks, next_cursor: null }, headers);
-  const cursor = writeCursor(next);
-  return jsonApiResponse(200, { locks, next_cursor: cursor }, { ...headers, link: linkToNext(query, cursor) });
-}
-
 export interface LockListRoute extends AccessControl {
   readonly lockWaiters: LockWaiters;
   readonly windowsPaths: boolean;
-}
-
-/** For the log only: the client closed its connection before it was answered. */
-const clientIsGone = emptyResponse(499);
-
-/** Undefined if the request is to be answered at once. */
-async function waitUntilFree(
-  c: Context<Environment>,
-  { storage, lockWaiters, windowsPaths }: LockListRoute,
-  { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
-): Promise<ApiResponse | undefined> {
-  const left = new AbortController();
-  const { outgoing } = c.env;
-  outgoing.once('close', () => left.abort());
-  if (outgoing.destroyed) left.abort();
-  const began = performance.now();
-  const { id: tokenId, owner, scopes } = bearerOf(c);
-  const mayTake = grants(scopes, 'locks:write');
-  const origin = runOriginOf(c);
-  const waiting = lockWaiters.wait({ workspace, path, seconds, tokenId, owner, origin, mayTake, gone: left.signal });
-  if (waiting === undefined) return undefined;
-  const outcome = await waiting;
-  c.set('waitedMs', performance.now() - began);
-  if (outcome === 'gone') return clientIsGone;
-  await authenticateRequest(c, { storage });
-  const foldedPath = windowsPaths ? foldCase(path) : undefined;
-  const found = outcome === 'free' ? undefined : await findCommittedLock(storage, { workspace, path, foldedPath });
-  const locks = found?.live ? [lockOf(found)] : [];
-  return jsonApiResponse(
-    200,
-    { locks, next_cursor: null },
-    { vary: 'Prefer', 'preference-applied': `wait=${seconds}` },
-  );
 }
 
 export function addLockListRoute(api: Api, route: LockListRoute): void {
@@ -166,4 +111,59 @@ export function addLockListRoute(api: Api, route: LockListRoute): void {
       return waited ?? answerWith({ vary: 'Prefer' });
     },
   });
+}
+
+function answerPage(
+  query: LockQuery,
+  { locks, next }: LockPage,
+  headers: Readonly<Record<string, string>>,
+): ApiResponse {
+  if (next === undefined) return jsonApiResponse(200, { locks, next_cursor: null }, headers);
+  const cursor = writeCursor(next);
+  return jsonApiResponse(200, { locks, next_cursor: cursor }, { ...headers, link: linkToNext(query, cursor) });
+}
+
+/** RFC 8288: the same request with another cursor. */
+function linkToNext(query: LockQuery, cursor: string): string {
+  const parameters = new URLSearchParams({
+    ...(query.path !== undefined && { path: query.path }),
+    ...(query.prefix !== undefined && { prefix: query.prefix }),
+    ...(query.owner !== undefined && { owner: query.owner }),
+    limit: String(query.limit),
+    cursor,
+  });
+  return `</v1/workspaces/${query.workspace}/locks?${parameters}>; rel="next"`;
+}
+
+/** For the log only: the client closed its connection before it was answered. */
+const clientIsGone = emptyResponse(499);
+
+/** Undefined if the request is to be answered at once. */
+async function waitUntilFree(
+  c: Context<Environment>,
+  { storage, lockWaiters, windowsPaths }: LockListRoute,
+  { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
+): Promise<ApiResponse | undefined> {
+  const left = new AbortController();
+  const { outgoing } = c.env;
+  outgoing.once('close', () => left.abort());
+  if (outgoing.destroyed) left.abort();
+  const began = performance.now();
+  const { id: tokenId, owner, scopes } = bearerOf(c);
+  const mayTake = grants(scopes, 'locks:write');
+  const origin = runOriginOf(c);
+  const waiting = lockWaiters.wait({ workspace, path, seconds, tokenId, owner, origin, mayTake, gone: left.signal });
+  if (waiting === undefined) return undefined;
+  const outcome = await waiting;
+  c.set('waitedMs', performance.now() - began);
+  if (outcome === 'gone') return clientIsGone;
+  await authenticateRequest(c, { storage });
+  const foldedPath = windowsPaths ? foldCase(path) : undefined;
+  const found = outcome === 'free' ? undefined : await findCommittedLock(storage, { workspace, path, foldedPath });
+  const locks = found?.live ? [lockOf(found)] : [];
+  return jsonApiResponse(
+    200,
+    { locks, next_cursor: null },
+    { vary: 'Prefer', 'preference-applied': `wait=${seconds}` },
+  );
 }

@@ -7,41 +7,6 @@ import { entityTag } from '../locks/id-match.ts';
 import type { LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
 import type { RenewalRequest, RenewDecision } from '../locks/renew.ts';
 
-/** Most locks are released long before they expire; a client that slept until then would miss it. */
-export const maxRetryAfterSeconds = 5;
-
-export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
-  `held by ${owner} until ${expires_at}${origin === null ? '' : `, taken from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
-
-const lockResponse = (status: number, workspace: string, lock: Lock): ApiResponse =>
-  jsonApiResponse(status, lock, {
-    etag: entityTag(lock.id),
-    location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
-  });
-
-export const anotherLock = (lock: Lock): Refusal =>
-  new Refusal('lock-changed', `If-Match does not match the lock on ${lock.path}, which is ${heldBy(lock)}.`, {
-    lock,
-    headers: { etag: entityTag(lock.id) },
-  });
-
-export function locked(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
-  const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
-  return new Refusal('locked', `${lock.path} is ${heldBy(lock)}.${sameFile}`, {
-    lock,
-    headers: { 'retry-after': String(Math.min(remainingSeconds, maxRetryAfterSeconds)) },
-  });
-}
-
-const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = {
-  maxLocks: (max) =>
-    `The workspace has its maximum of ${max} locks. Release some, or ask the operator to raise --max-locks.`,
-  maxLocksPerOwner: (max) =>
-    `The owner of this token has the maximum of ${max} locks in this workspace. Release some, or ask the operator to raise --max-locks-per-owner.`,
-};
-
-const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));
-
 export function acquireResponse(asked: LockPath, acquisition: AcquireDecision | QuotaExceeded): ApiResponse | Refusal {
   switch (acquisition.kind) {
     case 'acquired':
@@ -68,3 +33,38 @@ export function renewResponse({ workspace, path }: RenewalRequest, renewal: Rene
     }
   }
 }
+
+export const anotherLock = (lock: Lock): Refusal =>
+  new Refusal('lock-changed', `If-Match does not match the lock on ${lock.path}, which is ${heldBy(lock)}.`, {
+    lock,
+    headers: { etag: entityTag(lock.id) },
+  });
+
+/** Most locks are released long before they expire; a client that slept until then would miss it. */
+export const maxRetryAfterSeconds = 5;
+
+export function locked(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
+  const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
+  return new Refusal('locked', `${lock.path} is ${heldBy(lock)}.${sameFile}`, {
+    lock,
+    headers: { 'retry-after': String(Math.min(remainingSeconds, maxRetryAfterSeconds)) },
+  });
+}
+
+export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
+  `held by ${owner} until ${expires_at}${origin === null ? '' : `, taken from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
+
+const lockResponse = (status: number, workspace: string, lock: Lock): ApiResponse =>
+  jsonApiResponse(status, lock, {
+    etag: entityTag(lock.id),
+    location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
+  });
+
+const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = {
+  maxLocks: (max) =>
+    `The workspace has its maximum of ${max} locks. Release some, or ask the operator to raise --max-locks.`,
+  maxLocksPerOwner: (max) =>
+    `The owner of this token has the maximum of ${max} locks in this workspace. Release some, or ask the operator to raise --max-locks-per-owner.`,
+};
+
+const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));

@@ -45,45 +45,6 @@ export interface LockRoutes extends AccessControl {
   readonly onRenewed: (place: LockPlace) => void;
 }
 
-export function createAcquire(routes: LockRoutes) {
-  const { storage, idempotentBatch, lockQuota, windowsPaths, metrics, turns, refusedRequests } = routes;
-  const acquire = idempotentBatch<AcquireRequest>({
-    scopeOf: ({ workspace }) => ({ workspace }),
-    async refusedBefore(request) {
-      // Only here: what was granted before the setting was made is still answered under its key.
-      const reason = windowsPaths ? windowsPathProblem(request.path) : undefined;
-      if (reason !== undefined) return invalid({ pointer: '#/path', detail: reason });
-      const found = await findCommittedLock(storage, request);
-      return found?.live ? locked(request.path, lockOf(found), found.remainingSeconds) : undefined;
-    },
-    async decide(db, requests) {
-      const acquisitions = await measureCost(
-        turns,
-        requests.map(({ bearer }) => bearer.id),
-        () => acquireLocks(db, storage.now, requests, lockQuota),
-      );
-      for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
-      return requests.flatMap(({ path }, index) => {
-        const acquisition = acquisitions[index];
-        return acquisition === undefined ? [] : [acquireResponse(path, acquisition)];
-      });
-    },
-  });
-
-  return async (keyed: KeyedRequest | undefined, request: AcquireRequest): Promise<ApiResponse> => {
-    try {
-      return await acquire(keyed, request);
-    } catch (error) {
-      // Only now is it known that what is in the way is not what the same request has taken before.
-      if (error instanceof Refusal && error.problem === 'locked') {
-        const { workspace, path, bearer, origin } = request;
-        refusedRequests.note({ workspace, path, owner: bearer.owner, origin });
-      }
-      throw error;
-    }
-  };
-}
-
 /** RFC 9110 section 8.8.3. */
 const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
 
@@ -100,32 +61,6 @@ const conditionHeader = z.object({
 });
 
 const headersOfLock = { ...requiredHeaders('ETag', 'Location'), ...optionalHeaders('Idempotency-Replayed') };
-
-/** Whether this request releases a lock of its own owner, judging by what is committed. */
-async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<boolean> {
-  const workspace = parseWorkspaceId(c.req.param('id') ?? '');
-  const path = lockPathFromUrl(lastSegment(c.req.path));
-  if (!workspace.ok || !path.ok) return false;
-  const found = await findCommittedLock(storage, { workspace: workspace.value, path: path.value });
-  const ifMatch = c.req.header('if-match');
-  const { id: tokenId, owner } = bearerOf(c);
-  return (
-    found?.live === true &&
-    isOwnLock(found, { owner, tokenId }) &&
-    (ifMatch === undefined || parseIfMatch(ifMatch)(found.id))
-  );
-}
-
-export const createRelease = ({ storage, turns }: LockRoutes) =>
-  storage.batchCommits(
-    ({ workspace }: ReleaseRequest) => ({ workspace }),
-    (db, requests) =>
-      measureCost(
-        turns,
-        requests.flatMap(({ releaser }) => releaser.tokenId ?? []),
-        () => releaseLocks(db, storage.now, requests),
-      ),
-  );
 
 export function addLockRoutes(api: Api, routes: LockRoutes): void {
   const { storage, idempotent, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
@@ -253,4 +188,69 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       }
     },
   });
+}
+
+export function createAcquire(routes: LockRoutes) {
+  const { storage, idempotentBatch, lockQuota, windowsPaths, metrics, turns, refusedRequests } = routes;
+  const acquire = idempotentBatch<AcquireRequest>({
+    scopeOf: ({ workspace }) => ({ workspace }),
+    async refusedBefore(request) {
+      // Only here: what was granted before the setting was made is still answered under its key.
+      const reason = windowsPaths ? windowsPathProblem(request.path) : undefined;
+      if (reason !== undefined) return invalid({ pointer: '#/path', detail: reason });
+      const found = await findCommittedLock(storage, request);
+      return found?.live ? locked(request.path, lockOf(found), found.remainingSeconds) : undefined;
+    },
+    async decide(db, requests) {
+      const acquisitions = await measureCost(
+        turns,
+        requests.map(({ bearer }) => bearer.id),
+        () => acquireLocks(db, storage.now, requests, lockQuota),
+      );
+      for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
+      return requests.flatMap(({ path }, index) => {
+        const acquisition = acquisitions[index];
+        return acquisition === undefined ? [] : [acquireResponse(path, acquisition)];
+      });
+    },
+  });
+
+  return async (keyed: KeyedRequest | undefined, request: AcquireRequest): Promise<ApiResponse> => {
+    try {
+      return await acquire(keyed, request);
+    } catch (error) {
+      // Only now is it known that what is in the way is not what the same request has taken before.
+      if (error instanceof Refusal && error.problem === 'locked') {
+        const { workspace, path, bearer, origin } = request;
+        refusedRequests.note({ workspace, path, owner: bearer.owner, origin });
+      }
+      throw error;
+    }
+  };
+}
+
+export const createRelease = ({ storage, turns }: LockRoutes) =>
+  storage.batchCommits(
+    ({ workspace }: ReleaseRequest) => ({ workspace }),
+    (db, requests) =>
+      measureCost(
+        turns,
+        requests.flatMap(({ releaser }) => releaser.tokenId ?? []),
+        () => releaseLocks(db, storage.now, requests),
+      ),
+  );
+
+/** Whether this request releases a lock of its own owner, judging by what is committed. */
+async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<boolean> {
+  const workspace = parseWorkspaceId(c.req.param('id') ?? '');
+  const path = lockPathFromUrl(lastSegment(c.req.path));
+  if (!workspace.ok || !path.ok) return false;
+  const found = await findCommittedLock(storage, { workspace: workspace.value, path: path.value });
+  const ifMatch = c.req.header('if-match');
+  const { id: tokenId, owner } = bearerOf(c);
+  return (
+    found?.live === true &&
+    isOwnLock(found, { owner, tokenId }) &&
+    (ifMatch === undefined || parseIfMatch(ifMatch)(found.id))
+  );
 }

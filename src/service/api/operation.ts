@@ -9,8 +9,6 @@ import { readJsonBody } from '../http/body.ts';
 import { type Environment, send } from '../http/context.ts';
 import { readQuery, refuseUnknownParameters } from '../http/urlencoded.ts';
 
-export type Api = OpenAPIHono<Environment>;
-
 const text = (description: string, example?: string) => ({
   description,
   schema: { type: 'string' as const, ...(example !== undefined && { example }) },
@@ -79,6 +77,8 @@ const ofEveryAnswerToAToken = optionalHeaders('RateLimit', 'RateLimit-Policy');
 /** Written once in the document, because most answers have them. */
 export const commonHeaders = Object.entries({ ...ofEveryAnswer, ...ofEveryAnswerToAToken });
 
+export type Api = OpenAPIHono<Environment>;
+
 interface DescribedResponse {
   readonly description: string;
   /** In addition to those of every answer. */
@@ -117,42 +117,34 @@ interface Call<Body, Query> {
   readonly query: Query;
 }
 
-const refusalDescriptions: Readonly<Record<number, string>> = {
-  400: 'Malformed request.',
-  401: 'A valid API token is required.',
-  403: 'The token is not allowed to do this.',
-  404: 'Not found, or not visible to the token.',
-  409: 'In conflict with the current state.',
-  412: 'The condition does not hold.',
-  413: 'The body is too large.',
-  415: 'The body is not JSON.',
-  422: 'Invalid request.',
-  429: 'Too many requests with this token. Retry-After says when to try again.',
-  503: 'Service unavailable: its database does not answer, or its disk is full. Try again in a moment.',
-};
+/**
+ * An endpoint, described in the OpenAPI document by the schemas that validate it, with an access rule that cannot be left
+ * out. Checked in this order: token, scope, body, query, rule.
+ */
+export function addOperation<Body, Query>(api: Api, control: AccessControl, operation: Operation<Body, Query>): void {
+  describe(api, operation);
+  const path = operation.path.replaceAll(/\{(.+?)\}/g, ':$1');
+  const method = operation.method.toUpperCase();
+  const queryNames = Object.keys(operation.query?.shape ?? {});
+  if (operation.access !== 'anyone') {
+    api.on(method, path, requireAccess(control, operation.access, operation.ownReleaseIsFree));
+  }
+  if (operation.body !== undefined) api.on(method, path, readJsonBody);
+  api.on(method, path, async (c) => {
+    const body = parseRequestPart(operation.body, () => c.get('body'));
+    const target = c.env.incoming.url ?? '';
+    // Monitoring tools may add query parameters of their own to public endpoints.
+    if (operation.access !== 'anyone' && path.startsWith('/v1/')) refuseUnknownParameters(target, queryNames);
+    const query = parseRequestPart(operation.query, () => readQuery(target, queryNames));
+    return send(c, await operation.handle({ c, body, query }));
+  });
+}
 
-const problemResponse = (description: string, headers: ResponseHeaders = {}) => ({
+export const jsonResponse = (description: string, schema: z.ZodType, headers: ResponseHeaders = {}) => ({
   description,
   headers,
-  content: { [problemMediaType]: { schema: problemSchema } },
+  content: { 'application/json': { schema } },
 });
-
-function refusalsOf({ access, params, body, query, refusals }: Operation<unknown, unknown>): Responses {
-  const [challenge, retryAfter] = [requiredHeaders('WWW-Authenticate'), requiredHeaders('Retry-After')];
-  const headersByStatus: Readonly<Record<number, ResponseHeaders>> = {
-    ...(access !== 'anyone' && { 401: challenge, 429: retryAfter, 503: retryAfter }),
-    ...(access !== 'anyone' && access !== 'any-token' && { 403: challenge }),
-    ...(params && { 404: {} }),
-    ...(body && { 400: {}, 413: {}, 415: optionalHeaders('Accept-Encoding'), 422: {} }),
-    ...(query && { 422: {} }),
-    ...refusals,
-  };
-  const expected = Object.entries(headersByStatus).map(([status, headers]) => [
-    status,
-    problemResponse(refusalDescriptions[Number(status)] ?? 'Failed.', headers),
-  ]);
-  return { ...Object.fromEntries(expected), default: problemResponse('Any other problem.', optionalHeaders('Allow')) };
-}
 
 function describe(api: Api, operation: Operation<unknown, unknown>): void {
   const { operationId, summary, description, method, path, access, params, query, headers, body, form } = operation;
@@ -181,31 +173,39 @@ function describe(api: Api, operation: Operation<unknown, unknown>): void {
   });
 }
 
-/**
- * An endpoint, described in the OpenAPI document by the schemas that validate it, with an access rule that cannot be left
- * out. Checked in this order: token, scope, body, query, rule.
- */
-export function addOperation<Body, Query>(api: Api, control: AccessControl, operation: Operation<Body, Query>): void {
-  describe(api, operation);
-  const path = operation.path.replaceAll(/\{(.+?)\}/g, ':$1');
-  const method = operation.method.toUpperCase();
-  const queryNames = Object.keys(operation.query?.shape ?? {});
-  if (operation.access !== 'anyone') {
-    api.on(method, path, requireAccess(control, operation.access, operation.ownReleaseIsFree));
-  }
-  if (operation.body !== undefined) api.on(method, path, readJsonBody);
-  api.on(method, path, async (c) => {
-    const body = parseRequestPart(operation.body, () => c.get('body'));
-    const target = c.env.incoming.url ?? '';
-    // Monitoring tools may add query parameters of their own to public endpoints.
-    if (operation.access !== 'anyone' && path.startsWith('/v1/')) refuseUnknownParameters(target, queryNames);
-    const query = parseRequestPart(operation.query, () => readQuery(target, queryNames));
-    return send(c, await operation.handle({ c, body, query }));
-  });
+const refusalDescriptions: Readonly<Record<number, string>> = {
+  400: 'Malformed request.',
+  401: 'A valid API token is required.',
+  403: 'The token is not allowed to do this.',
+  404: 'Not found, or not visible to the token.',
+  409: 'In conflict with the current state.',
+  412: 'The condition does not hold.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  422: 'Invalid request.',
+  429: 'Too many requests with this token. Retry-After says when to try again.',
+  503: 'Service unavailable: its database does not answer, or its disk is full. Try again in a moment.',
+};
+
+function refusalsOf({ access, params, body, query, refusals }: Operation<unknown, unknown>): Responses {
+  const [challenge, retryAfter] = [requiredHeaders('WWW-Authenticate'), requiredHeaders('Retry-After')];
+  const headersByStatus: Readonly<Record<number, ResponseHeaders>> = {
+    ...(access !== 'anyone' && { 401: challenge, 429: retryAfter, 503: retryAfter }),
+    ...(access !== 'anyone' && access !== 'any-token' && { 403: challenge }),
+    ...(params && { 404: {} }),
+    ...(body && { 400: {}, 413: {}, 415: optionalHeaders('Accept-Encoding'), 422: {} }),
+    ...(query && { 422: {} }),
+    ...refusals,
+  };
+  const expected = Object.entries(headersByStatus).map(([status, headers]) => [
+    status,
+    problemResponse(refusalDescriptions[Number(status)] ?? 'Failed.', headers),
+  ]);
+  return { ...Object.fromEntries(expected), default: problemResponse('Any other problem.', optionalHeaders('Allow')) };
 }
 
-export const jsonResponse = (description: string, schema: z.ZodType, headers: ResponseHeaders = {}) => ({
+const problemResponse = (description: string, headers: ResponseHeaders = {}) => ({
   description,
   headers,
-  content: { 'application/json': { schema } },
+  content: { [problemMediaType]: { schema: problemSchema } },
 });

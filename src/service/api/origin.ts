@@ -4,6 +4,19 @@ import { bearerOf, type Environment } from '../http/context.ts';
 
 const maxOriginLength = 2_048;
 
+export const originHeader = z.object({
+  Referer: z.string().optional().openapi({
+    maxLength: maxOriginLength,
+    description:
+      'Where the lock is taken from, such as the address of the run. Kept as origin, without user name, password and fragment. Anything but a web address, and anything longer, is ignored.',
+    example: 'https://ci.example.com/runs/1',
+  }),
+});
+
+/** The verified identity of a run takes precedence over the Referer header. */
+export const runOriginOf = (c: Context<Environment>): string | null =>
+  bearerOf(c).run?.origin ?? refererOrigin(c.req.header('referer'));
+
 /** The address of the run that sent a request, from its Referer: a web address without credentials. */
 export function refererOrigin(referer: string | undefined): string | null {
   if (referer === undefined || referer.length > maxOriginLength || !URL.canParse(referer)) return null;
@@ -15,16 +28,3 @@ export function refererOrigin(referer: string | undefined): string | null {
   url.hash = '';
   return url.href;
 }
-
-/** The verified identity of a run takes precedence over the Referer header. */
-export const runOriginOf = (c: Context<Environment>): string | null =>
-  bearerOf(c).run?.origin ?? refererOrigin(c.req.header('referer'));
-
-export const originHeader = z.object({
-  Referer: z.string().optional().openapi({
-    maxLength: maxOriginLength,
-    description:
-      'Where the lock is taken from, such as the address of the run. Kept as origin, without user name, password and fragment. Anything but a web address, and anything longer, is ignored.',
-    example: 'https://ci.example.com/runs/1',
-  }),
-});

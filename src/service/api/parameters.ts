@@ -36,13 +36,6 @@ export const syncParameter = workspaceParameter.extend({
   }),
 });
 
-/** From the path as sent: once decoded, it no longer tells which slashes were encoded. */
-export function addressedLockPath(c: Context<Environment>): LockPath {
-  const path = lockPathFromUrl(lastSegment(c.req.path));
-  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
-  return path.value;
-}
-
 export const keyHeader = z.object({
   'Idempotency-Key': z.string().optional().openapi({
     minLength: 1,
@@ -52,6 +45,13 @@ export const keyHeader = z.object({
       'Any visible ASCII characters, new for each request. A request sent again with the same key is carried out once. Keys belong to a token, and are separate in each workspace.',
   }),
 });
+
+/** From the path as sent: once decoded, it no longer tells which slashes were encoded. */
+export function addressedLockPath(c: Context<Environment>): LockPath {
+  const path = lockPathFromUrl(lastSegment(c.req.path));
+  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
+  return path.value;
+}
 
 export const keyedRequestOf = (c: Context<Environment>): KeyedRequest | undefined =>
   keyedRequest({

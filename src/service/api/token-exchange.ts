@@ -50,40 +50,11 @@ const tokenSchema = z
   .openapi('ExchangedToken');
 
 const errorCodes = ['invalid_request', 'invalid_scope', 'unsupported_grant_type', 'temporarily_unavailable'] as const;
-type ErrorCode = (typeof errorCodes)[number];
 
 /** RFC 6749, section 5.2, as RFC 8693 has it too. */
 const errorSchema = z
   .object({ error: z.enum(errorCodes), error_description: z.string() })
   .openapi('TokenExchangeError');
-
-const wrong = (code: ErrorCode, description: string): ApiResponse =>
-  jsonApiResponse(400, { error: code, error_description: description });
-
-const later = (status: 429 | 503, description: string, retryAfterSeconds: number): ApiResponse =>
-  jsonApiResponse(
-    status,
-    { error: 'temporarily_unavailable', error_description: description },
-    { 'retry-after': String(retryAfterSeconds) },
-  );
-
-/** So large that what is too long for a JWT is refused as such. */
-const bodyLimit = { maxBytes: 8 * maxIdentityLength, what: 'The form' };
-
-/** The parameters, or what is wrong with all of them. */
-async function readForm(c: Context<Environment>): Promise<Readonly<Record<string, string>> | string> {
-  const { incoming } = c.env;
-  if (!isForm(incoming.headers['content-type'] ?? '')) return 'Send a form: application/x-www-form-urlencoded.';
-  const text = await readText(incoming, bodyLimit);
-  try {
-    const parameters = readParameters(text, Object.keys(requestSchema.shape));
-    // RFC 6749, section 3.2: one without a value is as if it were not there.
-    return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
-  } catch (error) {
-    if (error instanceof Refusal) return error.message;
-    throw error;
-  }
-}
 
 /** RFC 8693. The errors are those of OAuth, and not problems. */
 export function addTokenExchangeRoute(api: Api, routes: TokenExchangeRoute): void {
@@ -155,4 +126,34 @@ export function addTokenExchangeRoute(api: Api, routes: TokenExchangeRoute): voi
       }
     },
   });
+}
+
+type ErrorCode = (typeof errorCodes)[number];
+
+const wrong = (code: ErrorCode, description: string): ApiResponse =>
+  jsonApiResponse(400, { error: code, error_description: description });
+
+const later = (status: 429 | 503, description: string, retryAfterSeconds: number): ApiResponse =>
+  jsonApiResponse(
+    status,
+    { error: 'temporarily_unavailable', error_description: description },
+    { 'retry-after': String(retryAfterSeconds) },
+  );
+
+/** So large that what is too long for a JWT is refused as such. */
+const bodyLimit = { maxBytes: 8 * maxIdentityLength, what: 'The form' };
+
+/** The parameters, or what is wrong with all of them. */
+async function readForm(c: Context<Environment>): Promise<Readonly<Record<string, string>> | string> {
+  const { incoming } = c.env;
+  if (!isForm(incoming.headers['content-type'] ?? '')) return 'Send a form: application/x-www-form-urlencoded.';
+  const text = await readText(incoming, bodyLimit);
+  try {
+    const parameters = readParameters(text, Object.keys(requestSchema.shape));
+    // RFC 6749, section 3.2: one without a value is as if it were not there.
+    return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
 }

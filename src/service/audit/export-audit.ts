@@ -10,6 +10,8 @@ export const auditFormats = {
 
 export type AuditFormat = keyof typeof auditFormats;
 
+const columns = ['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;
+
 /** All entries of the pages, the newest first. A reader that is slow is waited for: nothing is read ahead. */
 export async function* exportAudit(
   format: AuditFormat,
@@ -25,8 +27,6 @@ export async function* exportAudit(
     before = next;
   } while (before !== undefined);
 }
-
-const columns = ['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;
 
 const csvEntry = ({ sequence, at, actor, token_id, address, action, detail }: RecordedEntry): string =>
   csvLine([`${sequence}`, at, actor, token_id ?? '', address ?? '', action, JSON.stringify(detail)]);

@@ -27,31 +27,6 @@ export interface AuditPage {
   readonly next: number | undefined;
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** An entry that was put into the table by hand must not hide all others. */
-function detailOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const detail: unknown = JSON.parse(text);
-    return isRecord(detail) ? detail : { unreadable: text };
-  } catch {
-    return { unreadable: text };
-  }
-}
-
-function entryOf({
-  sequence,
-  at,
-  actor,
-  token_id,
-  address,
-  action,
-  detail,
-}: Selectable<Tables['audit']>): RecordedEntry {
-  return { sequence, at: asTimestamp(at), actor, token_id, address, action, detail: detailOf(detail) };
-}
-
 export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, query: AuditQuery): Promise<AuditPage> {
   const { limit, before = Number.MAX_SAFE_INTEGER, action, actor, since, from, until, workspace } = query;
   const most = limit + 1;
@@ -79,25 +54,6 @@ export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, qu
   return { entries: page, next: rows.length > limit ? page.at(-1)?.sequence : nextWindow };
 }
 
-/** Nothing finds the entries of a workspace but a look at each: so many at a time. */
-const windowSize = 10_000;
-
-async function windowBefore(read: Storage['read'], end: number): Promise<number> {
-  const oldest = await read
-    .selectFrom('audit')
-    .select('sequence')
-    .where('sequence', '<', end)
-    .orderBy('sequence', 'desc')
-    .offset(windowSize - 1)
-    .limit(1)
-    .executeTakeFirst();
-  return oldest?.sequence ?? 0;
-}
-
-/** The detail is what JSON.stringify() writes, so the member has one spelling. */
-const ofWorkspace = (workspace: string) =>
-  sql<boolean>`detail like ${`%"workspace":${JSON.stringify(workspace).replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
-
 /** Entries are in the order of their times, but for corrections of the clock; no index has these. */
 export async function firstSequenceAt(read: Storage['read'], at: number): Promise<number> {
   const last = await read
@@ -122,3 +78,47 @@ export async function firstSequenceAt(read: Storage['read'], at: number): Promis
   }
   return low;
 }
+
+function entryOf({
+  sequence,
+  at,
+  actor,
+  token_id,
+  address,
+  action,
+  detail,
+}: Selectable<Tables['audit']>): RecordedEntry {
+  return { sequence, at: asTimestamp(at), actor, token_id, address, action, detail: detailOf(detail) };
+}
+
+/** An entry that was put into the table by hand must not hide all others. */
+function detailOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const detail: unknown = JSON.parse(text);
+    return isRecord(detail) ? detail : { unreadable: text };
+  } catch {
+    return { unreadable: text };
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Nothing finds the entries of a workspace but a look at each: so many at a time. */
+const windowSize = 10_000;
+
+async function windowBefore(read: Storage['read'], end: number): Promise<number> {
+  const oldest = await read
+    .selectFrom('audit')
+    .select('sequence')
+    .where('sequence', '<', end)
+    .orderBy('sequence', 'desc')
+    .offset(windowSize - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return oldest?.sequence ?? 0;
+}
+
+/** The detail is what JSON.stringify() writes, so the member has one spelling. */
+const ofWorkspace = (workspace: string) =>
+  sql<boolean>`detail like ${`%"workspace":${JSON.stringify(workspace).replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;

@@ -5,6 +5,8 @@ import type { Tables } from '../storage/tables.ts';
 
 type Fence = Selectable<Tables['fences']>;
 
+export const readFences = (db: Database): Promise<readonly Fence[]> => db.selectFrom('fences').selectAll().execute();
+
 /**
  * No workspace gives out that many fences in a millisecond: each is written to the disk. Since it is far more, a clock that
  * was set back, or the clock of another database, makes no difference.
@@ -13,8 +15,6 @@ const perMillisecond = 100;
 
 /** For the moment of the backup itself, and for clocks that disagree. */
 const atLeast = 1_000_000;
-
-export const readFences = (db: Database): Promise<readonly Fence[]> => db.selectFrom('fences').selectAll().execute();
 
 /**
  * Raises the last fence of every workspace above any that can have been given out since the backup, and any that the replaced

@@ -26,49 +26,6 @@ export type Counts = Readonly<Record<string, number>>;
 
 export const format = 'workspace-service backup 1';
 
-/** The message is a sentence for a person. */
-export class BackupError extends Error {
-  override readonly name = 'BackupError';
-}
-
-export const damaged = (reason: string): BackupError =>
-  new BackupError(`The backup is damaged: ${reason}. Nothing was changed. Restore another backup.`);
-
-export const foreign = (): BackupError =>
-  new BackupError(
-    'The file is not a backup that this version of workspace-service can read. Nothing was changed. Restore a file that "workspace-service backup" wrote.',
-  );
-
-const isText = (value: unknown): value is string => typeof value === 'string';
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
-
-const isValue = (value: unknown): value is Value =>
-  value === null || isText(value) || (typeof value === 'number' && Number.isFinite(value));
-
-const isRow = (value: unknown): value is Row => Array.isArray(value) && value.every(isValue);
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isCounts = (value: unknown): value is Counts => isObject(value) && Object.values(value).every(isCount);
-
-function parseHeader(value: unknown): Part | undefined {
-  if (!isObject(value) || value['format'] !== format) return undefined;
-  const { schema, service, taken_at } = value;
-  return isCount(schema) && isText(service) && isCount(taken_at)
-    ? { kind: 'header', format, schema, service, taken_at }
-    : undefined;
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The first line of a backup is its header. */
 export function parsePart(line: string, isFirst: boolean): Part {
   const value = parseJson(line);
@@ -84,4 +41,47 @@ export function parsePart(line: string, isFirst: boolean): Part {
     if (isCounts(rows)) return { kind: 'end', rows };
   }
   throw damaged('a line in it is not one of a backup');
+}
+
+/** The message is a sentence for a person. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError';
+}
+
+export const damaged = (reason: string): BackupError =>
+  new BackupError(`The backup is damaged: ${reason}. Nothing was changed. Restore another backup.`);
+
+export const foreign = (): BackupError =>
+  new BackupError(
+    'The file is not a backup that this version of workspace-service can read. Nothing was changed. Restore a file that "workspace-service backup" wrote.',
+  );
+
+const isRow = (value: unknown): value is Row => Array.isArray(value) && value.every(isValue);
+
+const isValue = (value: unknown): value is Value =>
+  value === null || isText(value) || (typeof value === 'number' && Number.isFinite(value));
+
+const isCounts = (value: unknown): value is Counts => isObject(value) && Object.values(value).every(isCount);
+
+function parseHeader(value: unknown): Part | undefined {
+  if (!isObject(value) || value['format'] !== format) return undefined;
+  const { schema, service, taken_at } = value;
+  return isCount(schema) && isText(service) && isCount(taken_at)
+    ? { kind: 'header', format, schema, service, taken_at }
+    : undefined;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }

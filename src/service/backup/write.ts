@@ -12,9 +12,6 @@ export interface WrittenBackup {
   readonly rows: Counts;
 }
 
-/** Bounds the memory: a row may have a response or an event of its own. */
-const rowsAtOnce = 200;
-
 /** Writes everything that the database held at one moment. The service can run meanwhile. */
 export const writeBackup = (storage: Storage, service: string, output: Writable): Promise<WrittenBackup> =>
   readSnapshot(storage, async (db) => {
@@ -43,6 +40,9 @@ export const writeBackup = (storage: Storage, service: string, output: Writable)
   });
 
 const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
+
+/** Bounds the memory: a row may have a response or an event of its own. */
+const rowsAtOnce = 200;
 
 type StoredRow = Readonly<Record<string, unknown>>;
 

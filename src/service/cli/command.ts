@@ -62,19 +62,6 @@ export interface Command
   prepare(line: ParsedArguments, environment: NodeJS.ProcessEnv): Reading<(io: ProcessIo) => Promise<void>>;
 }
 
-/** Undefined for a flag without the value that it needs. The command line wins, and an empty variable counts as none. */
-function readFlag(
-  name: string,
-  flag: Flags[string],
-  line: ParsedArguments,
-  environment: NodeJS.ProcessEnv,
-): Reading<unknown> | undefined {
-  const typed = line.flags.get(name);
-  if (typed !== undefined) return typed.length === 0 ? undefined : flag.read(typed, `--${name}`);
-  const inherited = environment[variableOf(name)] || undefined;
-  return inherited === undefined ? flag.read([], `--${name}`) : flag.read([inherited], variableOf(name));
-}
-
 /** Keeps the types of a command's flags between its definition and its work. All that is wrong is told at once. */
 export function defineCommand<F extends Flags = None, A extends Flags = None>(definition: Definition<F, A>): Command {
   const flags: Flags = definition.flags ?? {};
@@ -112,4 +99,17 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
       return { ok: true, value: (io) => definition.run({ ...call, environment, io }) };
     },
   };
+}
+
+/** Undefined for a flag without the value that it needs. The command line wins, and an empty variable counts as none. */
+function readFlag(
+  name: string,
+  flag: Flags[string],
+  line: ParsedArguments,
+  environment: NodeJS.ProcessEnv,
+): Reading<unknown> | undefined {
+  const typed = line.flags.get(name);
+  if (typed !== undefined) return typed.length === 0 ? undefined : flag.read(typed, `--${name}`);
+  const inherited = environment[variableOf(name)] || undefined;
+  return inherited === undefined ? flag.read([], `--${name}`) : flag.read([inherited], variableOf(name));
 }

@@ -1,3 +1,21 @@
+/** A sentence with a space behind it, to put before what is allowed; empty when no name is near. */
+export function didYouMean(typed: string, names: Iterable<string>): string {
+  const name = nearest(typed, names);
+  return name === undefined ? '' : `Did you mean ${name}? `;
+}
+
+const maxTypoLength = 64;
+
+/** The name that was probably meant, if there is one. */
+export function nearest(typed: string, names: Iterable<string>): string | undefined {
+  if (typed.length > maxTypoLength) return undefined;
+  const candidates = [...names]
+    .map((name) => ({ name, off: distance(typed, name) }))
+    .filter(({ name, off }) => off <= Math.max(1, Math.floor(Math.min(name.length, typed.length) / 3)))
+    .toSorted((one, other) => one.off - other.off);
+  return candidates[0]?.name;
+}
+
 /** How many single characters have to be put in, left out, changed or swapped with their neighbour. */
 function distance(one: string, other: string): number {
   let beforeLast: number[] = [];
@@ -20,22 +38,4 @@ function distance(one: string, other: string): number {
     last = row;
   }
   return last[other.length] ?? 0;
-}
-
-const maxTypoLength = 64;
-
-/** The name that was probably meant, if there is one. */
-export function nearest(typed: string, names: Iterable<string>): string | undefined {
-  if (typed.length > maxTypoLength) return undefined;
-  const candidates = [...names]
-    .map((name) => ({ name, off: distance(typed, name) }))
-    .filter(({ name, off }) => off <= Math.max(1, Math.floor(Math.min(name.length, typed.length) / 3)))
-    .toSorted((one, other) => one.off - other.off);
-  return candidates[0]?.name;
-}
-
-/** A sentence with a space behind it, to put before what is allowed; empty when no name is near. */
-export function didYouMean(typed: string, names: Iterable<string>): string {
-  const name = nearest(typed, names);
-  return name === undefined ? '' : `Did you mean ${name}? `;
 }

@@ -28,38 +28,6 @@ export const variableOf = (flag: string): string => `WORKSPACE_SERVICE_${flag.to
 
 type Parse<T> = (text: string) => Parsed<T>;
 
-const value = <T>(read: T): Reading<T> => ({ ok: true, value: read });
-
-const problem = (sentence: string): Reading<never> => ({ ok: false, problems: [sentence] });
-
-const wrongValue = (source: string, text: string, reason: string): string => `${source} is ${quoted(text)}. ${reason}`;
-
-/** Error for a value that may hold a secret, and is never repeated. */
-const wrongSecret = (source: string, _text: string, reason: string): string => `${source} cannot be used. ${reason}`;
-
-const missing = (what: string, source: string): Reading<never> => problem(`${source} is missing: ${what}.`);
-
-/** Reader of a flag with one value. `absent` is the result without one. */
-const readOne =
-  <T, D>(parse: Parse<T>, absent: (source: string) => Reading<D>, whyNot = wrongValue): Flag<T | D>['read'] =>
-  ([text, ...more], source) => {
-    if (text === undefined) return absent(source);
-    if (more.length > 0) return problem(`${source} is set more than once, and takes one value.`);
-    const parsed = parse(text);
-    return parsed.ok ? parsed : problem(whyNot(source, text, parsed.reason));
-  };
-
-export function required<T>(
-  placeholder: string,
-  what: string,
-  parse: Parse<T>,
-  /** The value may hold a secret and is never repeated. */
-  { secret = false } = {},
-): Flag<T> {
-  const read = readOne(parse, (source) => missing(what, source), secret ? wrongSecret : wrongValue);
-  return { placeholder, what, otherwise: 'required', read };
-}
-
 export const optional = <T>(
   placeholder: string,
   what: string,
@@ -77,17 +45,6 @@ export function withDefault<T>(placeholder: string, what: string, usual: string,
   const { read } = required(placeholder, what, parse);
   const readOrUsual: typeof read = (texts, source) => read(texts.length === 0 ? [usual] : texts, source);
   return { placeholder, what, otherwise: `default ${usual}`, read: readOrUsual };
-}
-
-function readAll<T>(parse: Parse<T>, texts: readonly string[], source: string): Reading<readonly T[]> {
-  const values: T[] = [];
-  const problems: string[] = [];
-  for (const text of texts) {
-    const parsed = parse(text);
-    if (parsed.ok) values.push(parsed.value);
-    else problems.push(wrongValue(source, text, parsed.reason));
-  }
-  return problems.length === 0 ? value(values) : { ok: false, problems };
 }
 
 /** All arguments that are left. */
@@ -112,6 +69,29 @@ export const repeated = <T>(
   parse: Parse<T>,
 ): Flag<readonly T[]> => ({ placeholder, what, otherwise, read: (texts, source) => readAll(parse, texts, source) });
 
+export function requiredList<T>(placeholder: string, what: string, parse: Parse<T>): Flag<readonly T[]> {
+  const flag = list(placeholder, what, 'required', parse);
+  return { ...flag, read: (texts, source) => (texts.length === 0 ? missing(what, source) : flag.read(texts, source)) };
+}
+
+export const toggle = (what: string): Flag<boolean> => ({
+  placeholder: '',
+  what,
+  otherwise: 'default false',
+  read: readOne(parseSwitch, () => value(false)),
+});
+
+export function required<T>(
+  placeholder: string,
+  what: string,
+  parse: Parse<T>,
+  /** The value may hold a secret and is never repeated. */
+  { secret = false } = {},
+): Flag<T> {
+  const read = readOne(parse, (source) => missing(what, source), secret ? wrongSecret : wrongValue);
+  return { placeholder, what, otherwise: 'required', read };
+}
+
 /** Separated by commas, and may be given several times. */
 export const list = <T>(placeholder: string, what: string, otherwise: string, parse: Parse<T>): Flag<readonly T[]> => ({
   placeholder,
@@ -125,20 +105,40 @@ export const list = <T>(placeholder: string, what: string, otherwise: string, pa
     ),
 });
 
-export function requiredList<T>(placeholder: string, what: string, parse: Parse<T>): Flag<readonly T[]> {
-  const flag = list(placeholder, what, 'required', parse);
-  return { ...flag, read: (texts, source) => (texts.length === 0 ? missing(what, source) : flag.read(texts, source)) };
+/** Error for a value that may hold a secret, and is never repeated. */
+const wrongSecret = (source: string, _text: string, reason: string): string => `${source} cannot be used. ${reason}`;
+
+const missing = (what: string, source: string): Reading<never> => problem(`${source} is missing: ${what}.`);
+
+/** Reader of a flag with one value. `absent` is the result without one. */
+const readOne =
+  <T, D>(parse: Parse<T>, absent: (source: string) => Reading<D>, whyNot = wrongValue): Flag<T | D>['read'] =>
+  ([text, ...more], source) => {
+    if (text === undefined) return absent(source);
+    if (more.length > 0) return problem(`${source} is set more than once, and takes one value.`);
+    const parsed = parse(text);
+    return parsed.ok ? parsed : problem(whyNot(source, text, parsed.reason));
+  };
+
+const problem = (sentence: string): Reading<never> => ({ ok: false, problems: [sentence] });
+
+function readAll<T>(parse: Parse<T>, texts: readonly string[], source: string): Reading<readonly T[]> {
+  const values: T[] = [];
+  const problems: string[] = [];
+  for (const text of texts) {
+    const parsed = parse(text);
+    if (parsed.ok) values.push(parsed.value);
+    else problems.push(wrongValue(source, text, parsed.reason));
+  }
+  return problems.length === 0 ? value(values) : { ok: false, problems };
 }
+
+const wrongValue = (source: string, text: string, reason: string): string => `${source} is ${quoted(text)}. ${reason}`;
+
+const value = <T>(read: T): Reading<T> => ({ ok: true, value: read });
 
 function parseSwitch(text: string): Parsed<boolean> {
   if (text === 'true' || text === '1') return accepted(true);
   if (text === 'false' || text === '0') return accepted(false);
   return refused('It must be true, false, 1 or 0.');
 }
-
-export const toggle = (what: string): Flag<boolean> => ({
-  placeholder: '',
-  what,
-  otherwise: 'default false',
-  read: readOne(parseSwitch, () => value(false)),
-});

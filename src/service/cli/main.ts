@@ -5,14 +5,6 @@ import { printLines } from './output/table.ts';
 import { type ProcessIo, processIo } from './process-io.ts';
 import { programName, runCli } from './program.ts';
 
-function explain(error: unknown): string[] {
-  const isExpected = error instanceof CommandError || error instanceof GitError;
-  const sentence = isExpected ? error.message : databaseProblem(error);
-  if (sentence !== undefined) return [sentence];
-  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return ['Unexpected error. This is a fault of the service:', ...trace.split('\n')];
-}
-
 /** The whole command: gives the exit code, 0 done, 1 failed, 2 wrong usage. */
 export async function main(
   args: readonly string[],
@@ -26,4 +18,12 @@ export async function main(
     printLines(io.stderr, [`${programName}: ${first}`, ...more]);
     return error instanceof CommandError ? error.exitCode : 1;
   }
+}
+
+function explain(error: unknown): string[] {
+  const isExpected = error instanceof CommandError || error instanceof GitError;
+  const sentence = isExpected ? error.message : databaseProblem(error);
+  if (sentence !== undefined) return [sentence];
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return ['Unexpected error. This is a fault of the service:', ...trace.split('\n')];
 }

@@ -9,17 +9,28 @@ import { quoted } from './output/print.ts';
 import { printLines } from './output/table.ts';
 import type { ProcessIo } from './process-io.ts';
 
-const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
+export interface StorageEvents {
+  readonly onMigrated: (migration: Migration) => void;
+  readonly onCommit?: (changes: number) => void;
+  readonly onIdleError?: (error: Error) => void;
+}
 
-/** Error if the folder, or the database in it, cannot be used. */
-export function folderFailure(folder: string, error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  if (error instanceof NewerSchemaError) return new CommandError(error.message);
-  const reason = sqliteErrorText(error) ?? systemErrorText(codeOf(error));
-  if (reason === undefined) return error;
-  return new CommandError(
-    `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,
-  );
+/** The database of the service, brought to the schema of this version. */
+export async function openStorage(
+  data: string,
+  environment: NodeJS.ProcessEnv,
+  { onMigrated, onCommit = () => undefined, onIdleError = () => undefined }: StorageEvents,
+): Promise<Storage> {
+  const url = databaseUrl(environment);
+  try {
+    if (url === null) return await openSqlite({ folder: data, onCommit, onMigrated });
+    // Only who uses PostgreSQL has to wait for its driver to be read.
+    const { openPostgres } = await import('../storage/postgres.ts');
+    return await openPostgres({ url, onIdleError, onCommit, onMigrated });
+  } catch (error) {
+    if (url === null || error instanceof NewerSchemaError) throw folderFailure(data, error);
+    throw new CommandError(`The database that DATABASE_URL names cannot be used: ${databaseFailure(error)}.`);
+  }
 }
 
 /** Makes the folder where there is none, for this user alone. */
@@ -30,6 +41,29 @@ export function prepareDataFolder(folder: string): void {
   } catch (error) {
     throw folderFailure(folder, error);
   }
+}
+
+/** How to return to the earlier version. */
+export const downgradeAdvice =
+  'restore a backup from before the migration: see docs/self-hosting.md#upgrade-and-downgrade';
+
+/** For commands that work on the database next to the service, or without it. */
+export const printMigration =
+  ({ stderr }: ProcessIo) =>
+  ({ from, to, durationMs }: Migration): void =>
+    printLines(stderr, [
+      `Migrated the database from schema ${from} to ${to} in ${durationMs} ms. To go back, ${downgradeAdvice}.`,
+    ]);
+
+/** Error if the folder, or the database in it, cannot be used. */
+export function folderFailure(folder: string, error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  if (error instanceof NewerSchemaError) return new CommandError(error.message);
+  const reason = sqliteErrorText(error) ?? systemErrorText(codeOf(error));
+  if (reason === undefined) return error;
+  return new CommandError(
+    `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,
+  );
 }
 
 const urlForm = 'It must be postgres://user:password@host:port/database.';
@@ -65,38 +99,4 @@ function databaseFailure(error: unknown): string {
   return 'its driver does not accept the address, or the server does not accept the connection';
 }
 
-export interface StorageEvents {
-  readonly onMigrated: (migration: Migration) => void;
-  readonly onCommit?: (changes: number) => void;
-  readonly onIdleError?: (error: Error) => void;
-}
-
-/** The database of the service, brought to the schema of this version. */
-export async function openStorage(
-  data: string,
-  environment: NodeJS.ProcessEnv,
-  { onMigrated, onCommit = () => undefined, onIdleError = () => undefined }: StorageEvents,
-): Promise<Storage> {
-  const url = databaseUrl(environment);
-  try {
-    if (url === null) return await openSqlite({ folder: data, onCommit, onMigrated });
-    // Only who uses PostgreSQL has to wait for its driver to be read.
-    const { openPostgres } = await import('../storage/postgres.ts');
-    return await openPostgres({ url, onIdleError, onCommit, onMigrated });
-  } catch (error) {
-    if (url === null || error instanceof NewerSchemaError) throw folderFailure(data, error);
-    throw new CommandError(`The database that DATABASE_URL names cannot be used: ${databaseFailure(error)}.`);
-  }
-}
-
-/** How to return to the earlier version. */
-export const downgradeAdvice =
-  'restore a backup from before the migration: see docs/self-hosting.md#upgrade-and-downgrade';
-
-/** For commands that work on the database next to the service, or without it. */
-export const printMigration =
-  ({ stderr }: ProcessIo) =>
-  ({ from, to, durationMs }: Migration): void =>
-    printLines(stderr, [
-      `Migrated the database from schema ${from} to ${to} in ${durationMs} ms. To go back, ${downgradeAdvice}.`,
-    ]);
+const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');

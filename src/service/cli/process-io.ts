@@ -36,6 +36,8 @@ export function processIo(): ProcessIo {
   };
 }
 
+export const versionText = (): string => `${packageVersion()} (revision ${revision() ?? 'unknown'})`;
+
 /** From package.json, which is equally far above the sources and the build. */
 export function packageVersion(): string {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
@@ -48,5 +50,3 @@ export function revision(): string | undefined {
   const file = new URL('../revision', import.meta.url);
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
-
-export const versionText = (): string => `${packageVersion()} (revision ${revision() ?? 'unknown'})`;

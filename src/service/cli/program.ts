@@ -7,77 +7,6 @@ import { quoted, withoutTypedSecrets } from './output/print.ts';
 import { printLines } from './output/table.ts';
 import { type ProcessIo, versionText } from './process-io.ts';
 
-export const programName = 'workspace-service';
-
-const isHelp = (text: string): boolean => text === '--help' || text === '-h';
-
-function unknownFlag(text: string, { name, flags }: Command): string {
-  const typed = text.replace(/=.*/s, '');
-  const names = Object.keys(flags);
-  const meant = nearest(typed.replace(/^-+/, ''), names);
-  const hint =
-    meant === undefined ? `Its flags are ${names.map((flag) => `--${flag}`).join(', ')}.` : `Did you mean --${meant}?`;
-  return `${quoted(typed)} is not a flag of "${name}". ${hint}`;
-}
-
-/** `--dev=false`, which `commander` does not know. */
-function switchWithValue(text: string, flags: Flags): readonly [name: string, value: string] | undefined {
-  const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(text) ?? [];
-  return Object.hasOwn(flags, name) && flags[name]?.placeholder === '' ? [name, value] : undefined;
-}
-
-/**
- * `commander` ends at the first mistake. Here it takes the line apart, and the command judges what is there: all mistakes are
- * told at once.
- */
-function collectLine(commander: Commander, command: Command): () => ParsedArguments {
-  const { flags, arguments: takes } = command;
-  const texts = new Map<string, readonly string[]>();
-  const problems: string[] = [];
-  const add = (name: string, text: string): void => void texts.set(name, [...(texts.get(name) ?? []), text]);
-
-  for (const [name, { placeholder, what, otherwise }] of Object.entries(flags)) {
-    // A value in brackets may be absent, so that it is ours to miss it, and so that the next flag is not taken for it.
-    const form = placeholder === '' ? `--${name}` : `--${name} [${placeholder}]`;
-    commander.addOption(new Option(form, `${what} (${otherwise}; ${variableOf(name)})`));
-    commander.on(`option:${name}`, (value: string | null | undefined) => {
-      if (value === null) {
-        problems.push(`--${name} needs a value: ${what}. Write it as --${name}=${placeholder}.`);
-        texts.set(name, []);
-      } else add(name, value ?? 'true');
-    });
-  }
-  for (const { placeholder, what, takesRest } of Object.values(takes)) {
-    commander.argument(`[${placeholder}${takesRest ? '...' : ''}]`, what);
-  }
-
-  const parseOptions = commander.parseOptions.bind(commander);
-  commander.parseOptions = (args) => {
-    if (args.length === 1 && args[0] === 'help') return { operands: [], unknown: ['--help'] };
-    const literal = args.indexOf('--');
-    const before = literal === -1 ? args : args.slice(0, literal);
-    const rest: string[] = [];
-    for (const text of before) {
-      const found = switchWithValue(text, flags);
-      if (found === undefined) rest.push(text);
-      else add(...found);
-    }
-    const { operands, unknown } = parseOptions(rest);
-    const strangers = unknown.filter((text) => text.startsWith('-') && text !== '-' && !isHelp(text));
-    problems.unshift(...strangers.map((text) => unknownFlag(text, command)));
-    return { operands: [...operands, ...args.slice(before.length + 1)], unknown: unknown.filter(isHelp) };
-  };
-  return () => ({ flags: texts, arguments: commander.args, problems });
-}
-
-const flagsHelp = 'A flag can also be set by the variable behind it; the command line wins.';
-
-function environmentHelp({ variables = [] }: Command): readonly string[] {
-  const width = Math.max(...variables.map(([name]) => name.length));
-  const lines = variables.map(([name, what]) => `  ${name.padEnd(width)}  ${what}`);
-  return ['Environment:', ...lines, flagsHelp];
-}
-
 export interface ProgramContext {
   readonly environment: NodeJS.ProcessEnv;
   readonly io: ProcessIo;
@@ -86,34 +15,21 @@ export interface ProgramContext {
   readonly run?: (work: (io: ProcessIo) => Promise<void>, io: ProcessIo) => Promise<void>;
 }
 
-function addCommand(
-  parent: Commander,
-  command: Command,
-  { environment, io, run = (work) => work(io) }: ProgramContext,
-): void {
-  const { name, summary, details = [], example, arguments: takes } = command;
-  const places = Object.values(takes).map(({ placeholder, otherwise, takesRest }) => {
-    const place = otherwise === 'required' ? `<${placeholder}>` : `[${placeholder}]`;
-    return takesRest ? `${place}...` : place;
-  });
-  const commander = parent
-    .command(name.split(' ').at(-1) ?? name)
-    .usage([...places, '[flags]'].join(' '))
-    .summary(summary)
-    .description([`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...details].join('\n'))
-    .addHelpText(
-      'after',
-      ['', ...environmentHelp(command), '', 'Example:', `  ${programName} ${name} ${example}`].join('\n'),
-    )
-    .showHelpAfterError(`See: ${programName} ${name} --help`)
-    .allowExcessArguments();
-  const line = collectLine(commander, command);
-  commander.action(async () => {
-    const prepared = command.prepare(line(), environment);
-    if (prepared.ok) await run(prepared.value, io);
-    else commander.error(prepared.problems.join(`\n${programName}: `));
-  });
+/** Returns the exit code: 2 for wrong usage, 0 otherwise. What the command throws is thrown on. */
+export async function runCli(args: readonly string[], context: ProgramContext): Promise<number> {
+  const [first, ...words] = args;
+  // `help token create`: the program's own `help` goes one word deep.
+  const typed = first === 'help' && words.length > 1 ? [...words, '--help'] : args;
+  try {
+    await createProgram(context).parseAsync(typed, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? 0 : 2;
+  }
 }
+
+export const programName = 'workspace-service';
 
 /** All commands, their help and their mistakes. */
 function createProgram(context: ProgramContext): Commander {
@@ -172,19 +88,103 @@ function createProgram(context: ProgramContext): Commander {
   return program;
 }
 
+function addCommand(
+  parent: Commander,
+  command: Command,
+  { environment, io, run = (work) => work(io) }: ProgramContext,
+): void {
+  const { name, summary, details = [], example, arguments: takes } = command;
+  const places = Object.values(takes).map(({ placeholder, otherwise, takesRest }) => {
+    const place = otherwise === 'required' ? `<${placeholder}>` : `[${placeholder}]`;
+    return takesRest ? `${place}...` : place;
+  });
+  const commander = parent
+    .command(name.split(' ').at(-1) ?? name)
+    .usage([...places, '[flags]'].join(' '))
+    .summary(summary)
+    .description([`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...details].join('\n'))
+    .addHelpText(
+      'after',
+      ['', ...environmentHelp(command), '', 'Example:', `  ${programName} ${name} ${example}`].join('\n'),
+    )
+    .showHelpAfterError(`See: ${programName} ${name} --help`)
+    .allowExcessArguments();
+  const line = collectLine(commander, command);
+  commander.action(async () => {
+    const prepared = command.prepare(line(), environment);
+    if (prepared.ok) await run(prepared.value, io);
+    else commander.error(prepared.problems.join(`\n${programName}: `));
+  });
+}
+
+const flagsHelp = 'A flag can also be set by the variable behind it; the command line wins.';
+
+function environmentHelp({ variables = [] }: Command): readonly string[] {
+  const width = Math.max(...variables.map(([name]) => name.length));
+  const lines = variables.map(([name, what]) => `  ${name.padEnd(width)}  ${what}`);
+  return ['Environment:', ...lines, flagsHelp];
+}
+
+/**
+ * `commander` ends at the first mistake. Here it takes the line apart, and the command judges what is there: all mistakes are
+ * told at once.
+ */
+function collectLine(commander: Commander, command: Command): () => ParsedArguments {
+  const { flags, arguments: takes } = command;
+  const texts = new Map<string, readonly string[]>();
+  const problems: string[] = [];
+  const add = (name: string, text: string): void => void texts.set(name, [...(texts.get(name) ?? []), text]);
+
+  for (const [name, { placeholder, what, otherwise }] of Object.entries(flags)) {
+    // A value in brackets may be absent, so that it is ours to miss it, and so that the next flag is not taken for it.
+    const form = placeholder === '' ? `--${name}` : `--${name} [${placeholder}]`;
+    commander.addOption(new Option(form, `${what} (${otherwise}; ${variableOf(name)})`));
+    commander.on(`option:${name}`, (value: string | null | undefined) => {
+      if (value === null) {
+        problems.push(`--${name} needs a value: ${what}. Write it as --${name}=${placeholder}.`);
+        texts.set(name, []);
+      } else add(name, value ?? 'true');
+    });
+  }
+  for (const { placeholder, what, takesRest } of Object.values(takes)) {
+    commander.argument(`[${placeholder}${takesRest ? '...' : ''}]`, what);
+  }
+
+  const parseOptions = commander.parseOptions.bind(commander);
+  commander.parseOptions = (args) => {
+    if (args.length === 1 && args[0] === 'help') return { operands: [], unknown: ['--help'] };
+    const literal = args.indexOf('--');
+    const before = literal === -1 ? args : args.slice(0, literal);
+    const rest: string[] = [];
+    for (const text of before) {
+      const found = switchWithValue(text, flags);
+      if (found === undefined) rest.push(text);
+      else add(...found);
+    }
+    const { operands, unknown } = parseOptions(rest);
+    const strangers = unknown.filter((text) => text.startsWith('-') && text !== '-' && !isHelp(text));
+    problems.unshift(...strangers.map((text) => unknownFlag(text, command)));
+    return { operands: [...operands, ...args.slice(before.length + 1)], unknown: unknown.filter(isHelp) };
+  };
+  return () => ({ flags: texts, arguments: commander.args, problems });
+}
+
+/** `--dev=false`, which `commander` does not know. */
+function switchWithValue(text: string, flags: Flags): readonly [name: string, value: string] | undefined {
+  const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(text) ?? [];
+  return Object.hasOwn(flags, name) && flags[name]?.placeholder === '' ? [name, value] : undefined;
+}
+
+const isHelp = (text: string): boolean => text === '--help' || text === '-h';
+
+function unknownFlag(text: string, { name, flags }: Command): string {
+  const typed = text.replace(/=.*/s, '');
+  const names = Object.keys(flags);
+  const meant = nearest(typed.replace(/^-+/, ''), names);
+  const hint =
+    meant === undefined ? `Its flags are ${names.map((flag) => `--${flag}`).join(', ')}.` : `Did you mean --${meant}?`;
+  return `${quoted(typed)} is not a flag of "${name}". ${hint}`;
+}
+
 const fullName = (command: Commander): string =>
   command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
-
-/** Returns the exit code: 2 for wrong usage, 0 otherwise. What the command throws is thrown on. */
-export async function runCli(args: readonly string[], context: ProgramContext): Promise<number> {
-  const [first, ...words] = args;
-  // `help token create`: the program's own `help` goes one word deep.
-  const typed = first === 'help' && words.length > 1 ? [...words, '--help'] : args;
-  try {
-    await createProgram(context).parseAsync(typed, { from: 'user' });
-    return 0;
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? 0 : 2;
-  }
-}

@@ -22,6 +22,8 @@ import { type OutputBlock, printLines } from './output/table.ts';
 import type { ProcessIo } from './process-io.ts';
 import { parseFolder } from './values.ts';
 
+export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);
+
 /** Flags of every command that reads the stored data. */
 export const commonFlags = {
   data: withDefault('FOLDER', 'the folder that the service keeps its data in', './workspace-data', parseFolder),
@@ -72,12 +74,16 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
   });
 }
 
-/** A reader that has gone away, such as `head`, is no error. */
-async function writeFile(io: ProcessIo, file: AsyncIterable<string>): Promise<void> {
-  await pipeline(file, io.output(), { end: false }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+/** Fails with the ids that there are. */
+export async function requireWorkspace({ read }: Storage, id: string): Promise<void> {
+  if ((await findWorkspace(read, id)) !== undefined) return;
+  const ids = (await listWorkspaces(read)).map((known) => known.id);
+  const hint = didYouMean(id, ids) || 'The command "workspace-service workspace list" shows those that there are. ';
+  throw new CommandError(`There is no workspace "${id}". ${hint.trim()}`);
 }
+
+/** The system user, as the actor: access to the folder or database permits everything, so there is no token to name. */
+export const operatorActor = (): Actor => ({ name: `operator:${systemUser()}`, tokenId: null, address: null });
 
 export function requireStored(data: string, environment: NodeJS.ProcessEnv): void {
   if (databaseUrl(environment) !== null || existsSync(databaseFile(data))) return;
@@ -86,14 +92,11 @@ export function requireStored(data: string, environment: NodeJS.ProcessEnv): voi
   );
 }
 
-export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);
-
-/** Fails with the ids that there are. */
-export async function requireWorkspace({ read }: Storage, id: string): Promise<void> {
-  if ((await findWorkspace(read, id)) !== undefined) return;
-  const ids = (await listWorkspaces(read)).map((known) => known.id);
-  const hint = didYouMean(id, ids) || 'The command "workspace-service workspace list" shows those that there are. ';
-  throw new CommandError(`There is no workspace "${id}". ${hint.trim()}`);
+/** A reader that has gone away, such as `head`, is no error. */
+async function writeFile(io: ProcessIo, file: AsyncIterable<string>): Promise<void> {
+  await pipeline(file, io.output(), { end: false }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
 }
 
 /** In a container, a user may have a number and no name. */
@@ -104,6 +107,3 @@ function systemUser(): string {
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }
-
-/** The system user, as the actor: access to the folder or database permits everything, so there is no token to name. */
-export const operatorActor = (): Actor => ({ name: `operator:${systemUser()}`, tokenId: null, address: null });

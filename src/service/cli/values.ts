@@ -6,6 +6,28 @@ import { type Cidr, parseCidr } from '../platform/ip-address.ts';
 import { parseTokenName } from '../tokens/new-token.ts';
 import { didYouMean } from './did-you-mean.ts';
 
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+const oneOf =
+  <Name extends string>(names: readonly Name[], allowed: string) =>
+  (text: string): Parsed<Name> => {
+    const found = names.find((name) => name === text);
+    return found === undefined ? refused(`${didYouMean(text, names)}${allowed}`) : accepted(found);
+  };
+
+const logFormats = ['auto', 'text', 'json'] as const;
+
+export type LogFormat = (typeof logFormats)[number];
+
+export const parseLogFormat = oneOf(logFormats, `It must be one of ${logFormats.join(', ')}.`);
+export const parseLogLevel = oneOf(logLevels, `It must be one of ${logLevels.join(', ')}.`);
+export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`);
+export const parseScope = oneOf(scopes, `The scopes are ${scopeLines.join(', ')}.`);
+export const parseAuditFormat = oneOf(['csv', 'jsonl'], 'The formats are csv and jsonl.');
+export const parseAuditAction = oneOf(auditActions, `The actions are ${auditActions.join(', ')}.`);
+
 export function parseFolder(text: string): Parsed<string> {
   if (text === '') return refused('It must be the path of a folder.');
   if (text.includes('\0')) return refused('The path of a folder has no NUL character.');
@@ -23,16 +45,6 @@ export function parseHost(text: string): Parsed<string> {
   return /^[A-Za-z0-9.:%_-]+$/.test(text)
     ? accepted(text)
     : refused('It must be the name or the address of a network interface, such as 127.0.0.1, ::1 or 0.0.0.0.');
-}
-
-/** Public URL of the service, with or without `/v1`. */
-export function parseServiceUrl(text: string): Parsed<string> {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://assets.example.com.');
-  const { username, password, search, hash, origin, pathname } = new URL(text);
-  if (username !== '' || password !== '')
-    return refused('It must not have a user name or a password: everybody gets to see it.');
-  if (search !== '' || hash !== '') return refused('It must not have a query or a fragment.');
-  return accepted(origin + pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, ''));
 }
 
 /** The same as an origin: the links of the pages begin with a slash. */
@@ -57,18 +69,6 @@ export const wholeNumber =
       ? accepted(number)
       : refused(`It must be a whole number from ${min} to ${max}.`);
   };
-
-const bytesIn = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
-
-const isByteUnit = (text: string): text is keyof typeof bytesIn => Object.hasOwn(bytesIn, text);
-
-export function parseByteCount(text: string): Parsed<number> {
-  if (text === '0') return accepted(0);
-  const [, digits, unit = ''] = /^(\d{1,6})([A-Z]{1,2})$/.exec(text) ?? [];
-  return isByteUnit(unit)
-    ? accepted(Number(digits) * bytesIn[unit])
-    : refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.');
-}
 
 /** Null for none. */
 export function parseByteLimit(text: string): Parsed<number | null> {
@@ -101,32 +101,29 @@ export function parseTrustedProxy(text: string): Parsed<Cidr> {
     : network;
 }
 
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+/** A name cannot begin as an id or a secret does. */
+export const parseTokenIdOrName = (text: string): Parsed<string> =>
+  /^(tok|wsa)_/.test(text) ? idOf('tok', 'workspace-service token list')(text) : parseTokenName(text);
 
-export type LogLevel = (typeof logLevels)[number];
+/** Public URL of the service, with or without `/v1`. */
+export function parseServiceUrl(text: string): Parsed<string> {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://assets.example.com.');
+  const { username, password, search, hash, origin, pathname } = new URL(text);
+  if (username !== '' || password !== '')
+    return refused('It must not have a user name or a password: everybody gets to see it.');
+  if (search !== '' || hash !== '') return refused('It must not have a query or a fragment.');
+  return accepted(origin + pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, ''));
+}
 
-const oneOf =
-  <Name extends string>(names: readonly Name[], allowed: string) =>
-  (text: string): Parsed<Name> => {
-    const found = names.find((name) => name === text);
-    return found === undefined ? refused(`${didYouMean(text, names)}${allowed}`) : accepted(found);
-  };
+const bytesIn = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
 
-const logFormats = ['auto', 'text', 'json'] as const;
-
-export type LogFormat = (typeof logFormats)[number];
-
-export const parseLogFormat = oneOf(logFormats, `It must be one of ${logFormats.join(', ')}.`);
-
-export const parseLogLevel = oneOf(logLevels, `It must be one of ${logLevels.join(', ')}.`);
-
-export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`);
-
-export const parseScope = oneOf(scopes, `The scopes are ${scopeLines.join(', ')}.`);
-
-export const parseAuditFormat = oneOf(['csv', 'jsonl'], 'The formats are csv and jsonl.');
-
-export const parseAuditAction = oneOf(auditActions, `The actions are ${auditActions.join(', ')}.`);
+export function parseByteCount(text: string): Parsed<number> {
+  if (text === '0') return accepted(0);
+  const [, digits, unit = ''] = /^(\d{1,6})([A-Z]{1,2})$/.exec(text) ?? [];
+  return isByteUnit(unit)
+    ? accepted(Number(digits) * bytesIn[unit])
+    : refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.');
+}
 
 /** The secret of a token is easily taken for its id: it is refused before it can be repeated. */
 export const idOf =
@@ -136,6 +133,4 @@ export const idOf =
       ? accepted(text)
       : refused(`It must be an id such as ${kind}_0b7c…, as "${listedBy}" shows it.`);
 
-/** A name cannot begin as an id or a secret does. */
-export const parseTokenIdOrName = (text: string): Parsed<string> =>
-  /^(tok|wsa)_/.test(text) ? idOf('tok', 'workspace-service token list')(text) : parseTokenName(text);
+const isByteUnit = (text: string): text is keyof typeof bytesIn => Object.hasOwn(bytesIn, text);

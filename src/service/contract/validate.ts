@@ -2,25 +2,6 @@ import type { z } from '@hono/zod-openapi';
 import type { FieldError } from '../../interface/problem.ts';
 import { invalid } from './problem.ts';
 
-/** A JSON key may have half of a surrogate pair, which cannot be encoded. */
-const reference = (key: PropertyKey): string =>
-  encodeURIComponent(String(key).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
-
-/** RFC 6901 section 6: a JSON pointer as a URI fragment. */
-export const pointerTo = (path: readonly PropertyKey[]): string =>
-  `#${path.map((key) => `/${reference(key)}`).join('')}`;
-
-function sentence(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'It is missing.' : `It has to be of type ${issue.expected}.`;
-    case 'invalid_value':
-      return `It has to be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}.`;
-    default:
-      return issue.message;
-  }
-}
-
 /** All wrong fields are reported, up to this many. */
 const maxErrors = 20;
 
@@ -38,4 +19,23 @@ export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, 
   }
   const [first = { pointer: '#', detail: 'It is not valid.' }, ...more] = errors.values();
   throw invalid(first, ...more.slice(0, maxErrors - 1));
+}
+
+/** RFC 6901 section 6: a JSON pointer as a URI fragment. */
+export const pointerTo = (path: readonly PropertyKey[]): string =>
+  `#${path.map((key) => `/${reference(key)}`).join('')}`;
+
+/** A JSON key may have half of a surrogate pair, which cannot be encoded. */
+const reference = (key: PropertyKey): string =>
+  encodeURIComponent(String(key).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
+
+function sentence(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'It is missing.' : `It has to be of type ${issue.expected}.`;
+    case 'invalid_value':
+      return `It has to be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}.`;
+    default:
+      return issue.message;
+  }
 }

@@ -4,22 +4,6 @@ import { type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 import { inScratchFolder } from './scratch.ts';
 
-/** The parts that git looks for: gitrepository-layout(5). */
-const parts = ['HEAD', 'objects', 'refs'];
-
-export const isRepository = (folder: string): Promise<boolean> =>
-  Promise.all(parts.map((part) => access(join(folder, part)))).then(
-    () => true,
-    () => false,
-  );
-
-/** Default branch of a repository; undefined without a repository. */
-export const readHead = (folder: string): Promise<string | undefined> =>
-  readFile(join(folder, 'HEAD'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-
 /** A bare repository that holds what was fetched from a remote, and keeps it. */
 export interface Mirror {
   readonly repository: string;
@@ -96,3 +80,19 @@ export async function setDefaultBranch({ repository, scratch }: Mirror, branch: 
     await rename(join(folder, 'HEAD'), join(repository, 'HEAD'));
   });
 }
+
+/** The parts that git looks for: gitrepository-layout(5). */
+const parts = ['HEAD', 'objects', 'refs'];
+
+export const isRepository = (folder: string): Promise<boolean> =>
+  Promise.all(parts.map((part) => access(join(folder, part)))).then(
+    () => true,
+    () => false,
+  );
+
+/** Default branch of a repository; undefined without a repository. */
+export const readHead = (folder: string): Promise<string | undefined> =>
+  readFile(join(folder, 'HEAD'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });

@@ -1,14 +1,5 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
-declare const brand: unique symbol;
-
-/** The short name of a branch: what stands behind `refs/heads/`. */
-export type BranchName = string & { readonly [brand]: 'BranchName' };
-
-export const maxBranchNameLength = 255;
-
-const tooLong = `The name of a branch must not be longer than ${maxBranchNameLength} bytes.`;
-
 /** The rules of git-check-ref-format(1) for `refs/heads/<name>`, and of git-branch(1) for the short name. */
 const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^-/, 'The name of a branch must not start with -.'],
@@ -28,6 +19,22 @@ const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
 /** Matches what is forbidden, in words of regular expressions that every language has: for the schema of a name. */
 export const forbiddenInBranchName = forbidden.map(([{ source }]) => source).join('|');
 
+declare const brand: unique symbol;
+
+/** The short name of a branch: what stands behind `refs/heads/`. */
+export type BranchName = string & { readonly [brand]: 'BranchName' };
+
+export function parseBranchName(text: string): Parsed<BranchName> {
+  return isBranchName(text) ? accepted(text) : refused(whyNot(text) ?? '');
+}
+
+export const branchRef = (branch: BranchName): string => `refs/heads/${branch}`;
+
+const isBranchName = (text: string): text is BranchName => whyNot(text) === undefined;
+
+export const maxBranchNameLength = 255;
+const tooLong = `The name of a branch must not be longer than ${maxBranchNameLength} bytes.`;
+
 function whyNot(name: string): string | undefined {
   if (name === '') return 'The name of a branch must not be empty.';
   if (name.length > maxBranchNameLength) return tooLong;
@@ -36,11 +43,3 @@ function whyNot(name: string): string | undefined {
   const [, reason] = forbidden.find(([pattern]) => pattern.test(name)) ?? [];
   return reason;
 }
-
-const isBranchName = (text: string): text is BranchName => whyNot(text) === undefined;
-
-export function parseBranchName(text: string): Parsed<BranchName> {
-  return isBranchName(text) ? accepted(text) : refused(whyNot(text) ?? '');
-}
-
-export const branchRef = (branch: BranchName): string => `refs/heads/${branch}`;

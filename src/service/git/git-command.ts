@@ -7,6 +7,9 @@ import { createRemoteRedactor } from './redact.ts';
 import { accessSettings, type Remote } from './remote.ts';
 import { type GitWork, type Limits, runGit } from './run-git.ts';
 
+/** For work on the local disk alone, which is quick or stuck. */
+export const localLimits: Limits = { timeoutMs: 60_000 };
+
 export interface GitTask extends GitWork {
   /** Purpose, to complete the sentence "git could not …". */
   readonly purpose: string;
@@ -21,12 +24,6 @@ export interface GitTask extends GitWork {
 
 /** Runs git with these arguments and gives what it wrote to its output, or throws a GitError. */
 export type GitCommand = (args: readonly string[], task: GitTask) => Promise<string>;
-
-/** For work on the local disk alone, which is quick or stuck. */
-export const localLimits: Limits = { timeoutMs: 60_000 };
-
-const failed = (purpose: string, said: string): GitError =>
-  new GitError('failed', `git could not ${purpose}: ${said}`, said);
 
 export function gitCommand(setup: {
   readonly environment: NodeJS.ProcessEnv;
@@ -68,3 +65,6 @@ export function gitCommand(setup: {
     }
   };
 }
+
+const failed = (purpose: string, said: string): GitError =>
+  new GitError('failed', `git could not ${purpose}: ${said}`, said);

@@ -15,9 +15,6 @@ export interface FolderQuery {
   readonly limits: Limits;
 }
 
-/** git quotes a name with characters that stand for none, and what is not UTF-8 could not be asked for again. */
-const isReadable = (name: string): boolean => name !== '' && !name.startsWith('"') && !name.includes('\ufffd');
-
 /**
  * What one folder of a commit has, in the order of git. It reads that folder alone, however many files there are beside and
  * below it, and no further than to the last entry that is wanted.
@@ -48,3 +45,6 @@ export async function listFolder(
   }
   return entries;
 }
+
+/** git quotes a name with characters that stand for none, and what is not UTF-8 could not be asked for again. */
+const isReadable = (name: string): boolean => name !== '' && !name.startsWith('"') && !name.includes('\ufffd');

@@ -5,11 +5,22 @@ import type { GitCommand } from './git-command.ts';
 import type { Limits } from './run-git.ts';
 import { abandonedAfterMs, ageOf } from './scratch.ts';
 
-const packsOf = (mirror: Mirror): string => join(mirror.repository, 'objects', 'pack');
-
-/** Unfinished files of git next to the packs, renamed once complete. */
-const unfinishedPacks = async (mirror: Mirror): Promise<readonly string[]> =>
-  (await readdir(packsOf(mirror))).filter((file) => /^(\.tmp-|tmp_)/.test(file));
+/**
+ * Joins small packs into larger ones, each at least twice the next: the work stays in proportion to what was fetched,
+ * and large packs are left alone. No object is ever dropped, so fetches may go on beside it.
+ */
+export async function maintainMirror(git: GitCommand, mirror: Mirror, limits: Limits): Promise<void> {
+  const { repository } = mirror;
+  if (!(await isRepository(repository))) return;
+  await removeAbandonedPacks(mirror);
+  await removingWhatIsBegun(mirror, () =>
+    git(['repack', '--geometric=2', '-d', '-l', '--quiet'], {
+      purpose: `join the packs of the mirror in ${repository}`,
+      limits,
+      repository,
+    }),
+  );
+}
 
 /** Leftovers of maintenance that was killed. */
 export async function removeAbandonedPacks(mirror: Mirror): Promise<void> {
@@ -35,19 +46,8 @@ async function removingWhatIsBegun<T>(mirror: Mirror, work: () => Promise<T>): P
   }
 }
 
-/**
- * Joins small packs into larger ones, each at least twice the next: the work stays in proportion to what was fetched,
- * and large packs are left alone. No object is ever dropped, so fetches may go on beside it.
- */
-export async function maintainMirror(git: GitCommand, mirror: Mirror, limits: Limits): Promise<void> {
-  const { repository } = mirror;
-  if (!(await isRepository(repository))) return;
-  await removeAbandonedPacks(mirror);
-  await removingWhatIsBegun(mirror, () =>
-    git(['repack', '--geometric=2', '-d', '-l', '--quiet'], {
-      purpose: `join the packs of the mirror in ${repository}`,
-      limits,
-      repository,
-    }),
-  );
-}
+/** Unfinished files of git next to the packs, renamed once complete. */
+const unfinishedPacks = async (mirror: Mirror): Promise<readonly string[]> =>
+  (await readdir(packsOf(mirror))).filter((file) => /^(\.tmp-|tmp_)/.test(file));
+
+const packsOf = (mirror: Mirror): string => join(mirror.repository, 'objects', 'pack');

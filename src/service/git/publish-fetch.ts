@@ -5,58 +5,6 @@ import { type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 import { ageOf } from './scratch.ts';
 
-/** git holds the lock of a ref for moments; one that is older was left by a process that was killed. */
-const staleLockMs = 60_000;
-
-async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open a folder as a file, and keeps its own order of writes.
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** The index goes last: with it the pack begins to count. Renames are on disk before a ref relies on them. */
-async function movePacks(from: string, mirror: Mirror): Promise<void> {
-  const source = join(from, 'objects', 'pack');
-  const target = join(mirror.repository, 'objects', 'pack');
-  const files = (await readdir(source)).filter((file) => /^pack-[0-9a-f]+\.(pack|rev|idx)$/.test(file));
-  if (files.length === 0) return;
-  // Not `recursive`: without a repository around it, the folder would be taken for one that is broken.
-  await mkdir(target).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  const indexLast = files.toSorted((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')));
-  for (const file of indexLast) await rename(join(source, file), join(target, file));
-  await syncFolder(target);
-}
-
-async function removeStaleLocks(mirror: Mirror, branch: BranchName): Promise<void> {
-  for (const file of [branchRef(branch), 'packed-refs']) {
-    const lock = join(mirror.repository, `${file}.lock`);
-    if ((await ageOf(lock)) > staleLockMs) await rm(lock, { force: true });
-  }
-}
-
-/**
- * Removes the branches that cannot be beside this one: `a` where it is `a/b`, and `a/b` where it is `a`. The remote has
- * this one, so it no longer has those. Says whether there were any.
- */
-async function removeReplacedBranches(git: GitCommand, mirror: Mirror, branch: BranchName): Promise<boolean> {
-  const task = { limits: localLimits, repository: mirror.repository };
-  const purpose = `find the branches that ${branch} replaces`;
-  const refs = (await git(['for-each-ref', '--format=%(refname)', 'refs/heads/'], { ...task, purpose })).split('\n');
-  const own = branchRef(branch);
-  const replaced = refs.filter((ref) => ref.startsWith(`${own}/`) || (ref !== '' && own.startsWith(`${ref}/`)));
-  for (const ref of replaced) {
-    await git(['update-ref', '-d', ref], { ...task, purpose: `remove ${ref}, which ${branch} replaces` });
-  }
-  return replaced.length > 0;
-}
-
 /** Moves what was fetched into the mirror, and the branch to its new head. */
 export async function publishFetch(
   git: GitCommand,
@@ -79,4 +27,56 @@ export async function publishFetch(
     if (!(await removeReplacedBranches(git, mirror, branch))) throw error;
     await moveBranch();
   }
+}
+
+/** The index goes last: with it the pack begins to count. Renames are on disk before a ref relies on them. */
+async function movePacks(from: string, mirror: Mirror): Promise<void> {
+  const source = join(from, 'objects', 'pack');
+  const target = join(mirror.repository, 'objects', 'pack');
+  const files = (await readdir(source)).filter((file) => /^pack-[0-9a-f]+\.(pack|rev|idx)$/.test(file));
+  if (files.length === 0) return;
+  // Not `recursive`: without a repository around it, the folder would be taken for one that is broken.
+  await mkdir(target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  const indexLast = files.toSorted((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')));
+  for (const file of indexLast) await rename(join(source, file), join(target, file));
+  await syncFolder(target);
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  // Windows cannot open a folder as a file, and keeps its own order of writes.
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** git holds the lock of a ref for moments; one that is older was left by a process that was killed. */
+const staleLockMs = 60_000;
+
+async function removeStaleLocks(mirror: Mirror, branch: BranchName): Promise<void> {
+  for (const file of [branchRef(branch), 'packed-refs']) {
+    const lock = join(mirror.repository, `${file}.lock`);
+    if ((await ageOf(lock)) > staleLockMs) await rm(lock, { force: true });
+  }
+}
+
+/**
+ * Removes the branches that cannot be beside this one: `a` where it is `a/b`, and `a/b` where it is `a`. The remote has
+ * this one, so it no longer has those. Says whether there were any.
+ */
+async function removeReplacedBranches(git: GitCommand, mirror: Mirror, branch: BranchName): Promise<boolean> {
+  const task = { limits: localLimits, repository: mirror.repository };
+  const purpose = `find the branches that ${branch} replaces`;
+  const refs = (await git(['for-each-ref', '--format=%(refname)', 'refs/heads/'], { ...task, purpose })).split('\n');
+  const own = branchRef(branch);
+  const replaced = refs.filter((ref) => ref.startsWith(`${own}/`) || (ref !== '' && own.startsWith(`${ref}/`)));
+  for (const ref of replaced) {
+    await git(['update-ref', '-d', ref], { ...task, purpose: `remove ${ref}, which ${branch} replaces` });
+  }
+  return replaced.length > 0;
 }

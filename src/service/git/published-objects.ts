@@ -11,7 +11,62 @@ interface Search {
   readonly limits: Limits;
 }
 
-const asInput = (ids: Iterable<string>): Buffer => Buffer.from([...ids].map((id) => `${id}\n`).join(''));
+/**
+ * What is served to whoever wants these objects, if all of them are published. Between the requests of one clone, a sync
+ * may move a branch to where nothing leads to its former commit: then that one is served, too.
+ */
+export async function publishedFor(
+  search: Search,
+  synced: Published['branches'],
+  wants: readonly string[],
+  formerHeads: () => Promise<readonly string[]>,
+  onLacking: (names: readonly string[]) => void,
+): Promise<Published> {
+  const branches = await presentBranches(search, synced, onLacking);
+  const heads = new Set(branches.values());
+  if (wants.every((id) => heads.has(id))) return { branches, unnamed: [] };
+  const unnamed = await formerHeads();
+  if (await arePublished(search, wants, [...heads, ...unnamed])) return { branches, unnamed };
+  const [one = ''] = wants;
+  const what = wants.length === 1 ? `The object ${one} is` : `Some of the ${wants.length} objects asked for are`;
+  throw new GitError('not-published', `${what} in no branch that was synced. Sync the branch that has what you need.`);
+}
+
+/**
+ * The branches whose commits the mirror has. It lacks some if its folder was removed or restored, if an instance does not
+ * share its data folder, or for a moment on a network file system. An empty repository would pass for a clone of nothing,
+ * so a mirror that lacks all of them is an error.
+ */
+async function presentBranches(
+  search: Search,
+  branches: Published['branches'],
+  onLacking: (names: readonly string[]) => void,
+): Promise<Published['branches']> {
+  const types = await typesOf(search, [...new Set(branches.values())]);
+  const lacking = [...branches].filter(([, head]) => !types.has(head));
+  onLacking(lacking.map(([name]) => name));
+  const [first] = lacking;
+  if (first !== undefined && lacking.length === branches.size) {
+    const [name, head] = first;
+    throw new GitError(
+      'incomplete',
+      `The mirror lacks the commit ${head} of the branch ${name}. Sync the branch again.`,
+    );
+  }
+  return new Map([...branches].filter(([, head]) => types.has(head)));
+}
+
+/**
+ * Version 2 of the protocol gives out every object whose id is known (upload-pack.c, parse_want), so the service looks
+ * itself whether a published commit leads to each of them.
+ */
+async function arePublished(search: Search, wants: readonly string[], tips: readonly string[]): Promise<boolean> {
+  const types = await typesOf(search, wants);
+  const commits = wants.filter((id) => types.get(id) === 'commit');
+  const others = wants.filter((id) => types.get(id) !== 'commit');
+  if (types.size < wants.length || !(await areReachable(search, commits, tips))) return false;
+  return others.length === 0 || areContained(search, others, tips);
+}
 
 /** The type of each of these objects that the mirror has. */
 async function typesOf({ git, ...search }: Search, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -71,59 +126,4 @@ async function areContained(
   return missing.size === 0;
 }
 
-/**
- * The branches whose commits the mirror has. It lacks some if its folder was removed or restored, if an instance does not
- * share its data folder, or for a moment on a network file system. An empty repository would pass for a clone of nothing,
- * so a mirror that lacks all of them is an error.
- */
-async function presentBranches(
-  search: Search,
-  branches: Published['branches'],
-  onLacking: (names: readonly string[]) => void,
-): Promise<Published['branches']> {
-  const types = await typesOf(search, [...new Set(branches.values())]);
-  const lacking = [...branches].filter(([, head]) => !types.has(head));
-  onLacking(lacking.map(([name]) => name));
-  const [first] = lacking;
-  if (first !== undefined && lacking.length === branches.size) {
-    const [name, head] = first;
-    throw new GitError(
-      'incomplete',
-      `The mirror lacks the commit ${head} of the branch ${name}. Sync the branch again.`,
-    );
-  }
-  return new Map([...branches].filter(([, head]) => types.has(head)));
-}
-
-/**
- * Version 2 of the protocol gives out every object whose id is known (upload-pack.c, parse_want), so the service looks
- * itself whether a published commit leads to each of them.
- */
-async function arePublished(search: Search, wants: readonly string[], tips: readonly string[]): Promise<boolean> {
-  const types = await typesOf(search, wants);
-  const commits = wants.filter((id) => types.get(id) === 'commit');
-  const others = wants.filter((id) => types.get(id) !== 'commit');
-  if (types.size < wants.length || !(await areReachable(search, commits, tips))) return false;
-  return others.length === 0 || areContained(search, others, tips);
-}
-
-/**
- * What is served to whoever wants these objects, if all of them are published. Between the requests of one clone, a sync
- * may move a branch to where nothing leads to its former commit: then that one is served, too.
- */
-export async function publishedFor(
-  search: Search,
-  synced: Published['branches'],
-  wants: readonly string[],
-  formerHeads: () => Promise<readonly string[]>,
-  onLacking: (names: readonly string[]) => void,
-): Promise<Published> {
-  const branches = await presentBranches(search, synced, onLacking);
-  const heads = new Set(branches.values());
-  if (wants.every((id) => heads.has(id))) return { branches, unnamed: [] };
-  const unnamed = await formerHeads();
-  if (await arePublished(search, wants, [...heads, ...unnamed])) return { branches, unnamed };
-  const [one = ''] = wants;
-  const what = wants.length === 1 ? `The object ${one} is` : `Some of the ${wants.length} objects asked for are`;
-  throw new GitError('not-published', `${what} in no branch that was synced. Sync the branch that has what you need.`);
-}
+const asInput = (ids: Iterable<string>): Buffer => Buffer.from([...ids].map((id) => `${id}\n`).join(''));

@@ -1,9 +1,13 @@
 import { createRedactor } from '../../interface/redact.ts';
 import { basicAuthorization, type Remote } from './remote.ts';
 
-/** A short user name beside a password is a word such as `git`; a long one, or one that stands alone, may be a token. */
-function mayBeToken(username: string, password: string): boolean {
-  return username.length > 8 || password === '' || password === 'x-oauth-basic';
+/** Takes out of a text what would let its reader into the remote, or into any other address it mentions. */
+export function createRemoteRedactor(remote: Remote | undefined): (text: string) => string {
+  const redactSecrets = createRedactor(remote === undefined ? [] : secretsOf(remote));
+  return (text) =>
+    redactSecrets(text)
+      .replaceAll(/\/\/[^\s/]*@/g, '//')
+      .replaceAll(/(authorization:\s*)\S+(\s+\S+)?/gi, '$1***');
 }
 
 function secretsOf({ credentials }: Remote): readonly string[] {
@@ -13,11 +17,7 @@ function secretsOf({ credentials }: Remote): readonly string[] {
   return [basicAuthorization(credentials).slice('Basic '.length), ...secrets];
 }
 
-/** Takes out of a text what would let its reader into the remote, or into any other address it mentions. */
-export function createRemoteRedactor(remote: Remote | undefined): (text: string) => string {
-  const redactSecrets = createRedactor(remote === undefined ? [] : secretsOf(remote));
-  return (text) =>
-    redactSecrets(text)
-      .replaceAll(/\/\/[^\s/]*@/g, '//')
-      .replaceAll(/(authorization:\s*)\S+(\s+\S+)?/gi, '$1***');
+/** A short user name beside a password is a word such as `git`; a long one, or one that stands alone, may be a token. */
+function mayBeToken(username: string, password: string): boolean {
+  return username.length > 8 || password === '' || password === 'x-oauth-basic';
 }

@@ -12,32 +12,8 @@ export interface RemoteBranches {
 
 const prefix = 'refs/heads/';
 
-function nameOf(ref: string): BranchName | undefined {
-  // U+FFFD stands for bytes that are not UTF-8: a name that cannot be given back to git.
-  if (!ref.startsWith(prefix) || ref.includes('\ufffd')) return undefined;
-  const name = parseBranchName(ref.slice(prefix.length));
-  return name.ok ? name.value : undefined;
-}
-
 /** More than anybody works on; each of them takes memory here, and time of everybody else to be listed. */
 export const maxBranches = 100_000;
-
-/** A branch whose name the service does not accept is not listed: it could not be synced either. */
-export function collectBranches(): { add(line: string): void; readonly listed: RemoteBranches } {
-  const branches = new Map<BranchName, string>();
-  let defaultBranch: BranchName | undefined;
-  return {
-    add(line) {
-      const [left = '', ref = ''] = line.split('\t');
-      const name = nameOf(ref);
-      if (name !== undefined && /^[0-9a-f]{40,64}$/.test(left)) branches.set(name, left);
-      if (ref === 'HEAD' && left.startsWith('ref: ')) defaultBranch = nameOf(left.slice('ref: '.length));
-    },
-    get listed() {
-      return { branches, defaultBranch };
-    },
-  };
-}
 
 export async function listRemoteBranches(git: GitCommand, remote: Remote, limits: Limits): Promise<RemoteBranches> {
   const collected = collectBranches();
@@ -60,4 +36,28 @@ export async function listRemoteBranches(git: GitCommand, remote: Remote, limits
     );
   }
   return collected.listed;
+}
+
+/** A branch whose name the service does not accept is not listed: it could not be synced either. */
+export function collectBranches(): { add(line: string): void; readonly listed: RemoteBranches } {
+  const branches = new Map<BranchName, string>();
+  let defaultBranch: BranchName | undefined;
+  return {
+    add(line) {
+      const [left = '', ref = ''] = line.split('\t');
+      const name = nameOf(ref);
+      if (name !== undefined && /^[0-9a-f]{40,64}$/.test(left)) branches.set(name, left);
+      if (ref === 'HEAD' && left.startsWith('ref: ')) defaultBranch = nameOf(left.slice('ref: '.length));
+    },
+    get listed() {
+      return { branches, defaultBranch };
+    },
+  };
+}
+
+function nameOf(ref: string): BranchName | undefined {
+  // U+FFFD stands for bytes that are not UTF-8: a name that cannot be given back to git.
+  if (!ref.startsWith(prefix) || ref.includes('\ufffd')) return undefined;
+  const name = parseBranchName(ref.slice(prefix.length));
+  return name.ok ? name.value : undefined;
 }

@@ -1,6 +1,12 @@
 import { isAbsolute } from 'node:path';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
+/** A stored address as it may be shown, whether or not it would be accepted today. */
+export function shownRemote(text: string): string {
+  const remote = parseRemote(text, { allowFile: true });
+  return remote.ok ? remote.value.address : '';
+}
+
 export interface RemoteCredentials {
   readonly username: string;
   readonly password: string;
@@ -13,16 +19,61 @@ export interface Remote {
   readonly credentials?: RemoteCredentials;
 }
 
-export const maxRemoteLength = 2_048;
+/**
+ * git refuses to serve a repository that another user owns, and reads the exception from nowhere but its own command
+ * line and the configuration files that the service shuts out. Only the operator can register a repository on this
+ * disk, and serving one runs nothing that its owner could have put there (git-upload-pack(1), SECURITY).
+ */
+const serveAnyOwner = "--upload-pack=git -c 'safe.directory=*' upload-pack";
+
+/** The arguments that name the remote; nothing behind them is taken for an option. */
+export function remoteArguments({ kind, address }: Remote): readonly string[] {
+  return [...(kind === 'file' ? [serveAnyOwner] : []), '--end-of-options', address];
+}
+
+/** The settings that let git in, for this host alone. They are secrets: they go through the environment of git. */
+export function accessSettings({ address, credentials }: Remote): Readonly<Record<string, string>> {
+  if (credentials === undefined) return {};
+  return { [`http.${new URL(address).origin}/.extraHeader`]: `Authorization: ${basicAuthorization(credentials)}` };
+}
+
+/** Splits the address of an ssh remote: the part for ssh, and the part for the server. */
+export function sshDestination({ address }: Remote): {
+  readonly host: string;
+  readonly login: string;
+  readonly port: string | undefined;
+  readonly path: string;
+} {
+  const [, user, host = '', port, path = ''] =
+    /^ssh:\/\/(?:([^@/]*)@)?(\[[^\]/]*\]|[^:/@]*)(?::(\d+))?(\/.+)$/i.exec(address) ??
+    /^(?:([^@/:]*)@)?(\[[^\]/]*\]|[^@/:]*):()?(.+)$/.exec(address) ??
+    [];
+  const bare = host.replaceAll(/[[\]]/g, '');
+  return { host, login: user === undefined ? bare : `${user}@${bare}`, port, path };
+}
 
 const allowedForms =
   'It must be https://host/path, ssh://user@host/path or user@host:path. Other protocols and remote helpers are refused.';
 
-/** RFC 3986 lets more into a name; whatever is left out here would mean something else to ssh or to a shell. */
-const plainName = /^[a-z0-9_][a-z0-9._+-]*$/i;
-const bracketedAddress = /^\[[0-9a-f:.]+\]$/i;
+/** Reads the address of a remote as a person wrote it, and refuses every form that could make git run something else. */
+export function parseRemote(text: string, { allowFile }: { readonly allowFile: boolean }): Parsed<Remote> {
+  const reason = urlFormProblem(text);
+  if (reason !== undefined) return refused(reason);
+  if (/^https:\/\//i.test(text)) return parseHttps(text);
+  if (/^ssh:\/\//i.test(text)) return parseSsh(text);
+  if (/^file:\/\//i.test(text) || isAbsolute(text)) return parseFile(text, allowFile);
+  if (/^http:/i.test(text))
+    return refused('Plain http is refused: anyone on the way could change what is fetched. Use https.');
+  if (/^[^@/]*:[/:]/.test(text)) return refused(allowedForms);
+  const [, user, host, path] = /^([^@/:]*)@(\[[^\]/]*\]|[^@/:]*):(.+)$/.exec(text) ?? [];
+  if (host === undefined || path === undefined) return refused(allowedForms);
+  return sshRemote(user, host, path, text);
+}
 
-const isHost = (text: string): boolean => plainName.test(text) || bracketedAddress.test(text);
+export const basicAuthorization = ({ username, password }: RemoteCredentials): string =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+
+export const maxRemoteLength = 2_048;
 
 /** A reason with nothing of the address in it: the address may hold a password. */
 function urlFormProblem(text: string): string | undefined {
@@ -35,28 +86,6 @@ function urlFormProblem(text: string): string | undefined {
   if (/\s/u.test(text)) return 'The address must not have spaces. In a URL, a space is written %20.';
   if (text.startsWith('-')) return 'The address must not start with -: git would take it for an option.';
   return undefined;
-}
-
-function pathProblemOf(path: string): string | undefined {
-  if (path.startsWith('-')) return 'The path must not start with -: git would take it for an option.';
-  if (/(^|\/)--/.test(path)) return 'No part of the path may start with --: it looks like an option of git.';
-  return undefined;
-}
-
-/** Credentials are left out wherever the remote is printed or serialised as a whole: only code that asks gets them. */
-function httpsRemote(address: string, credentials: RemoteCredentials | undefined): Remote {
-  const remote: Remote = { kind: 'https', address };
-  return credentials === undefined
-    ? remote
-    : Object.defineProperty(remote, 'credentials', { value: credentials, enumerable: false });
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function parseHttps(text: string): Parsed<Remote> {
@@ -83,6 +112,37 @@ function parseHttps(text: string): Parsed<Remote> {
   return accepted(httpsRemote(address, { username, password }));
 }
 
+/** Credentials are left out wherever the remote is printed or serialised as a whole: only code that asks gets them. */
+function httpsRemote(address: string, credentials: RemoteCredentials | undefined): Remote {
+  const remote: Remote = { kind: 'https', address };
+  return credentials === undefined
+    ? remote
+    : Object.defineProperty(remote, 'credentials', { value: credentials, enumerable: false });
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseSsh(text: string): Parsed<Remote> {
+  const rest = text.slice('ssh://'.length);
+  const [, user, host, port, path] = /^(?:([^@/]*)@)?(\[[^\]/]*\]|[^:/@]*)(?::(\d+))?(\/.+)$/.exec(rest) ?? [];
+  if (host === undefined || path === undefined || path === '/') {
+    return refused('The ssh address is not complete. It must be like ssh://user@host/path.');
+  }
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {
+    return refused('The port of the address is not between 1 and 65535.');
+  }
+  return sshRemote(user, host, path, `ssh://${rest}`);
+}
+
+/** RFC 3986 lets more into a name; whatever is left out here would mean something else to ssh or to a shell. */
+const plainName = /^[a-z0-9_][a-z0-9._+-]*$/i;
+
 function sshRemote(user: string | undefined, host: string, path: string, address: string): Parsed<Remote> {
   if (user?.includes(':')) {
     return refused('An ssh address takes no password: leave it out and give the service a key that ssh finds.');
@@ -98,17 +158,9 @@ function sshRemote(user: string | undefined, host: string, path: string, address
   return accepted({ kind: 'ssh', address });
 }
 
-function parseSsh(text: string): Parsed<Remote> {
-  const rest = text.slice('ssh://'.length);
-  const [, user, host, port, path] = /^(?:([^@/]*)@)?(\[[^\]/]*\]|[^:/@]*)(?::(\d+))?(\/.+)$/.exec(rest) ?? [];
-  if (host === undefined || path === undefined || path === '/') {
-    return refused('The ssh address is not complete. It must be like ssh://user@host/path.');
-  }
-  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {
-    return refused('The port of the address is not between 1 and 65535.');
-  }
-  return sshRemote(user, host, path, `ssh://${rest}`);
-}
+const bracketedAddress = /^\[[0-9a-f:.]+\]$/i;
+
+const isHost = (text: string): boolean => plainName.test(text) || bracketedAddress.test(text);
 
 function parseFile(text: string, allowFile: boolean): Parsed<Remote> {
   if (!allowFile) {
@@ -122,59 +174,8 @@ function parseFile(text: string, allowFile: boolean): Parsed<Remote> {
   return accepted({ kind: 'file', address: `file://${path}` });
 }
 
-/** Reads the address of a remote as a person wrote it, and refuses every form that could make git run something else. */
-export function parseRemote(text: string, { allowFile }: { readonly allowFile: boolean }): Parsed<Remote> {
-  const reason = urlFormProblem(text);
-  if (reason !== undefined) return refused(reason);
-  if (/^https:\/\//i.test(text)) return parseHttps(text);
-  if (/^ssh:\/\//i.test(text)) return parseSsh(text);
-  if (/^file:\/\//i.test(text) || isAbsolute(text)) return parseFile(text, allowFile);
-  if (/^http:/i.test(text))
-    return refused('Plain http is refused: anyone on the way could change what is fetched. Use https.');
-  if (/^[^@/]*:[/:]/.test(text)) return refused(allowedForms);
-  const [, user, host, path] = /^([^@/:]*)@(\[[^\]/]*\]|[^@/:]*):(.+)$/.exec(text) ?? [];
-  if (host === undefined || path === undefined) return refused(allowedForms);
-  return sshRemote(user, host, path, text);
-}
-
-/** A stored address as it may be shown, whether or not it would be accepted today. */
-export function shownRemote(text: string): string {
-  const remote = parseRemote(text, { allowFile: true });
-  return remote.ok ? remote.value.address : '';
-}
-
-/**
- * git refuses to serve a repository that another user owns, and reads the exception from nowhere but its own command
- * line and the configuration files that the service shuts out. Only the operator can register a repository on this
- * disk, and serving one runs nothing that its owner could have put there (git-upload-pack(1), SECURITY).
- */
-const serveAnyOwner = "--upload-pack=git -c 'safe.directory=*' upload-pack";
-
-/** The arguments that name the remote; nothing behind them is taken for an option. */
-export function remoteArguments({ kind, address }: Remote): readonly string[] {
-  return [...(kind === 'file' ? [serveAnyOwner] : []), '--end-of-options', address];
-}
-
-export const basicAuthorization = ({ username, password }: RemoteCredentials): string =>
-  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-
-/** The settings that let git in, for this host alone. They are secrets: they go through the environment of git. */
-export function accessSettings({ address, credentials }: Remote): Readonly<Record<string, string>> {
-  if (credentials === undefined) return {};
-  return { [`http.${new URL(address).origin}/.extraHeader`]: `Authorization: ${basicAuthorization(credentials)}` };
-}
-
-/** Splits the address of an ssh remote: the part for ssh, and the part for the server. */
-export function sshDestination({ address }: Remote): {
-  readonly host: string;
-  readonly login: string;
-  readonly port: string | undefined;
-  readonly path: string;
-} {
-  const [, user, host = '', port, path = ''] =
-    /^ssh:\/\/(?:([^@/]*)@)?(\[[^\]/]*\]|[^:/@]*)(?::(\d+))?(\/.+)$/i.exec(address) ??
-    /^(?:([^@/:]*)@)?(\[[^\]/]*\]|[^@/:]*):()?(.+)$/.exec(address) ??
-    [];
-  const bare = host.replaceAll(/[[\]]/g, '');
-  return { host, login: user === undefined ? bare : `${user}@${bare}`, port, path };
+function pathProblemOf(path: string): string | undefined {
+  if (path.startsWith('-')) return 'The path must not start with -: git would take it for an option.';
+  if (/(^|\/)--/.test(path)) return 'No part of the path may start with --: it looks like an option of git.';
+  return undefined;
 }

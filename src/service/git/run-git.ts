@@ -9,12 +9,6 @@ export interface Limits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The same limits, and one more that ends the work. */
-export const endedBy = ({ timeoutMs, signal }: Limits, also: AbortSignal): Limits => ({
-  timeoutMs,
-  signal: signal === undefined ? also : AbortSignal.any([signal, also]),
-});
-
 export interface GitWork {
   readonly limits: Limits;
   /** Standard input of git; empty by default. */
@@ -41,40 +35,18 @@ export type GitOutcome =
   | { readonly kind: 'aborted' }
   | { readonly kind: 'too-much-output' };
 
+export const runGit = (args: readonly string[], environment: NodeJS.ProcessEnv, work: GitWork): Promise<GitOutcome> =>
+  runProcess('git', args, environment, work);
+
+/** The same limits, and one more that ends the work. */
+export const endedBy = ({ timeoutMs, signal }: Limits, also: AbortSignal): Limits => ({
+  timeoutMs,
+  signal: signal === undefined ? also : AbortSignal.any([signal, also]),
+});
+
 const maxOutputSize = 64 * 1_024 * 1_024;
 const keptErrorLines = 100;
 const terminateGrace = 2_000;
-const backgroundPriority = 10;
-
-/**
- * Ends git and the helpers it started, which share its process group. Windows has no such groups: there the tree of
- * child processes is ended.
- */
-function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (child.pid === undefined) return;
-  if (process.platform === 'win32') {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    spawn('taskkill', ['/pid', String(child.pid), '/t', '/f'], { stdio: 'ignore', windowsHide: true }).on('error', () =>
-      child.kill(),
-    );
-    return;
-  }
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    // The whole group has ended already.
-  }
-}
-
-/** Child processes inherit the priority. */
-function giveWay({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    setPriority(pid, backgroundPriority);
-  } catch {
-    // It has ended already.
-  }
-}
 
 /** Runs a program to its end, whichever way it ends. There is no shell in between, and nothing is left running. */
 export function runProcess(
@@ -181,5 +153,34 @@ export function runProcess(
   });
 }
 
-export const runGit = (args: readonly string[], environment: NodeJS.ProcessEnv, work: GitWork): Promise<GitOutcome> =>
-  runProcess('git', args, environment, work);
+/**
+ * Ends git and the helpers it started, which share its process group. Windows has no such groups: there the tree of
+ * child processes is ended.
+ */
+function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return;
+  if (process.platform === 'win32') {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    spawn('taskkill', ['/pid', String(child.pid), '/t', '/f'], { stdio: 'ignore', windowsHide: true }).on('error', () =>
+      child.kill(),
+    );
+    return;
+  }
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // The whole group has ended already.
+  }
+}
+
+const backgroundPriority = 10;
+
+/** Child processes inherit the priority. */
+function giveWay({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, backgroundPriority);
+  } catch {
+    // It has ended already.
+  }
+}

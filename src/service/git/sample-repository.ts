@@ -2,6 +2,17 @@ import { createHash } from 'node:crypto';
 import { type Mirror, makeRepository } from './bare-repository.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 
+/** A small repository of assets to try the service with. One that is there already is left as it is. */
+export const createSampleRepository = (git: GitCommand, sample: Mirror): Promise<void> =>
+  makeRepository(git, sample, (repository) =>
+    git(['fast-import', '--quiet', '--done'], {
+      purpose: 'make the sample repository',
+      limits: localLimits,
+      repository,
+      input: sampleHistory(),
+    }),
+  );
+
 interface SampleCommit {
   readonly branch: string;
   readonly message: string;
@@ -25,13 +36,6 @@ const history: readonly SampleCommit[] = [
 
 const firstCommitTime = Date.UTC(2025, 0, 6, 9) / 1_000;
 const daySeconds = 86_400;
-const assetSize = 4_096;
-
-/** Bytes that do not compress, as those of an asset, and are the same every time. */
-function assetBytes(seed: string): Buffer {
-  const digest = (block: number): Buffer => createHash('sha512').update(`${seed} ${block}`).digest();
-  return Buffer.concat(Array.from({ length: assetSize / 64 }, (_, block) => digest(block)));
-}
 
 /** The history in the format of git-fast-import(1). */
 function sampleHistory(): Buffer {
@@ -53,13 +57,10 @@ function sampleHistory(): Buffer {
   return Buffer.concat(parts.map((part) => Buffer.from(part)));
 }
 
-/** A small repository of assets to try the service with. One that is there already is left as it is. */
-export const createSampleRepository = (git: GitCommand, sample: Mirror): Promise<void> =>
-  makeRepository(git, sample, (repository) =>
-    git(['fast-import', '--quiet', '--done'], {
-      purpose: 'make the sample repository',
-      limits: localLimits,
-      repository,
-      input: sampleHistory(),
-    }),
-  );
+const assetSize = 4_096;
+
+/** Bytes that do not compress, as those of an asset, and are the same every time. */
+function assetBytes(seed: string): Buffer {
+  const digest = (block: number): Buffer => createHash('sha512').update(`${seed} ${block}`).digest();
+  return Buffer.concat(Array.from({ length: assetSize / 64 }, (_, block) => digest(block)));
+}

@@ -20,6 +20,32 @@ export interface ServeTask {
   readonly onLacking: (names: readonly string[]) => void;
 }
 
+/** Tells what the service can do and, to whoever speaks an earlier protocol, which branches there are. */
+export async function advertise(task: ServeTask): Promise<void> {
+  const { git, mirror, limits, branches, protocol, onOutput, onLacking } = task;
+  const search = { git, repository: mirror.repository, limits };
+  const published = await publishedFor(search, branches, [], async () => [], onLacking);
+  let header = protocol === 'version=2' ? Buffer.alloc(0) : serviceHeader;
+  const withHeader = (chunk: Buffer): Promise<void> => {
+    const bytes = Buffer.concat([header, chunk]);
+    header = Buffer.alloc(0);
+    return onOutput(bytes);
+  };
+  await uploadPack({ ...task, onOutput: withHeader }, published, ['--http-backend-info-refs']);
+}
+
+/** `formerHeads` are commits that branches had a moment ago. */
+export async function answerUploadPack(
+  task: ServeTask,
+  { wants, bytes }: UploadPackRequest,
+  formerHeads: () => Promise<readonly string[]>,
+): Promise<void> {
+  const { git, mirror, limits, branches, onLacking } = task;
+  const search = { git, repository: mirror.repository, limits };
+  const published = await publishedFor(search, branches, wants, formerHeads, onLacking);
+  await uploadPack(task, published, [], bytes);
+}
+
 /** git-config(1). What is sent is read by one process after the other, so that clones leave time for everything else. */
 const uploadPackSettings: Readonly<Record<string, string>> = {
   'uploadpack.allowFilter': 'true',
@@ -57,30 +83,4 @@ async function uploadPack(
       input,
     }),
   );
-}
-
-/** Tells what the service can do and, to whoever speaks an earlier protocol, which branches there are. */
-export async function advertise(task: ServeTask): Promise<void> {
-  const { git, mirror, limits, branches, protocol, onOutput, onLacking } = task;
-  const search = { git, repository: mirror.repository, limits };
-  const published = await publishedFor(search, branches, [], async () => [], onLacking);
-  let header = protocol === 'version=2' ? Buffer.alloc(0) : serviceHeader;
-  const withHeader = (chunk: Buffer): Promise<void> => {
-    const bytes = Buffer.concat([header, chunk]);
-    header = Buffer.alloc(0);
-    return onOutput(bytes);
-  };
-  await uploadPack({ ...task, onOutput: withHeader }, published, ['--http-backend-info-refs']);
-}
-
-/** `formerHeads` are commits that branches had a moment ago. */
-export async function answerUploadPack(
-  task: ServeTask,
-  { wants, bytes }: UploadPackRequest,
-  formerHeads: () => Promise<readonly string[]>,
-): Promise<void> {
-  const { git, mirror, limits, branches, onLacking } = task;
-  const search = { git, repository: mirror.repository, limits };
-  const published = await publishedFor(search, branches, wants, formerHeads, onLacking);
-  await uploadPack(task, published, [], bytes);
 }

@@ -16,6 +16,25 @@ export interface Blob {
   readonly content: Buffer;
 }
 
+/** Hands over all small blobs, one after the other. */
+export async function readSmallBlobs(
+  git: GitCommand,
+  repository: string,
+  wanted: SmallBlobs,
+  limits: Limits,
+  onBlob: (blob: Blob) => void,
+): Promise<void> {
+  const paths = await listSmallBlobs(git, repository, wanted, limits);
+  if (paths.size === 0) return;
+  await git(['cat-file', '--batch', '--buffer'], {
+    limits,
+    repository,
+    purpose: `read the small files of ${wanted.commit}`,
+    input: Buffer.from(`${[...paths.keys()].join('\n')}\n`),
+    onOutput: readBatch((id, content) => onBlob({ path: paths.get(id) ?? '', content })),
+  });
+}
+
 /** The output of `git cat-file --batch` (git-cat-file(1), BATCH OUTPUT), object by object. */
 function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buffer) => Promise<void> {
   let rest: Buffer = Buffer.alloc(0);
@@ -36,13 +55,6 @@ function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buf
       rest = rest.subarray(to + 1);
     }
   };
-}
-
-/** However many lines there are. git ends each of them. */
-function byLine(onLine: (line: string) => void): (bytes: Buffer) => Promise<void> {
-  const lines = intoLines(onLine);
-  const decoder = new TextDecoder();
-  return async (bytes) => lines.push(decoder.decode(bytes, { stream: true }));
 }
 
 /** Names each small blob once, with one path of it. */
@@ -76,21 +88,9 @@ async function listSmallBlobs(
   return paths;
 }
 
-/** Hands over all small blobs, one after the other. */
-export async function readSmallBlobs(
-  git: GitCommand,
-  repository: string,
-  wanted: SmallBlobs,
-  limits: Limits,
-  onBlob: (blob: Blob) => void,
-): Promise<void> {
-  const paths = await listSmallBlobs(git, repository, wanted, limits);
-  if (paths.size === 0) return;
-  await git(['cat-file', '--batch', '--buffer'], {
-    limits,
-    repository,
-    purpose: `read the small files of ${wanted.commit}`,
-    input: Buffer.from(`${[...paths.keys()].join('\n')}\n`),
-    onOutput: readBatch((id, content) => onBlob({ path: paths.get(id) ?? '', content })),
-  });
+/** However many lines there are. git ends each of them. */
+function byLine(onLine: (line: string) => void): (bytes: Buffer) => Promise<void> {
+  const lines = intoLines(onLine);
+  const decoder = new TextDecoder();
+  return async (bytes) => lines.push(decoder.decode(bytes, { stream: true }));
 }

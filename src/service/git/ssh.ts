@@ -5,10 +5,6 @@ import { createRemoteRedactor } from './redact.ts';
 import { type Remote, sshDestination } from './remote.ts';
 import { type Limits, runProcess } from './run-git.ts';
 
-/** For a shell on the other side, as git does it. Most servers look at the words themselves, and quotes are not needed. */
-const quoted = (path: string): string =>
-  /^[\w./~@+-]+$/.test(path) ? path : `'${path.replaceAll(/['!]/g, "'\\$&'")}'`;
-
 /**
  * Asks the host of an ssh remote who may download its LFS objects where, and gives the answer as it came
  * (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md). ssh is started as git starts it.
@@ -28,3 +24,7 @@ export async function lfsAuthenticate(operator: NodeJS.ProcessEnv, remote: Remot
   const because = outcome.kind === 'timeout' ? 'it did not answer in time' : said || 'it gave no reason';
   throw new GitError('failed', `${login} did not say where the LFS objects are (git-lfs-authenticate): ${because}.`);
 }
+
+/** For a shell on the other side, as git does it. Most servers look at the words themselves, and quotes are not needed. */
+const quoted = (path: string): string =>
+  /^[\w./~@+-]+$/.test(path) ? path : `'${path.replaceAll(/['!]/g, "'\\$&'")}'`;

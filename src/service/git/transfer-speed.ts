@@ -5,32 +5,7 @@ export interface MinTransferSpeed {
 }
 
 export const minTransferSpeed: MinTransferSpeed = { bytesPerSecond: 1_024, forMs: 60_000 };
-
 const samplesPerPeriod = 6;
-
-/** A count that only creeps is no progress: it could do so for ever. */
-const minGrowth = 1.1;
-
-/**
- * Whether the remote is getting on with the work before it sends anything, by its own words. Percentages end at a
- * hundred, and counts have to grow by a tenth, so that no remote can go on for ever.
- */
-function createRemoteProgress(): (line: string) => boolean {
-  const furthest = new Map<string, number>();
-  return (line) => {
-    const [, phase = '', percent, count] = /^remote: ([A-Za-z ]{1,30}): +(?:(\d{1,3})%|(\d{1,12}))/.exec(line) ?? [];
-    if (phase === '') return false;
-    const isPercent = percent !== undefined;
-    const key = `${phase} ${isPercent}`;
-    const now = Math.min(Number(percent ?? count), isPercent ? 100 : Number.MAX_SAFE_INTEGER);
-    const before = furthest.get(key) ?? 0;
-    // A remote that made up phases without end would be at work for ever.
-    if (!furthest.has(key) && furthest.size >= 8) return false;
-    if (isPercent ? now <= before : now < Math.max(1, before * minGrowth)) return false;
-    furthest.set(key, now);
-    return true;
-  };
-}
 
 export interface TransferSpeed {
   /** Aborted when the transfer has been too slow for too long. */
@@ -66,5 +41,29 @@ export function watchTransferSpeed(
       progress += advances(line) ? minBytes : Buffer.byteLength(line);
     },
     end: () => clearInterval(timer),
+  };
+}
+
+/** A count that only creeps is no progress: it could do so for ever. */
+const minGrowth = 1.1;
+
+/**
+ * Whether the remote is getting on with the work before it sends anything, by its own words. Percentages end at a
+ * hundred, and counts have to grow by a tenth, so that no remote can go on for ever.
+ */
+function createRemoteProgress(): (line: string) => boolean {
+  const furthest = new Map<string, number>();
+  return (line) => {
+    const [, phase = '', percent, count] = /^remote: ([A-Za-z ]{1,30}): +(?:(\d{1,3})%|(\d{1,12}))/.exec(line) ?? [];
+    if (phase === '') return false;
+    const isPercent = percent !== undefined;
+    const key = `${phase} ${isPercent}`;
+    const now = Math.min(Number(percent ?? count), isPercent ? 100 : Number.MAX_SAFE_INTEGER);
+    const before = furthest.get(key) ?? 0;
+    // A remote that made up phases without end would be at work for ever.
+    if (!furthest.has(key) && furthest.size >= 8) return false;
+    if (isPercent ? now <= before : now < Math.max(1, before * minGrowth)) return false;
+    furthest.set(key, now);
+    return true;
   };
 }

@@ -15,38 +15,6 @@ export type Progress =
   /** `total` stands in the header of the pack: it is what the pack holds. */
   | { readonly kind: 'receiving'; readonly received: number; readonly total: number };
 
-export function readProgress(line: string): Progress | undefined {
-  const [, received, total] = /^Receiving objects: +\d+% \((\d+)\/(\d+)\)/.exec(line) ?? [];
-  if (received !== undefined && total !== undefined) {
-    return { kind: 'receiving', received: Number(received), total: Number(total) };
-  }
-  const [, enumerated, counted] =
-    /^remote: (?:Enumerating objects: (\d{1,12}), done|(?:Counting objects|Finding sources): 100% \(\d+\/(\d{1,12})\))/.exec(
-      line,
-    ) ?? [];
-  const objects = enumerated ?? counted;
-  return objects === undefined ? undefined : { kind: 'announced', objects: Number(objects) };
-}
-
-/**
- * A repository that has every object and, for the negotiation with the remote, every branch of the mirror, but writes
- * into its own folder. Whatever happens to it, the mirror is not touched.
- */
-async function createBorrowing(mirror: Mirror, folder: string): Promise<string> {
-  const repository = join(folder, 'borrowing.git');
-  await layOutRepository(repository);
-  await writeFile(join(repository, 'objects', 'info', 'alternates'), `${join(mirror.repository, 'objects')}\n`);
-  return repository;
-}
-
-/** The packs that arrive are files of the repository from their first byte on. */
-async function sizeOfPacks(repository: string): Promise<number> {
-  const folder = join(repository, 'objects', 'pack');
-  const names = await readdir(folder).catch(() => []);
-  const packs = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
-  return packs.reduce((sum, pack) => sum + (pack?.size ?? 0), 0);
-}
-
 export interface Transfer {
   readonly git: GitCommand;
   readonly mirror: Mirror;
@@ -102,4 +70,36 @@ export async function transferBeside<T>(
     }
     return use(repository);
   });
+}
+
+export function readProgress(line: string): Progress | undefined {
+  const [, received, total] = /^Receiving objects: +\d+% \((\d+)\/(\d+)\)/.exec(line) ?? [];
+  if (received !== undefined && total !== undefined) {
+    return { kind: 'receiving', received: Number(received), total: Number(total) };
+  }
+  const [, enumerated, counted] =
+    /^remote: (?:Enumerating objects: (\d{1,12}), done|(?:Counting objects|Finding sources): 100% \(\d+\/(\d{1,12})\))/.exec(
+      line,
+    ) ?? [];
+  const objects = enumerated ?? counted;
+  return objects === undefined ? undefined : { kind: 'announced', objects: Number(objects) };
+}
+
+/**
+ * A repository that has every object and, for the negotiation with the remote, every branch of the mirror, but writes
+ * into its own folder. Whatever happens to it, the mirror is not touched.
+ */
+async function createBorrowing(mirror: Mirror, folder: string): Promise<string> {
+  const repository = join(folder, 'borrowing.git');
+  await layOutRepository(repository);
+  await writeFile(join(repository, 'objects', 'info', 'alternates'), `${join(mirror.repository, 'objects')}\n`);
+  return repository;
+}
+
+/** The packs that arrive are files of the repository from their first byte on. */
+async function sizeOfPacks(repository: string): Promise<number> {
+  const folder = join(repository, 'objects', 'pack');
+  const names = await readdir(folder).catch(() => []);
+  const packs = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
+  return packs.reduce((sum, pack) => sum + (pack?.size ?? 0), 0);
 }

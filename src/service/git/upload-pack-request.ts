@@ -10,13 +10,14 @@ export interface UploadPackRequest {
 /** gitprotocol-common(5): four hexadecimal digits say how long a packet is, themselves included. */
 const headerLength = 4;
 
+/** Comes before the first answer in all versions but the second: `smart_reply` in gitprotocol-http(5). */
+export const serviceHeader = Buffer.concat([packet('# service=git-upload-pack\n'), Buffer.from('0000')]);
+
 /** 0000, 0001 and 0002 have no content: they divide a request, or end it. */
 const maxDivider = 2;
 
 /** `want ID` in gitprotocol-v2(5); in gitprotocol-pack(5), capabilities follow the first. */
 const wantedId = /^want ([0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/i;
-
-const malformed = (reason: string): Parsed<never> => refused(`The request is not in the format of git: ${reason}.`);
 
 /**
  * `command` in gitprotocol-v2(5). git also has `object-info`, which tells of any object whether it exists, published or not,
@@ -53,6 +54,11 @@ export function* parseUploadPackRequest(bytes: Buffer): Generator<void, Parsed<U
   return accepted({ wants: [...wants], bytes });
 }
 
+/** Error that git shows to its user: `error-line` in gitprotocol-pack(5). */
+export const errorPacket = (message: string): Buffer => packet(`ERR ${message}`);
+
+const malformed = (reason: string): Parsed<never> => refused(`The request is not in the format of git: ${reason}.`);
+
 function packet(text: string): Buffer {
   const content = Buffer.from(text);
   return Buffer.concat([
@@ -60,9 +66,3 @@ function packet(text: string): Buffer {
     content,
   ]);
 }
-
-/** Error that git shows to its user: `error-line` in gitprotocol-pack(5). */
-export const errorPacket = (message: string): Buffer => packet(`ERR ${message}`);
-
-/** Comes before the first answer in all versions but the second: `smart_reply` in gitprotocol-http(5). */
-export const serviceHeader = Buffer.concat([packet('# service=git-upload-pack\n'), Buffer.from('0000')]);

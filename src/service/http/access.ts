@@ -9,14 +9,18 @@ import type { Environment } from './context.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { RequestScheduler } from './request-scheduler.ts';
 
-/** Requirement of a request: nothing, any valid token, or a token with a scope. */
-export type Access = 'anyone' | 'any-token' | Scope;
+/** How a request may bring its token. */
+export interface AuthScheme {
+  readonly tokenIn: (authorization: string | undefined) => string | undefined;
+  /** Advice for a client that sends no credentials. */
+  readonly how: string;
+}
 
-/** RFC 6750 section 3.1: no error is named to a request that brings no token, or a credential of another scheme. */
-export const unauthorized = (detail: string, challenge: string = realm): Refusal =>
-  new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });
-
-const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}, error="invalid_token"`);
+/** For git and what works with it, which know of user names and passwords alone. */
+export const byBearerOrPassword: AuthScheme = {
+  tokenIn: (authorization) => bearerTokenIn(authorization) ?? basicPasswordIn(authorization),
+  how: 'Sign in with an API token as the password, with any user name, or in the header "Authorization: Bearer <API_TOKEN>".',
+};
 
 /** The credential in a Bearer header; undefined without such a header, or for another scheme. */
 export function bearerTokenIn(authorization: string | undefined): string | undefined {
@@ -32,24 +36,6 @@ export function basicPasswordIn(authorization: string | undefined): string | und
   const colon = text.indexOf(':');
   return colon === -1 ? '' : text.slice(colon + 1);
 }
-
-/** How a request may bring its token. */
-export interface AuthScheme {
-  readonly tokenIn: (authorization: string | undefined) => string | undefined;
-  /** Advice for a client that sends no credentials. */
-  readonly how: string;
-}
-
-const byBearer: AuthScheme = {
-  tokenIn: bearerTokenIn,
-  how: 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".',
-};
-
-/** For git and what works with it, which know of user names and passwords alone. */
-export const byBearerOrPassword: AuthScheme = {
-  tokenIn: (authorization) => bearerTokenIn(authorization) ?? basicPasswordIn(authorization),
-  how: 'Sign in with an API token as the password, with any user name, or in the header "Authorization: Bearer <API_TOKEN>".',
-};
 
 export interface AccessControl {
   readonly storage: Storage;
@@ -74,48 +60,8 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
   );
 }
 
-export const tooManyRequests = (retryAfterSeconds: number): Refusal =>
-  new Refusal('rate-limited', 'This token has sent too many requests. Send fewer, or wait as Retry-After says.', {
-    headers: { 'retry-after': String(retryAfterSeconds) },
-  });
-
-/** Counts a request against the limit of its token, and refuses what is beyond. */
-export function admitToken(
-  c: Context<Environment>,
-  { rateLimiter, turns, noteUse }: AccessControl,
-  bearer: Bearer,
-): void {
-  noteUse(bearer.id);
-  turns.identify(c.env.incoming, bearer.id);
-  const admission = rateLimiter.admit(bearer.id);
-  c.set('answerHeaders', admission.headers);
-  if (admission.kind === 'refused') throw tooManyRequests(admission.retryAfterSeconds);
-}
-
-/** Sets who asks, or refuses: whoever sends too much, and whoever may not do this. */
-export function admitBearer(
-  c: Context<Environment>,
-  control: AccessControl,
-  bearer: Bearer,
-  access: Exclude<Access, 'anyone'>,
-): void {
-  c.set('bearer', bearer);
-  admitToken(c, control, bearer);
-  if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
-}
-
-/** Authenticates a request, again for slow responses: the token may have been revoked meanwhile. */
-export async function authenticateRequest(
-  c: Context<Environment>,
-  { storage, signIn = byBearer }: Pick<AccessControl, 'storage' | 'signIn'>,
-): Promise<Bearer> {
-  const token = signIn.tokenIn(c.req.header('authorization'));
-  if (token === undefined) throw unauthorized(signIn.how);
-  if (!looksLikeTokenSecret(token)) throw tokenRefused('Unknown API token.');
-  const authentication = await authenticate(storage, token);
-  if (authentication.kind === 'refused') throw tokenRefused(authentication.reason);
-  return authentication.bearer;
-}
+/** Requirement of a request: nothing, any valid token, or a token with a scope. */
+export type Access = 'anyone' | 'any-token' | Scope;
 
 /** The cost of releasing one's own lock is known only with the response: see rate-limit.ts. */
 export function requireAccess(
@@ -142,3 +88,57 @@ export function requireAccess(
     }
   };
 }
+
+/** Sets who asks, or refuses: whoever sends too much, and whoever may not do this. */
+export function admitBearer(
+  c: Context<Environment>,
+  control: AccessControl,
+  bearer: Bearer,
+  access: Exclude<Access, 'anyone'>,
+): void {
+  c.set('bearer', bearer);
+  admitToken(c, control, bearer);
+  if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
+}
+
+/** Counts a request against the limit of its token, and refuses what is beyond. */
+export function admitToken(
+  c: Context<Environment>,
+  { rateLimiter, turns, noteUse }: AccessControl,
+  bearer: Bearer,
+): void {
+  noteUse(bearer.id);
+  turns.identify(c.env.incoming, bearer.id);
+  const admission = rateLimiter.admit(bearer.id);
+  c.set('answerHeaders', admission.headers);
+  if (admission.kind === 'refused') throw tooManyRequests(admission.retryAfterSeconds);
+}
+
+export const tooManyRequests = (retryAfterSeconds: number): Refusal =>
+  new Refusal('rate-limited', 'This token has sent too many requests. Send fewer, or wait as Retry-After says.', {
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  });
+
+const byBearer: AuthScheme = {
+  tokenIn: bearerTokenIn,
+  how: 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".',
+};
+
+/** Authenticates a request, again for slow responses: the token may have been revoked meanwhile. */
+export async function authenticateRequest(
+  c: Context<Environment>,
+  { storage, signIn = byBearer }: Pick<AccessControl, 'storage' | 'signIn'>,
+): Promise<Bearer> {
+  const token = signIn.tokenIn(c.req.header('authorization'));
+  if (token === undefined) throw unauthorized(signIn.how);
+  if (!looksLikeTokenSecret(token)) throw tokenRefused('Unknown API token.');
+  const authentication = await authenticate(storage, token);
+  if (authentication.kind === 'refused') throw tokenRefused(authentication.reason);
+  return authentication.bearer;
+}
+
+const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}, error="invalid_token"`);
+
+/** RFC 6750 section 3.1: no error is named to a request that brings no token, or a credential of another scheme. */
+export const unauthorized = (detail: string, challenge: string = realm): Refusal =>
+  new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });

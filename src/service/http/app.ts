@@ -11,41 +11,6 @@ import { createClientAddress } from './client-address.ts';
 import { type App, addressOf, type Environment, send } from './context.ts';
 import { hasValidHost, routingPath } from './request-target.ts';
 
-export interface AppParts {
-  readonly log: Logger;
-  readonly metrics: Pick<Metrics, 'requests'>;
-  /** Proxies whose X-Forwarded-For is trusted. */
-  readonly trustedProxies: readonly Cidr[];
-}
-
-/** More than the longest percent-encoded lock path. Clients choose the length of an address, so it is cut. */
-const maxLoggedPath = 4_096;
-
-/** Response for an error. The cause of an unexpected one goes only to the log. */
-function asRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  if (isOrphaned(error)) return new Refusal('not-found', 'The workspace was removed during this request.');
-  const trouble = databaseProblem(error);
-  if (trouble !== undefined) {
-    return unavailable(`${trouble} It is not known whether anything was changed. Try again in a moment.`);
-  }
-  return new Refusal('internal-error', 'The service failed. Its log has the cause under this request id.');
-}
-
-/** Shows an error to the client. */
-export type ShowRefusal = (c: Context<Environment>, refusal: Refusal) => Response | Promise<Response>;
-
-export const sendProblem: ShowRefusal = (c, { problem, message, extras }) =>
-  send(c, toProblemResponse(problem, message, c.get('requestId'), extras));
-
-export const handleErrors =
-  (log: Logger, show: ShowRefusal): ErrorHandler<Environment> =>
-  (error, c) => {
-    const refusal = asRefusal(error);
-    if (error !== refusal) log.error({ request_id: c.get('requestId'), err: error }, 'request failed');
-    return show(c, refusal);
-  };
-
 /** After all routes of an app: a known address with another method is 405. */
 export function refuseOtherMethods(app: App): void {
   const routes = app.routes.filter(({ method }) => method !== 'ALL');
@@ -60,8 +25,59 @@ export function refuseOtherMethods(app: App): void {
   }
 }
 
+export interface AppParts {
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'requests'>;
+  /** Proxies whose X-Forwarded-For is trusted. */
+  readonly trustedProxies: readonly Cidr[];
+}
+
+/** Shows an error to the client. */
+export type ShowRefusal = (c: Context<Environment>, refusal: Refusal) => Response | Promise<Response>;
+
+/** Middleware for every request. The first mounted app that knows the path responds. */
+export function createApp(parts: AppParts, mounted: readonly App[], show: ShowRefusal = sendProblem): App {
+  const app: App = new Hono<Environment>({
+    // Hono's type does not know that the bindings are those of the Node server.
+    getPath: (_request, options) => routingPath((options?.env as HttpBindings | undefined)?.incoming.url ?? '/'),
+  });
+  app.onError(handleErrors(parts.log, show));
+  observe(app, parts);
+  refuseInvalidHost(app);
+  for (const each of mounted) app.route('/', each);
+  app.all('*', (c) => {
+    throw unknownAddress(c);
+  });
+  return app;
+}
+
+export const sendProblem: ShowRefusal = (c, { problem, message, extras }) =>
+  send(c, toProblemResponse(problem, message, c.get('requestId'), extras));
+
+export const handleErrors =
+  (log: Logger, show: ShowRefusal): ErrorHandler<Environment> =>
+  (error, c) => {
+    const refusal = asRefusal(error);
+    if (error !== refusal) log.error({ request_id: c.get('requestId'), err: error }, 'request failed');
+    return show(c, refusal);
+  };
+
 export const unknownAddress = (c: Context<Environment>): Refusal =>
   new Refusal('not-found', `There is nothing at ${JSON.stringify(c.req.path.slice(0, 200))}.`);
+
+/** Response for an error. The cause of an unexpected one goes only to the log. */
+function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (isOrphaned(error)) return new Refusal('not-found', 'The workspace was removed during this request.');
+  const trouble = databaseProblem(error);
+  if (trouble !== undefined) {
+    return unavailable(`${trouble} It is not known whether anything was changed. Try again in a moment.`);
+  }
+  return new Refusal('internal-error', 'The service failed. Its log has the cause under this request id.');
+}
+
+/** More than the longest percent-encoded lock path. Clients choose the length of an address, so it is cut. */
+const maxLoggedPath = 4_096;
 
 function observe(app: App, { log, metrics, trustedProxies }: AppParts): void {
   const clientAddress = createClientAddress(trustedProxies);
@@ -104,20 +120,4 @@ function refuseInvalidHost(app: App): void {
     }
     return next();
   });
-}
-
-/** Middleware for every request. The first mounted app that knows the path responds. */
-export function createApp(parts: AppParts, mounted: readonly App[], show: ShowRefusal = sendProblem): App {
-  const app: App = new Hono<Environment>({
-    // Hono's type does not know that the bindings are those of the Node server.
-    getPath: (_request, options) => routingPath((options?.env as HttpBindings | undefined)?.incoming.url ?? '/'),
-  });
-  app.onError(handleErrors(parts.log, show));
-  observe(app, parts);
-  refuseInvalidHost(app);
-  for (const each of mounted) app.route('/', each);
-  app.all('*', (c) => {
-    throw unknownAddress(c);
-  });
-  return app;
 }

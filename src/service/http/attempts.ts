@@ -5,11 +5,18 @@ export interface AttemptLimit {
   readonly everyMs: number;
 }
 
+export const perMinute = (max: number): AttemptLimit => ({ max, everyMs: 60_000 });
+
+/** In IPv6 a subscriber has a whole /64 (RFC 6177) and could try from any address in it. */
+export function subscriberOf(address: string): string {
+  const parsed = parseIpAddress(address);
+  if (parsed === undefined || parsed.kind() === 'ipv4') return address;
+  return `${writeIpAddress(networkOf(parsed, 64))}/64`;
+}
+
 export type AttemptDecision =
   /** Successes do not count: people behind one address share it. */
   { readonly kind: 'allowed'; succeeded(): void } | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
-
-export const perMinute = (max: number): AttemptLimit => ({ max, everyMs: 60_000 });
 
 interface Counted {
   count: number;
@@ -18,13 +25,6 @@ interface Counted {
 
 /** How many sources to remember before expired ones are dropped. */
 const sourcesBeforeSweep = 10_000;
-
-/** In IPv6 a subscriber has a whole /64 (RFC 6177) and could try from any address in it. */
-export function subscriberOf(address: string): string {
-  const parsed = parseIpAddress(address);
-  if (parsed === undefined || parsed.kind() === 'ipv4') return address;
-  return `${writeIpAddress(networkOf(parsed, 64))}/64`;
-}
 
 export interface Attempts {
   (source: string): AttemptDecision;

@@ -3,6 +3,17 @@ import type { MiddlewareHandler } from 'hono';
 import { Refusal } from '../contract/problem.ts';
 import type { Environment } from './context.ts';
 
+export const isForm = (contentType: string): boolean =>
+  /^application\/x-www-form-urlencoded *(?:;|$)/i.test(contentType);
+
+/** For bodies that may be left out where nothing is to be said. */
+export const readOptionalJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
+  if (hasBody(c.env.incoming)) return readJsonBody(c, next);
+  c.set('bodyText', '');
+  c.set('body', {});
+  await next();
+};
+
 export const maxRequestBodyBytes = 1024 * 1024;
 
 export interface BodyLimit {
@@ -17,23 +28,35 @@ export interface BodyLimit {
 
 const jsonLimit: BodyLimit = { maxBytes: maxRequestBodyBytes, what: 'A request body' };
 
-export const tooLarge = ({ what, maxBytes }: BodyLimit): Refusal =>
-  new Refusal('body-too-large', `${what} must not be larger than ${maxBytes} bytes.`);
-
-const incomplete = (): Refusal => new Refusal('request-timeout', 'The request body did not arrive in full.');
-
-async function* arrivingWithin(ms: number, pieces: AsyncIterator<unknown>): AsyncGenerator<unknown> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(incomplete()), ms);
-  late.promise.catch(() => undefined);
+/** Reads the body once and strictly, so that validators see what was sent, not a repaired version. */
+export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
+  if (!isJson(c.req.header('content-type') ?? '')) {
+    throw new Refusal('unsupported-media-type', 'Send the request body as "Content-Type: application/json".');
+  }
+  if (!isPlain(c.req.header('content-encoding') ?? '')) {
+    throw new Refusal('unsupported-media-type', 'Send the request body without a Content-Encoding.', {
+      headers: { 'accept-encoding': 'identity' },
+    });
+  }
+  const text = await readText(c.env.incoming, jsonLimit);
+  c.set('bodyText', text);
   try {
-    for (;;) {
-      const next = await Promise.race([pieces.next(), late.promise]);
-      if (next.done) return;
-      yield next.value;
-    }
-  } finally {
-    clearTimeout(timer);
+    c.set('body', JSON.parse(text));
+  } catch {
+    throw new Refusal('malformed-request', 'The request body is not valid JSON.');
+  }
+  await next();
+};
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** A byte order mark is kept, and so is not JSON: RFC 8259 section 8.1 forbids it. */
+export async function readText(incoming: IncomingMessage, limit: BodyLimit): Promise<string> {
+  const bytes = await readBytes(incoming, limit);
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    throw new Refusal('malformed-request', 'The request body is not valid UTF-8.');
   }
 }
 
@@ -61,53 +84,30 @@ export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Pr
   return Buffer.concat(chunks);
 }
 
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+export const tooLarge = ({ what, maxBytes }: BodyLimit): Refusal =>
+  new Refusal('body-too-large', `${what} must not be larger than ${maxBytes} bytes.`);
 
-/** A byte order mark is kept, and so is not JSON: RFC 8259 section 8.1 forbids it. */
-export async function readText(incoming: IncomingMessage, limit: BodyLimit): Promise<string> {
-  const bytes = await readBytes(incoming, limit);
+async function* arrivingWithin(ms: number, pieces: AsyncIterator<unknown>): AsyncGenerator<unknown> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(incomplete()), ms);
+  late.promise.catch(() => undefined);
   try {
-    return strictUtf8.decode(bytes);
-  } catch {
-    throw new Refusal('malformed-request', 'The request body is not valid UTF-8.');
+    for (;;) {
+      const next = await Promise.race([pieces.next(), late.promise]);
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(contentType);
+const incomplete = (): Refusal => new Refusal('request-timeout', 'The request body did not arrive in full.');
 
-export const isForm = (contentType: string): boolean =>
-  /^application\/x-www-form-urlencoded *(?:;|$)/i.test(contentType);
+const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(contentType);
 
 /** RFC 9110 section 8.4: an unsupported coding is refused as such, not as broken JSON. */
 const isPlain = (contentEncoding: string): boolean => /^(?:identity)?$/i.test(contentEncoding);
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-
-/** For bodies that may be left out where nothing is to be said. */
-export const readOptionalJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
-  if (hasBody(c.env.incoming)) return readJsonBody(c, next);
-  c.set('bodyText', '');
-  c.set('body', {});
-  await next();
-};
-
-/** Reads the body once and strictly, so that validators see what was sent, not a repaired version. */
-export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
-  if (!isJson(c.req.header('content-type') ?? '')) {
-    throw new Refusal('unsupported-media-type', 'Send the request body as "Content-Type: application/json".');
-  }
-  if (!isPlain(c.req.header('content-encoding') ?? '')) {
-    throw new Refusal('unsupported-media-type', 'Send the request body without a Content-Encoding.', {
-      headers: { 'accept-encoding': 'identity' },
-    });
-  }
-  const text = await readText(c.env.incoming, jsonLimit);
-  c.set('bodyText', text);
-  try {
-    c.set('body', JSON.parse(text));
-  } catch {
-    throw new Refusal('malformed-request', 'The request body is not valid JSON.');
-  }
-  await next();
-};

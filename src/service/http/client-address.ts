@@ -8,20 +8,6 @@ import {
   writeIpAddress,
 } from '../platform/ip-address.ts';
 
-/** The peer's address as shown: IPv4 as such, even where the socket accepts both versions. */
-export const shownPeer = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
-
-/** Some proxies add the port: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
-function parseEntry(entry: string): IpAddress | undefined {
-  const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry) ?? [];
-  const address = parseIpAddress(inBrackets ?? beforePort ?? entry);
-  return address === undefined ? undefined : unmapped(address);
-}
-
-/** The header has no standard. Its entries are what each proxy on the way has seen, the nearest last. */
-const entriesOf = ({ headers }: IncomingMessage): string[] =>
-  [headers['x-forwarded-for'] ?? []].flat().flatMap((line) => line.split(','));
-
 /**
  * Whose request this is; null when the connection is gone. Only entries that a trusted proxy added count: before those a
  * client can write anything. An entry that is not an address ends the search at the proxy that passed it on.
@@ -43,3 +29,17 @@ export function createClientAddress(trusted: readonly Cidr[]): (incoming: Incomi
     return writeIpAddress(client);
   };
 }
+
+/** The peer's address as shown: IPv4 as such, even where the socket accepts both versions. */
+export const shownPeer = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+
+/** Some proxies add the port: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
+function parseEntry(entry: string): IpAddress | undefined {
+  const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry) ?? [];
+  const address = parseIpAddress(inBrackets ?? beforePort ?? entry);
+  return address === undefined ? undefined : unmapped(address);
+}
+
+/** The header has no standard. Its entries are what each proxy on the way has seen, the nearest last. */
+const entriesOf = ({ headers }: IncomingMessage): string[] =>
+  [headers['x-forwarded-for'] ?? []].flat().flatMap((line) => line.split(','));

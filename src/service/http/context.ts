@@ -33,12 +33,6 @@ export interface Environment {
 
 export type App = Hono<Environment>;
 
-/** The token of a request that an access rule has let through. */
-export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
-
-/** Address of the client, for the audit, the log and limits by address. */
-export const addressOf = (c: Context<Environment>): string | null => c.get('clientAddress');
-
 /** The caller, for the audit. */
 export const actorOf = (c: Context<Environment>): Actor => ({
   name: bearerOf(c).name,
@@ -55,6 +49,20 @@ export async function addressedWorkspace(c: Context<Environment>, storage: Stora
   return workspace;
 }
 
+/** Sends what a rule answered. */
+export function send(c: Context<Environment>, { status, headers, body }: ApiResponse): Response {
+  return new Response(body === '' ? null : body, {
+    status,
+    headers: { ...(body !== '' && { 'content-type': 'application/json' }), ...answerHeaders(c, headers) },
+  });
+}
+
+/** The token of a request that an access rule has let through. */
+export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
+
+/** Address of the client, for the audit, the log and limits by address. */
+export const addressOf = (c: Context<Environment>): string | null => c.get('clientAddress');
+
 type Headers = Readonly<Record<string, string>>;
 
 /** These headers, and those that every answer to this request gets. */
@@ -65,11 +73,3 @@ export const answerHeaders = (c: Context<Environment>, headers: Headers): Header
   ...headers,
   'x-request-id': c.get('requestId'),
 });
-
-/** Sends what a rule answered. */
-export function send(c: Context<Environment>, { status, headers, body }: ApiResponse): Response {
-  return new Response(body === '' ? null : body, {
-    status,
-    headers: { ...(body !== '' && { 'content-type': 'application/json' }), ...answerHeaders(c, headers) },
-  });
-}

@@ -63,24 +63,6 @@ export interface ListeningServer {
   readonly close: CloseServer;
 }
 
-async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  // A TCP server's address has this form once it listens.
-  return server.address() as AddressInfo;
-}
-
-/** The app judges both by itself (see request-target.ts); the adapter must not refuse them first. */
-function prepare(incoming: IncomingMessage): void {
-  incoming.url = originForm(incoming.url ?? '/');
-  incoming.headers.host = 'localhost';
-}
-
 export async function startServer(
   app: App,
   host: string,
@@ -125,4 +107,22 @@ export async function startServer(
   const { port: listeningPort } = await listen(server, host, port);
   server.on('error', events.onError);
   return { port: listeningPort, close };
+}
+
+async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  // A TCP server's address has this form once it listens.
+  return server.address() as AddressInfo;
+}
+
+/** The app judges both by itself (see request-target.ts); the adapter must not refuse them first. */
+function prepare(incoming: IncomingMessage): void {
+  incoming.url = originForm(incoming.url ?? '/');
+  incoming.headers.host = 'localhost';
 }

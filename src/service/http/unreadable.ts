@@ -25,18 +25,6 @@ const refusals: Readonly<Record<string, readonly [ProblemName, string]>> = {
   CONNECT: malformed('CONNECT is for proxies, and this is not one.'),
 };
 
-/**
- * How long a client may take to read its refusal. Until then, what it still sends is dropped: closing a connection with
- * unread bytes resets it, and the client would never see the refusal.
- */
-const lingerMs = 2_000;
-
-function sayLast(socket: Socket, text: string): void {
-  socket.end(text);
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once('close', () => clearTimeout(timer));
-}
-
 /** Answers what never becomes a request, and so never reaches the app. */
 export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unreadable) => void): void {
   const lastRequest = new WeakMap<Socket, readonly [IncomingMessage, ServerResponse]>();
@@ -86,4 +74,16 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
     socket.resume();
     refuse(socket, 'CONNECT');
   });
+}
+
+/**
+ * How long a client may take to read its refusal. Until then, what it still sends is dropped: closing a connection with
+ * unread bytes resets it, and the client would never see the refusal.
+ */
+const lingerMs = 2_000;
+
+function sayLast(socket: Socket, text: string): void {
+  socket.end(text);
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
 }

@@ -1,17 +1,6 @@
 import { invalid, type Refusal } from '../contract/problem.ts';
 import { pointerTo } from '../contract/validate.ts';
 
-/** Decodes a name or value as forms write it, with `+` for a space; undefined if it is not percent-encoded UTF-8. */
-export function decodeUrlencoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return undefined;
-  }
-}
-
-const wrong = (name: string, detail: string): Refusal => invalid({ pointer: `#/${name}`, detail });
-
 const maxNameLength = 100;
 
 /** A misspelled filter would otherwise return the complete list. Empty names are ignored. */
@@ -49,3 +38,14 @@ export function readParameters(text: string, names: readonly string[]): Readonly
   }
   return Object.fromEntries(values);
 }
+
+/** Decodes a name or value as forms write it, with `+` for a space; undefined if it is not percent-encoded UTF-8. */
+export function decodeUrlencoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+const wrong = (name: string, detail: string): Refusal => invalid({ pointer: `#/${name}`, detail });

@@ -4,10 +4,8 @@ import type { CommitScope, Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
 import { type Answered, type IndexedRequest, placed, recallAll, rememberAll } from './remembered-responses.ts';
 
-function orThrow(outcome: ApiResponse | Refusal): ApiResponse {
-  if (outcome instanceof Refusal) throw outcome;
-  return outcome;
-}
+export type Idempotent = ReturnType<typeof createIdempotency>['idempotent'];
+export type IdempotentBatch = ReturnType<typeof createIdempotency>['idempotentBatch'];
 
 /** Rules for requests that are decided in batches, such as for locks. A refusal is one result among others. */
 export interface BatchRules<Asked> {
@@ -109,5 +107,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
   return { idempotent, idempotentBatch };
 }
 
-export type Idempotent = ReturnType<typeof createIdempotency>['idempotent'];
-export type IdempotentBatch = ReturnType<typeof createIdempotency>['idempotentBatch'];
+function orThrow(outcome: ApiResponse | Refusal): ApiResponse {
+  if (outcome instanceof Refusal) throw outcome;
+  return outcome;
+}

@@ -6,14 +6,6 @@ import { removeOld } from '../storage/remove-old.ts';
 import type { CommitScope, Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
 
-const rememberedForMs = 24 * 60 * 60 * 1_000;
-
-const keyReused = (): Refusal =>
-  new Refusal(
-    'idempotency-key-reused',
-    'This Idempotency-Key was used for a request with a different path, body or If-Match. Use a new key for each request.',
-  );
-
 /** With its workspace; empty for a request that has none. */
 export interface IndexedRequest extends KeyedRequest {
   readonly workspace: string;
@@ -23,6 +15,8 @@ export const placed = (request: KeyedRequest, scope: CommitScope): IndexedReques
   ...request,
   workspace: typeof scope === 'string' ? '' : scope.workspace,
 });
+
+const rememberedForMs = 24 * 60 * 60 * 1_000;
 
 const selectResponses = batchQuery((db, members, now) =>
   db
@@ -109,3 +103,9 @@ export async function rememberAll(db: Database, { now }: Storage, answered: read
 
 export const removeOldResponses = (storage: Storage): Promise<void> =>
   removeOld(storage, { table: 'remembered_answers', time: 'created_at', keptForMs: rememberedForMs });
+
+const keyReused = (): Refusal =>
+  new Refusal(
+    'idempotency-key-reused',
+    'This Idempotency-Key was used for a request with a different path, body or If-Match. Use a new key for each request.',
+  );

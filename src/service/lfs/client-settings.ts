@@ -1,10 +1,16 @@
 /** Ways to point Git LFS clients to a workspace, for the command line and for the dashboard. */
 
-const section = (name: string, settings: Readonly<Record<string, string>>): string =>
-  [`[${name}]`, ...Object.entries(settings).map(([key, value]) => `  ${key} = ${value}`), ''].join('\n');
-
 /** The remote in the third way. */
 const remoteName = 'locks';
+
+/** The meaning of each way, in a sentence or two. */
+export const lfsWays = {
+  committed:
+    'Every clone uses the service: it checks each push against the locks. Without a token, or while the service is down, nobody can clone LFS files or push.',
+  perClone:
+    'Only this clone uses the service. Other clones need no token, and their pushes are not checked against the locks.',
+  forRemote: `Objects never come near the service. Lock with "git lfs lock --remote ${remoteName} PATH"; pushes are not checked against these locks.`,
+} as const;
 
 export interface LfsClientSettings {
   readonly url: string;
@@ -27,11 +33,5 @@ export function lfsClientSettings(origin: string, workspace: string): LfsClientS
   };
 }
 
-/** The meaning of each way, in a sentence or two. */
-export const lfsWays = {
-  committed:
-    'Every clone uses the service: it checks each push against the locks. Without a token, or while the service is down, nobody can clone LFS files or push.',
-  perClone:
-    'Only this clone uses the service. Other clones need no token, and their pushes are not checked against the locks.',
-  forRemote: `Objects never come near the service. Lock with "git lfs lock --remote ${remoteName} PATH"; pushes are not checked against these locks.`,
-} as const;
+const section = (name: string, settings: Readonly<Record<string, string>>): string =>
+  [`[${name}]`, ...Object.entries(settings).map(([key, value]) => `  ${key} = ${value}`), ''].join('\n');

@@ -33,31 +33,6 @@ const parallelDownloads = {
   },
 };
 
-const answerTo = (c: Context<Environment>, { path, size }: StoredObject, oid: string): FileResponse | undefined => {
-  const etag = `"${oid}"`;
-  const whole = { start: 0, end: size };
-  const ifRange = c.req.header('if-range');
-  const asked = ifRange === undefined || ifRange === etag ? c.req.header('range') : undefined;
-  const range = asked === undefined || c.req.method === 'HEAD' ? whole : parseByteRange(asked, size);
-  if (range === undefined) return undefined;
-  const isPart = range.end - range.start < size;
-  return {
-    path,
-    range,
-    status: isPart ? 206 : 200,
-    headers: {
-      'content-type': 'application/octet-stream',
-      'content-length': String(range.end - range.start),
-      'accept-ranges': 'bytes',
-      etag,
-      'cache-control': 'private',
-      'x-content-type-options': 'nosniff',
-      ...(isPart && { 'content-range': `bytes ${range.start}-${range.end - 1}/${size}` }),
-      'x-request-id': c.get('requestId'),
-    },
-  };
-};
-
 /** The objects themselves. The signature in the address stands for the token of whoever was given it. */
 export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }: DownloadRoutes): void {
   const inTurn = limitParallel(parallelDownloads);
@@ -100,3 +75,28 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
     return c.req.method === 'HEAD' ? new Response(null, response) : download(c, response);
   });
 }
+
+const answerTo = (c: Context<Environment>, { path, size }: StoredObject, oid: string): FileResponse | undefined => {
+  const etag = `"${oid}"`;
+  const whole = { start: 0, end: size };
+  const ifRange = c.req.header('if-range');
+  const asked = ifRange === undefined || ifRange === etag ? c.req.header('range') : undefined;
+  const range = asked === undefined || c.req.method === 'HEAD' ? whole : parseByteRange(asked, size);
+  if (range === undefined) return undefined;
+  const isPart = range.end - range.start < size;
+  return {
+    path,
+    range,
+    status: isPart ? 206 : 200,
+    headers: {
+      'content-type': 'application/octet-stream',
+      'content-length': String(range.end - range.start),
+      'accept-ranges': 'bytes',
+      etag,
+      'cache-control': 'private',
+      'x-content-type-options': 'nosniff',
+      ...(isPart && { 'content-range': `bytes ${range.start}-${range.end - 1}/${size}` }),
+      'x-request-id': c.get('requestId'),
+    },
+  };
+};

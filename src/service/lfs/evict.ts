@@ -36,39 +36,6 @@ const defaultMaxEvicted = 10_000;
  */
 export const keptAfterUseMs = addressLifetimeSeconds * 1_000 + useIsNotedWithinMs;
 
-/** Keeps the least recently used of all that are added, in bounded memory. */
-function leastRecentlyUsed(max: number) {
-  let kept: ListedObject[] = [];
-  const inOrder = (): readonly ListedObject[] => {
-    kept = kept.toSorted((one, other) => one.lastUsedAt - other.lastUsedAt).slice(0, max);
-    return kept;
-  };
-  return {
-    add(object: ListedObject) {
-      kept.push(object);
-      if (kept.length >= 2 * max) inOrder();
-    },
-    inOrder,
-  };
-}
-
-async function measure(store: Pick<ObjectStore, 'list'>, onObject: (object: ListedObject) => void): Promise<Usage> {
-  let [objects, bytes] = [0, 0];
-  for await (const object of store.list()) {
-    objects += 1;
-    bytes += object.size;
-    onObject(object);
-  }
-  return { objects, bytes };
-}
-
-/** Windows removes no file that is being read. */
-const isRemoved = (store: Pick<ObjectStore, 'remove'>, oid: Oid): Promise<boolean> =>
-  store.remove(oid).then(
-    () => true,
-    () => false,
-  );
-
 /**
  * Makes room in a store that has more than it may: what was used least recently goes first, and nothing that a head needs.
  * Instances that share the folder may do so at the same time: what another one has removed counts as removed.
@@ -108,3 +75,36 @@ export async function evict(
     neededBytes,
   };
 }
+
+/** Keeps the least recently used of all that are added, in bounded memory. */
+function leastRecentlyUsed(max: number) {
+  let kept: ListedObject[] = [];
+  const inOrder = (): readonly ListedObject[] => {
+    kept = kept.toSorted((one, other) => one.lastUsedAt - other.lastUsedAt).slice(0, max);
+    return kept;
+  };
+  return {
+    add(object: ListedObject) {
+      kept.push(object);
+      if (kept.length >= 2 * max) inOrder();
+    },
+    inOrder,
+  };
+}
+
+async function measure(store: Pick<ObjectStore, 'list'>, onObject: (object: ListedObject) => void): Promise<Usage> {
+  let [objects, bytes] = [0, 0];
+  for await (const object of store.list()) {
+    objects += 1;
+    bytes += object.size;
+    onObject(object);
+  }
+  return { objects, bytes };
+}
+
+/** Windows removes no file that is being read. */
+const isRemoved = (store: Pick<ObjectStore, 'remove'>, oid: Oid): Promise<boolean> =>
+  store.remove(oid).then(
+    () => true,
+    () => false,
+  );

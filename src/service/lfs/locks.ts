@@ -27,18 +27,11 @@ import { looksLikeLockId, queryNames, querySchema, releaseSchema, takeSchema, ve
 import { lfsError, lfsLock, lfsResponse } from './responses.ts';
 import { addRoute } from './route.ts';
 
-function isOwn(lock: LiveLock | StoredLock, c: Context<Environment>): boolean {
-  const { id: tokenId, owner } = bearerOf(c);
-  return isOwnLock(lock, { owner, tokenId });
+export function addLfsLockRoutes(app: App, routes: LockRoutes): void {
+  addTakeRoute(app, routes);
+  addListRoutes(app, routes);
+  addReleaseRoute(app, routes);
 }
-
-const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
-
-/** Rows are what is stored; clients see locks. */
-const lfsLocks = (locks: readonly LiveLock[]) => locks.map((row) => lfsLock(lockOf(row)));
-
-const findById = async (storage: Storage, workspace: string, id: string): Promise<StoredLock | undefined> =>
-  looksLikeLockId(id) ? findCommittedLockById(storage, { workspace, id }) : undefined;
 
 function addTakeRoute(app: App, routes: LockRoutes): void {
   const { storage, windowsPaths, onLockEvent } = routes;
@@ -121,6 +114,11 @@ function addListRoutes(app: App, routes: LockRoutes): void {
   });
 }
 
+/** Rows are what is stored; clients see locks. */
+const lfsLocks = (locks: readonly LiveLock[]) => locks.map((row) => lfsLock(lockOf(row)));
+
+const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
+
 function addReleaseRoute(app: App, routes: LockRoutes): void {
   const { storage, onLockEvent, onReleased } = routes;
   const commitRelease = createRelease(routes);
@@ -180,8 +178,10 @@ function addReleaseRoute(app: App, routes: LockRoutes): void {
   });
 }
 
-export function addLfsLockRoutes(app: App, routes: LockRoutes): void {
-  addTakeRoute(app, routes);
-  addListRoutes(app, routes);
-  addReleaseRoute(app, routes);
+const findById = async (storage: Storage, workspace: string, id: string): Promise<StoredLock | undefined> =>
+  looksLikeLockId(id) ? findCommittedLockById(storage, { workspace, id }) : undefined;
+
+function isOwn(lock: LiveLock | StoredLock, c: Context<Environment>): boolean {
+  const { id: tokenId, owner } = bearerOf(c);
+  return isOwnLock(lock, { owner, tokenId });
 }

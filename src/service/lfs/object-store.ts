@@ -5,6 +5,19 @@ import { dirname, join, resolve } from 'node:path';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { type ObjectName, type Oid, parseOid } from './oid.ts';
 
+/** Removes those of all workspaces that no longer exist, which are listed when it is known what there is. */
+export async function removeObjectsExcept(
+  dataFolder: string,
+  existing: () => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const stored = (await namesIn(objectsFolder(dataFolder))).flatMap((folder) => workspaceOfFolder(folder) ?? []);
+  if (stored.length === 0) return [];
+  const ids = new Set(await existing());
+  const left = stored.filter((workspace) => !ids.has(workspace));
+  for (const workspace of left) await removeObjects(dataFolder, workspace);
+  return left;
+}
+
 export interface StoredObject {
   readonly path: string;
   readonly size: number;
@@ -47,7 +60,6 @@ export interface ObjectStore {
 }
 
 const keptPartialMs = 7 * 24 * 60 * 60 * 1_000;
-
 const writtenAtOnce = 512 * 1_024;
 
 interface PartialFiles {
@@ -62,38 +74,6 @@ interface PartialFiles {
 
 /** A use is noted no later than that, so that what is used all the time is not written to all the time. */
 export const useIsNotedWithinMs = 10 * 60 * 1_000;
-
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
-
-const unlessMissing = <T>(work: Promise<T>): Promise<T | undefined> =>
-  work.catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
-
-const namesIn = async (folder: string): Promise<readonly string[]> => (await unlessMissing(readdir(folder))) ?? [];
-
-export const objectsFolder = (dataFolder: string): string => join(resolve(dataFolder), 'lfs');
-
-const storeFolder = (dataFolder: string, workspace: string): string =>
-  join(objectsFolder(dataFolder), workspaceFolder(workspace));
-
-/** Removes the objects of a workspace that was removed. */
-export const removeObjects = (dataFolder: string, workspace: string): Promise<void> =>
-  rm(storeFolder(dataFolder, workspace), { recursive: true, force: true, maxRetries: 3 });
-
-/** Removes those of all workspaces that no longer exist, which are listed when it is known what there is. */
-export async function removeObjectsExcept(
-  dataFolder: string,
-  existing: () => Promise<readonly string[]>,
-): Promise<readonly string[]> {
-  const stored = (await namesIn(objectsFolder(dataFolder))).flatMap((folder) => workspaceOfFolder(folder) ?? []);
-  if (stored.length === 0) return [];
-  const ids = new Set(await existing());
-  const left = stored.filter((workspace) => !ids.has(workspace));
-  for (const workspace of left) await removeObjects(dataFolder, workspace);
-  return left;
-}
 
 /**
  * Objects lie as those of Git LFS do: `objects/ab/cd/abcd…`. Beside them, in `incomplete`, `<oid>` is a part that nobody
@@ -269,3 +249,22 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
     },
   };
 }
+
+/** Removes the objects of a workspace that was removed. */
+export const removeObjects = (dataFolder: string, workspace: string): Promise<void> =>
+  rm(storeFolder(dataFolder, workspace), { recursive: true, force: true, maxRetries: 3 });
+
+const namesIn = async (folder: string): Promise<readonly string[]> => (await unlessMissing(readdir(folder))) ?? [];
+
+const unlessMissing = <T>(work: Promise<T>): Promise<T | undefined> =>
+  work.catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+const storeFolder = (dataFolder: string, workspace: string): string =>
+  join(objectsFolder(dataFolder), workspaceFolder(workspace));
+
+export const objectsFolder = (dataFolder: string): string => join(resolve(dataFolder), 'lfs');

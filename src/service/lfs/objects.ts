@@ -48,18 +48,6 @@ const mirrorScope: Scope = 'contents:read';
 /** Clients ask for a hundred at a time. */
 const maxObjects = 1_000;
 
-const unknownStore = ({ id }: FoundWorkspace): string =>
-  `It is not known where the LFS objects of ${id} are: its remote is not reached by http(s). Ask the operator to name their address: workspace-service workspace update ${id} --lfs-url https://…`;
-
-/** Clients are sent to the store that the repository has, and sign in there by themselves. */
-function sendToStore(workspace: FoundWorkspace): ApiResponse {
-  const store = lfsEndpoint(workspace);
-  if (store === undefined) throw new Refusal('invalid-request', unknownStore(workspace));
-  // RFC 9110 section 15.4.8: the same request, with its body, at another address.
-  const response = lfsResponse(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
-  return { ...response, headers: { ...response.headers, location: `${store}/objects/batch` } };
-}
-
 export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
   const { storage, objectsOf, addressSigner, publicUrl, askUpstream } = routes;
 
@@ -128,3 +116,15 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
 
   addDownloadRoute(app, routes);
 }
+
+/** Clients are sent to the store that the repository has, and sign in there by themselves. */
+function sendToStore(workspace: FoundWorkspace): ApiResponse {
+  const store = lfsEndpoint(workspace);
+  if (store === undefined) throw new Refusal('invalid-request', unknownStore(workspace));
+  // RFC 9110 section 15.4.8: the same request, with its body, at another address.
+  const response = lfsResponse(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
+  return { ...response, headers: { ...response.headers, location: `${store}/objects/batch` } };
+}
+
+const unknownStore = ({ id }: FoundWorkspace): string =>
+  `It is not known where the LFS objects of ${id} are: its remote is not reached by http(s). Ask the operator to name their address: workspace-service workspace update ${id} --lfs-url https://…`;

@@ -5,6 +5,26 @@ import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { type ShowRefusal, sendProblem } from '../http/app.ts';
 import { send } from '../http/context.ts';
 
+/** Paths of the LFS endpoint, for any workspace id. */
+const lfsAddress = /^\/v1\/workspaces\/[^/]*\/lfs(?:\/|$)/;
+
+/** Shows what is wrong as whoever asks there can read it, also where it is found before any route. */
+export const sendRefusal: ShowRefusal = (c, refusal) =>
+  lfsAddress.test(c.req.path) ? sendLfsError(c, refusal) : sendProblem(c, refusal);
+
+const sendLfsError: ShowRefusal = (c, refusal) => {
+  const response = lfsError(statusOf(refusal), refusal.message, c.get('requestId'), refusal.extras.lock);
+  return send(c, { ...response, headers: { ...headersOf(refusal), ...response.headers } });
+};
+
+/** Clients show the message and nothing else. */
+export const lfsError = (status: number, message: string, requestId: string, lock?: Lock): ApiResponse =>
+  lfsResponse(status, {
+    message: lock === undefined ? message : `${message} It was taken at ${lock.acquired_at}.`,
+    request_id: requestId,
+    ...(lock && { lock: lfsLock(lock) }),
+  });
+
 /** Format of the Git LFS API: https://github.com/git-lfs/git-lfs/blob/main/docs/api/locking.md */
 
 const mediaType = { 'content-type': 'application/vnd.git-lfs+json' };
@@ -40,23 +60,3 @@ function headersOf({ problem, extras: { headers = {} } }: Refusal): Readonly<Rec
   if (problem !== 'unauthorized') return headers;
   return { ...headers, 'www-authenticate': `${headers['www-authenticate']}, ${basic}`, 'lfs-authenticate': basic };
 }
-
-/** Clients show the message and nothing else. */
-export const lfsError = (status: number, message: string, requestId: string, lock?: Lock): ApiResponse =>
-  lfsResponse(status, {
-    message: lock === undefined ? message : `${message} It was taken at ${lock.acquired_at}.`,
-    request_id: requestId,
-    ...(lock && { lock: lfsLock(lock) }),
-  });
-
-const sendLfsError: ShowRefusal = (c, refusal) => {
-  const response = lfsError(statusOf(refusal), refusal.message, c.get('requestId'), refusal.extras.lock);
-  return send(c, { ...response, headers: { ...headersOf(refusal), ...response.headers } });
-};
-
-/** Paths of the LFS endpoint, for any workspace id. */
-const lfsAddress = /^\/v1\/workspaces\/[^/]*\/lfs(?:\/|$)/;
-
-/** Shows what is wrong as whoever asks there can read it, also where it is found before any route. */
-export const sendRefusal: ShowRefusal = (c, refusal) =>
-  lfsAddress.test(c.req.path) ? sendLfsError(c, refusal) : sendProblem(c, refusal);

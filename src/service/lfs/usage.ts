@@ -1,12 +1,6 @@
 import type { Storage } from '../storage/storage.ts';
 import type { Eviction, Usage } from './evict.ts';
 
-/** As it was measured last. */
-export interface MeasuredUsage extends Usage {
-  /** Bytes that the heads of synced branches need, if not everything fits. */
-  readonly neededBytes: number | null;
-}
-
 /** Other instances show it as well. A workspace that was removed meanwhile has none. */
 export async function recordUsage(
   { commit }: Pick<Storage, 'commit'>,
@@ -32,6 +26,12 @@ export async function recordUsage(
       .onConflict((conflict) => conflict.column('workspace_id').doUpdateSet(values))
       .execute(),
   );
+}
+
+/** As it was measured last. */
+export interface MeasuredUsage extends Usage {
+  /** Bytes that the heads of synced branches need, if not everything fits. */
+  readonly neededBytes: number | null;
 }
 
 export async function usageOf({ read }: Pick<Storage, 'read'>, workspace: string): Promise<MeasuredUsage | undefined> {

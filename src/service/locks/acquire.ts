@@ -66,43 +66,12 @@ const upsertLocks = batchQuery((db, members, now) =>
     .returningAll(),
 );
 
-const heldBy = (found: StoredLock): AcquireDecision => ({
-  kind: 'held',
-  lock: lockOf(found),
-  remainingSeconds: found.remainingSeconds,
-});
-
-/**
- * A UUID that begins with the time (RFC 9562 section 5.7): new locks come one after the other in the index of ids, instead of
- * each changing another page of it.
- */
-function newLockId(): string {
-  const time = Date.now().toString(16).padStart(12, '0');
-  return `lock_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
-}
-
 interface FreePlace {
   readonly request: AcquireRequest;
   readonly index: number;
   /** Id of the new lock. */
   readonly id: string;
 }
-
-const newLock = ({ id, request }: FreePlace, fence: number | undefined) => ({
-  workspace_id: request.workspace,
-  path: request.path,
-  id,
-  type: request.type,
-  token_id: request.bearer.id,
-  owner: request.bearer.owner,
-  origin: request.origin,
-  note: request.note,
-  noted_lock_id: id,
-  folded_path: request.foldedPath,
-  desk_id: request.fromLfs ? id : undefined,
-  fence,
-  ttl: milliseconds(request.ttl),
-});
 
 /**
  * Decides requests in the order in which they are given, with the same few queries for any number of them. Of several for
@@ -162,3 +131,34 @@ export async function acquireLocks(
   const later = [...(await acquireLocks(db, now, open, quota))];
   return decided.flatMap((acquisition) => acquisition ?? later.splice(0, 1));
 }
+
+const heldBy = (found: StoredLock): AcquireDecision => ({
+  kind: 'held',
+  lock: lockOf(found),
+  remainingSeconds: found.remainingSeconds,
+});
+
+/**
+ * A UUID that begins with the time (RFC 9562 section 5.7): new locks come one after the other in the index of ids, instead of
+ * each changing another page of it.
+ */
+function newLockId(): string {
+  const time = Date.now().toString(16).padStart(12, '0');
+  return `lock_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
+const newLock = ({ id, request }: FreePlace, fence: number | undefined) => ({
+  workspace_id: request.workspace,
+  path: request.path,
+  id,
+  type: request.type,
+  token_id: request.bearer.id,
+  owner: request.bearer.owner,
+  origin: request.origin,
+  note: request.note,
+  noted_lock_id: id,
+  folded_path: request.foldedPath,
+  desk_id: request.fromLfs ? id : undefined,
+  fence,
+  ttl: milliseconds(request.ttl),
+});

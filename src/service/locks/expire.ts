@@ -8,9 +8,6 @@ const maxDeliveriesAtOnce = 500;
 /** To find out which workspaces they are of. Those behind them are found when some of these are removed. */
 const maxLookedAt = 10_000;
 
-/** In a query of its own: PostgreSQL uses the index only for a time that it has to find out once. */
-const isOver = (now: Now) => sql<boolean>`expires_at <= (select ${now})`;
-
 /**
  * Removes locks that have expired and tells of it, in each workspace by itself: one with many of them holds up no other.
  * Nothing waits for this: an expired lock holds nobody up, whether its row is still there or not. Gives how many there
@@ -63,3 +60,6 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
   const removed = await Promise.all(workspaces.map(({ workspace_id }) => removedFrom(workspace_id)));
   return removed.reduce((sum, count) => sum + count, 0);
 }
+
+/** In a query of its own: PostgreSQL uses the index only for a time that it has to find out once. */
+const isOver = (now: Now) => sql<boolean>`expires_at <= (select ${now})`;

@@ -23,25 +23,6 @@ export type LockChange =
       readonly by: string;
     };
 
-function eventOf(change: LockChange): OccurredEvent {
-  const { kind, lock } = change;
-  switch (kind) {
-    case 'acquired':
-      return acquiredEvent(lock);
-    case 'expired':
-      return expiredEvent(lock);
-    case 'released':
-    case 'force-released':
-      return releasedEvent(lock, change.at, change.by, kind === 'force-released');
-  }
-}
-
-/** An expired lock was over at the end of its ttl, whenever that was noticed. */
-function timeOf(change: LockChange): number {
-  if ('at' in change) return change.at;
-  return change.kind === 'acquired' ? change.lock.acquired_at : change.lock.expires_at;
-}
-
 const texts = ['workspace_id', 'kind', 'path', 'lock_id', 'owner', 'origin', 'note', 'ended_by'] as const;
 const numbers = ['at', 'fence'] as const;
 
@@ -59,14 +40,6 @@ const insertHistory = batchQuery((db, members) =>
     // No lock is refused because of what the history has.
     .onConflict((conflict) => conflict.doNothing()),
 );
-
-function historyRow(change: LockChange) {
-  const { kind, lock } = change;
-  const { workspace_id, fence, path, id: lock_id, owner, origin } = lock;
-  const ended_by = 'by' in change ? change.by : null;
-  const note = noteOf(lock);
-  return { workspace_id, at: timeOf(change), fence, kind, path, lock_id, owner, origin, note, ended_by };
-}
 
 /**
  * Every take and every end of a lock goes through here, in the transaction that makes it: into the history, and to the hooks
@@ -105,4 +78,31 @@ export async function removeOldLockHistory(
     if (has_old) await removeOld(storage, { ...rows, workspace, keptForMs });
     await removeBeyond(storage, { ...rows, workspace }, maxRowsOfWorkspace);
   }
+}
+
+function eventOf(change: LockChange): OccurredEvent {
+  const { kind, lock } = change;
+  switch (kind) {
+    case 'acquired':
+      return acquiredEvent(lock);
+    case 'expired':
+      return expiredEvent(lock);
+    case 'released':
+    case 'force-released':
+      return releasedEvent(lock, change.at, change.by, kind === 'force-released');
+  }
+}
+
+function historyRow(change: LockChange) {
+  const { kind, lock } = change;
+  const { workspace_id, fence, path, id: lock_id, owner, origin } = lock;
+  const ended_by = 'by' in change ? change.by : null;
+  const note = noteOf(lock);
+  return { workspace_id, at: timeOf(change), fence, kind, path, lock_id, owner, origin, note, ended_by };
+}
+
+/** An expired lock was over at the end of its ttl, whenever that was noticed. */
+function timeOf(change: LockChange): number {
+  if ('at' in change) return change.at;
+  return change.kind === 'acquired' ? change.lock.acquired_at : change.lock.expires_at;
 }

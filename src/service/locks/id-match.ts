@@ -1,7 +1,19 @@
+export const entityTag = (id: string): string => `"${id}"`;
+
 /** Whether a lock's id satisfies a condition. */
 export type IdMatch = (id: string) => boolean;
 
-export const entityTag = (id: string): string => `"${id}"`;
+const anyTag = /^[ \t]*\*[ \t]*$/;
+
+/**
+ * `If-Match` of RFC 9110 section 13.1.1: `*` or a list of entity tags, compared strongly, so that a weak one never
+ * matches. Whatever else it says matches nothing: a condition that cannot be read must not let a change through.
+ */
+export function parseIfMatch(header: string): IdMatch {
+  if (anyTag.test(header)) return () => true;
+  const tags = strongTagsIn(header);
+  return tags === undefined ? nothing : (id) => tags.has(id);
+}
 
 const nothing: IdMatch = () => false;
 
@@ -11,8 +23,6 @@ const nothing: IdMatch = () => false;
  * does not match is given up after one look at it.
  */
 const listElement = /[ \t]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/y;
-
-const anyTag = /^[ \t]*\*[ \t]*$/;
 
 /** The tags that are not weak; undefined where the text is not a list of at least one tag, from its first to its last character. */
 function strongTagsIn(list: string): ReadonlySet<string> | undefined {
@@ -29,14 +39,4 @@ function strongTagsIn(list: string): ReadonlySet<string> | undefined {
     at += element.length;
   }
   return tags === 0 ? undefined : strong;
-}
-
-/**
- * `If-Match` of RFC 9110 section 13.1.1: `*` or a list of entity tags, compared strongly, so that a weak one never
- * matches. Whatever else it says matches nothing: a condition that cannot be read must not let a change through.
- */
-export function parseIfMatch(header: string): IdMatch {
-  if (anyTag.test(header)) return () => true;
-  const tags = strongTagsIn(header);
-  return tags === undefined ? nothing : (id) => tags.has(id);
 }

@@ -20,40 +20,6 @@ export interface LockPage {
   readonly next: string | undefined;
 }
 
-export interface LiveLock extends LockRow {
-  readonly remainingMs: number;
-}
-
-/** As a LockPage, with all that is stored. */
-export interface LiveLockPage {
-  readonly locks: readonly LiveLock[];
-  readonly next: string | undefined;
-}
-
-/** Sorts behind every character that a path can have, in UTF-8 and so in the order of both databases. */
-export const lastSortKey = '\u{10FFFF}';
-
-export async function listLiveLocks({ read, now }: Storage, query: LockQuery): Promise<LiveLockPage> {
-  const { workspace, path, prefix, owner, after, limit } = query;
-  const rows = await read
-    .selectFrom('locks')
-    .selectAll()
-    .select(sql<number>`expires_at - ${now}`.as('remainingMs'))
-    .where('workspace_id', '=', workspace)
-    .where(sql<boolean>`expires_at > ${now}`)
-    .$if(path !== undefined, (locks) => locks.where('path', '=', path ?? ''))
-    .$if(prefix !== undefined, (locks) =>
-      locks.where('path', '>=', prefix ?? '').where('path', '<', `${prefix}${lastSortKey}`),
-    )
-    .$if(owner !== undefined, (locks) => locks.where('owner', '=', owner ?? ''))
-    .$if(after !== undefined, (locks) => locks.where('path', '>', after ?? ''))
-    .orderBy('path')
-    .limit(limit + 1)
-    .execute();
-  const locks = rows.slice(0, limit);
-  return { locks, next: rows.length > limit ? locks.at(-1)?.path : undefined };
-}
-
 export async function listLocks(storage: Storage, query: LockQuery): Promise<LockPage> {
   const { locks, next } = await listLiveLocks(storage, query);
   return { locks: locks.map(lockOf), next };
@@ -64,9 +30,6 @@ export interface ActiveLock {
   readonly lock: Lock;
   readonly tokenId: string;
 }
-
-const ofWorkspace = ({ read, now }: Storage, workspace: string) =>
-  read.selectFrom('locks').where('workspace_id', '=', workspace).where(sql<boolean>`expires_at > (select ${now})`);
 
 /** Every lock of a workspace, in no particular order. */
 export async function heldLocks(storage: Storage, workspace: string): Promise<readonly ActiveLock[]> {
@@ -138,3 +101,40 @@ export async function lockSignature(storage: Storage, workspace: string): Promis
     .executeTakeFirstOrThrow();
   return signature;
 }
+
+export interface LiveLock extends LockRow {
+  readonly remainingMs: number;
+}
+
+/** As a LockPage, with all that is stored. */
+export interface LiveLockPage {
+  readonly locks: readonly LiveLock[];
+  readonly next: string | undefined;
+}
+
+/** Sorts behind every character that a path can have, in UTF-8 and so in the order of both databases. */
+export const lastSortKey = '\u{10FFFF}';
+
+export async function listLiveLocks({ read, now }: Storage, query: LockQuery): Promise<LiveLockPage> {
+  const { workspace, path, prefix, owner, after, limit } = query;
+  const rows = await read
+    .selectFrom('locks')
+    .selectAll()
+    .select(sql<number>`expires_at - ${now}`.as('remainingMs'))
+    .where('workspace_id', '=', workspace)
+    .where(sql<boolean>`expires_at > ${now}`)
+    .$if(path !== undefined, (locks) => locks.where('path', '=', path ?? ''))
+    .$if(prefix !== undefined, (locks) =>
+      locks.where('path', '>=', prefix ?? '').where('path', '<', `${prefix}${lastSortKey}`),
+    )
+    .$if(owner !== undefined, (locks) => locks.where('owner', '=', owner ?? ''))
+    .$if(after !== undefined, (locks) => locks.where('path', '>', after ?? ''))
+    .orderBy('path')
+    .limit(limit + 1)
+    .execute();
+  const locks = rows.slice(0, limit);
+  return { locks, next: rows.length > limit ? locks.at(-1)?.path : undefined };
+}
+
+const ofWorkspace = ({ read, now }: Storage, workspace: string) =>
+  read.selectFrom('locks').where('workspace_id', '=', workspace).where(sql<boolean>`expires_at > (select ${now})`);

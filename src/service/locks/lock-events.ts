@@ -2,17 +2,6 @@ import type { OccurredEvent, OutboxEvent } from '../outbox/outbox.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type LockRow, lockOf } from './lock-row.ts';
 
-const occurred = ({ path }: LockRow, event: OutboxEvent): OccurredEvent => ({
-  event,
-  subject: { orderingKey: `lock:${path}`, branch: null },
-});
-
-const about = (lock: LockRow, at: number) => ({
-  workspace: lock.workspace_id,
-  occurredAt: asTimestamp(at),
-  data: { lock: lockOf(lock) },
-});
-
 export const acquiredEvent = (lock: LockRow): OccurredEvent =>
   occurred(lock, { type: 'lock.acquired', ...about(lock, lock.acquired_at) });
 
@@ -24,3 +13,14 @@ export function releasedEvent(lock: LockRow, at: number, by: string, forced: boo
   const { data, ...event } = about(lock, at);
   return occurred(lock, { type: 'lock.released', ...event, data: { ...data, released_by: by, forced } });
 }
+
+const occurred = ({ path }: LockRow, event: OutboxEvent): OccurredEvent => ({
+  event,
+  subject: { orderingKey: `lock:${path}`, branch: null },
+});
+
+const about = (lock: LockRow, at: number) => ({
+  workspace: lock.workspace_id,
+  occurredAt: asTimestamp(at),
+  data: { lock: lockOf(lock) },
+});

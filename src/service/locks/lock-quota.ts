@@ -45,25 +45,6 @@ const countAgainMs = 1_000;
 /** Other instances take locks, too: none of them goes further without a count than this part of a quota. */
 const uncounted = 1 / 20;
 
-function take(known: Known, owner: string): void {
-  known.total += 1;
-  known.takenSince += 1;
-  known.ofOwner.set(owner, (known.ofOwner.get(owner) ?? 0) + 1);
-}
-
-async function count(db: Database, now: Now, workspace: string, clock: number): Promise<Known> {
-  const rows = await db
-    .selectFrom('locks')
-    .select(['owner', ({ fn }) => fn.countAll<number>().as('locks')])
-    .where('workspace_id', '=', workspace)
-    .where(sql<boolean>`expires_at > (select ${now})`)
-    .groupBy('owner')
-    .execute();
-  const ofOwner = new Map(rows.map(({ owner, locks }) => [owner, Number(locks)]));
-  const total = [...ofOwner.values()].reduce((sum, locks) => sum + locks, 0);
-  return { total, ofOwner, takenSince: 0, countedAt: clock };
-}
-
 /**
  * Counts in memory, and in the database only when a workspace may be full: to count for each lock would cost more the more
  * locks there are. `clock` counts milliseconds.
@@ -104,4 +85,23 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
     }
     return decisions;
   };
+}
+
+function take(known: Known, owner: string): void {
+  known.total += 1;
+  known.takenSince += 1;
+  known.ofOwner.set(owner, (known.ofOwner.get(owner) ?? 0) + 1);
+}
+
+async function count(db: Database, now: Now, workspace: string, clock: number): Promise<Known> {
+  const rows = await db
+    .selectFrom('locks')
+    .select(['owner', ({ fn }) => fn.countAll<number>().as('locks')])
+    .where('workspace_id', '=', workspace)
+    .where(sql<boolean>`expires_at > (select ${now})`)
+    .groupBy('owner')
+    .execute();
+  const ofOwner = new Map(rows.map(({ owner, locks }) => [owner, Number(locks)]));
+  const total = [...ofOwner.values()].reduce((sum, locks) => sum + locks, 0);
+  return { total, ofOwner, takenSince: 0, countedAt: clock };
 }

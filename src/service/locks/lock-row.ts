@@ -5,12 +5,6 @@ import { asTimestamp } from '../storage/timestamp.ts';
 
 export type LockRow = Selectable<Tables['locks']>;
 
-// A newer version of the service may have stored a type that this one does not know.
-const typeOf = (text: string): LockType => lockTypes.find((type) => type === text) ?? 'exclusive';
-
-/** An earlier version may have written a new lock into the row, and left the note of the one before. */
-export const noteOf = ({ id, note, noted_lock_id }: LockRow): string | null => (noted_lock_id === id ? note : null);
-
 export const lockOf = (row: LockRow): Lock => ({
   id: row.id,
   path: row.path,
@@ -22,3 +16,9 @@ export const lockOf = (row: LockRow): Lock => ({
   expires_at: asTimestamp(row.expires_at),
   fence: row.fence,
 });
+
+/** An earlier version may have written a new lock into the row, and left the note of the one before. */
+export const noteOf = ({ id, note, noted_lock_id }: LockRow): string | null => (noted_lock_id === id ? note : null);
+
+// A newer version of the service may have stored a type that this one does not know.
+const typeOf = (text: string): LockType => lockTypes.find((type) => type === text) ?? 'exclusive';

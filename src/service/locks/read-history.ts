@@ -50,11 +50,6 @@ export interface HistoryPage {
  */
 const maxLookedAt = 20_000;
 
-const changeOf = ({ at, fence: _, workspace_id: __, ...change }: Selectable<Tables['lock_history']>) => ({
-  ...change,
-  at: asTimestamp(at),
-});
-
 export async function readLockHistory(
   { read }: Pick<Storage, 'read'>,
   query: HistoryQuery,
@@ -95,3 +90,8 @@ export async function readLockHistory(
     next: last && { at: last.at, fence: last.fence, kind: last.kind },
   };
 }
+
+const changeOf = ({ at, fence: _, workspace_id: __, ...change }: Selectable<Tables['lock_history']>) => ({
+  ...change,
+  at: asTimestamp(at),
+});

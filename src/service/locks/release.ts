@@ -32,56 +32,13 @@ export type ReleaseDecision =
   | { readonly kind: 'another-lock'; readonly lock: Lock }
   | { readonly kind: 'another-owner'; readonly lock: Lock };
 
+export async function releaseLock(db: Database, now: Now, request: ReleaseRequest): Promise<ReleaseDecision> {
+  const [release = { kind: 'absent' }] = await releaseLocks(db, now, [request]);
+  return release;
+}
+
 interface Granted extends ReleaseRequest {
   readonly found: StoredLock;
-}
-
-/**
- * Whether the one who asks may renew and release the lock without force: the owner, with any token. An instance of an
- * earlier version puts the name of the token down as the owner, so the token that took the lock is its owner's in any case.
- */
-export const isOwnLock = (
-  lock: Pick<StoredLock, 'owner' | 'token_id'>,
-  { owner, tokenId }: Pick<Releaser, 'owner' | 'tokenId'>,
-): boolean => lock.owner === owner || lock.token_id === tokenId;
-
-const isOwn = ({ found, releaser }: Granted): boolean => isOwnLock(found, releaser);
-
-const deleteLocks = batchQuery((db, members, now) =>
-  db
-    .deleteFrom('locks')
-    .where(sql<boolean>`(workspace_id, path) in (select ${textOf('workspace')}, ${textOf('path')} from ${members})`)
-    .returning(['id', now.as('at')]),
-);
-
-function auditOf({ workspace, path, releaser, found }: Granted): AuditEntry {
-  const { id, owner, origin } = found;
-  const { reason } = releaser;
-  return {
-    actor: releaser,
-    action: 'lock.force-released',
-    detail: { workspace, path, lock: id, owner, origin, ...(reason !== undefined && { reason }) },
-  };
-}
-
-async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Promise<void> {
-  if (granted.length === 0) return;
-  const deleted = await deleteLocks(
-    db,
-    now,
-    granted.map(({ workspace, path }) => ({ workspace, path })),
-  );
-  const times = new Map(deleted.map(({ id, at }) => [id, at]));
-  const changes = granted.flatMap((release): LockChange[] => {
-    const { found: lock, releaser } = release;
-    const at = times.get(lock.id);
-    const kind = isOwn(release) ? 'released' : 'force-released';
-    return at === undefined ? [] : [{ kind, lock, at, by: releaser.owner ?? releaser.name }];
-  });
-  await recordLockChanges(db, now, changes);
-  for (const release of granted) {
-    if (!isOwn(release)) await recordAudit(db, now, auditOf(release));
-  }
 }
 
 /** Decides requests in the order in which they are given, with the same few queries for any number of them. */
@@ -108,7 +65,50 @@ export async function releaseLocks(
   return releases;
 }
 
-export async function releaseLock(db: Database, now: Now, request: ReleaseRequest): Promise<ReleaseDecision> {
-  const [release = { kind: 'absent' }] = await releaseLocks(db, now, [request]);
-  return release;
+const deleteLocks = batchQuery((db, members, now) =>
+  db
+    .deleteFrom('locks')
+    .where(sql<boolean>`(workspace_id, path) in (select ${textOf('workspace')}, ${textOf('path')} from ${members})`)
+    .returning(['id', now.as('at')]),
+);
+
+async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Promise<void> {
+  if (granted.length === 0) return;
+  const deleted = await deleteLocks(
+    db,
+    now,
+    granted.map(({ workspace, path }) => ({ workspace, path })),
+  );
+  const times = new Map(deleted.map(({ id, at }) => [id, at]));
+  const changes = granted.flatMap((release): LockChange[] => {
+    const { found: lock, releaser } = release;
+    const at = times.get(lock.id);
+    const kind = isOwn(release) ? 'released' : 'force-released';
+    return at === undefined ? [] : [{ kind, lock, at, by: releaser.owner ?? releaser.name }];
+  });
+  await recordLockChanges(db, now, changes);
+  for (const release of granted) {
+    if (!isOwn(release)) await recordAudit(db, now, auditOf(release));
+  }
+}
+
+const isOwn = ({ found, releaser }: Granted): boolean => isOwnLock(found, releaser);
+
+/**
+ * Whether the one who asks may renew and release the lock without force: the owner, with any token. An instance of an
+ * earlier version puts the name of the token down as the owner, so the token that took the lock is its owner's in any case.
+ */
+export const isOwnLock = (
+  lock: Pick<StoredLock, 'owner' | 'token_id'>,
+  { owner, tokenId }: Pick<Releaser, 'owner' | 'tokenId'>,
+): boolean => lock.owner === owner || lock.token_id === tokenId;
+
+function auditOf({ workspace, path, releaser, found }: Granted): AuditEntry {
+  const { id, owner, origin } = found;
+  const { reason } = releaser;
+  return {
+    actor: releaser,
+    action: 'lock.force-released',
+    detail: { workspace, path, lock: id, owner, origin, ...(reason !== undefined && { reason }) },
+  };
 }

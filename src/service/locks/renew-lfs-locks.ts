@@ -5,13 +5,6 @@ import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { LiveLock } from './list.ts';
 
-/** Every push of its owner renews a lock: most of them come when there is no need to write anything yet. */
-const renewedBelow = 0.9;
-
-/** For locks of Git LFS users. Jobs renew their own locks, and name the ttl. */
-export const isLfsRenewalDue = ({ id, desk_id, remainingMs }: LiveLock, ttl: Ttl): boolean =>
-  desk_id === id && remainingMs < renewedBelow * milliseconds(ttl);
-
 const extendLocks = batchQuery((db, members, now) =>
   db
     .updateTable('locks')
@@ -28,3 +21,10 @@ export async function renewLfsLocks(db: Database, now: Now, locks: readonly Live
   const rows = locks.map(({ workspace_id: workspace, path, id }) => ({ workspace, path, id, ttl: milliseconds(ttl) }));
   await extendLocks(db, now, rows);
 }
+
+/** Every push of its owner renews a lock: most of them come when there is no need to write anything yet. */
+const renewedBelow = 0.9;
+
+/** For locks of Git LFS users. Jobs renew their own locks, and name the ttl. */
+export const isLfsRenewalDue = ({ id, desk_id, remainingMs }: LiveLock, ttl: Ttl): boolean =>
+  desk_id === id && remainingMs < renewedBelow * milliseconds(ttl);

@@ -24,6 +24,17 @@ export type RenewDecision =
   | { readonly kind: 'another-lock'; readonly lock: Lock }
   | { readonly kind: 'another-owner'; readonly lock: Lock };
 
+export type Extension = RenewDecision | { readonly kind: 'not-longer'; readonly lock: Lock };
+
+/** A renewal by a person, who means more time: a program may also ask for less. */
+export async function extendLock(db: Database, now: Now, request: RenewalRequest): Promise<Extension> {
+  const { bearer, match, ttl } = request;
+  const found = await findLock(db, now, request);
+  const own = found?.live === true && match(found.id) && isOwnLock(found, { owner: bearer.owner, tokenId: bearer.id });
+  if (own && found.remainingMs >= milliseconds(ttl)) return { kind: 'not-longer', lock: lockOf(found) };
+  return renewLock(db, now, request);
+}
+
 export async function renewLock(
   db: Database,
   now: Now,
@@ -45,15 +56,4 @@ export async function renewLock(
     .returningAll()
     .executeTakeFirst();
   return renewed === undefined ? { kind: 'absent' } : { kind: 'renewed', lock: lockOf(renewed) };
-}
-
-export type Extension = RenewDecision | { readonly kind: 'not-longer'; readonly lock: Lock };
-
-/** A renewal by a person, who means more time: a program may also ask for less. */
-export async function extendLock(db: Database, now: Now, request: RenewalRequest): Promise<Extension> {
-  const { bearer, match, ttl } = request;
-  const found = await findLock(db, now, request);
-  const own = found?.live === true && match(found.id) && isOwnLock(found, { owner: bearer.owner, tokenId: bearer.id });
-  if (own && found.remainingMs >= milliseconds(ttl)) return { kind: 'not-longer', lock: lockOf(found) };
-  return renewLock(db, now, request);
 }

@@ -1,6 +1,8 @@
 import { maxTimerMs } from '../../interface/timers.ts';
 import type { LockPlace, StoredLock } from './find.ts';
 
+export const maxWaitSeconds = 30;
+
 /** Clients that wait for a locked path. */
 
 export interface WaitRequest extends LockPlace {
@@ -46,8 +48,6 @@ export interface LockWaitersOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export const maxWaitSeconds = 30;
-
 /** Each waiter holds a connection and a few hundred bytes: memory is no concern, and open files are not either. */
 export const maxWaiters = 2_000;
 /** One token cannot take all places. */
@@ -85,8 +85,6 @@ interface Queue {
   /** For the end of the lock, or of the grace. */
   cancelTimer: () => void;
 }
-
-const nothing = (): void => undefined;
 
 /**
  * A queue for each path that anybody waits for. The database is asked once when somebody comes first, and then once for
@@ -270,3 +268,5 @@ export function createLockWaiters({
     },
   };
 }
+
+const nothing = (): void => undefined;

@@ -25,71 +25,9 @@ export interface LockWatch {
 const restPerWork = 4;
 const shortestRestMs = 50;
 const maxRestMs = 600;
-
-/** Active locks on paths with changes; null for a free path. */
-type LockChanges = ReadonlyMap<string, ActiveLock | null>;
-
 const none: ReadonlyMap<string, ActiveLock> = new Map();
 
-const isSame = (one: ActiveLock, other: ActiveLock | undefined): boolean =>
-  one.lock.id === other?.lock.id && one.lock.expires_at === other.lock.expires_at;
-
-function compare(before: ReadonlyMap<string, ActiveLock>, after: ReadonlyMap<string, ActiveLock>): LockChanges {
-  const changes = new Map<string, ActiveLock | null>();
-  for (const [path, held] of after) if (!isSame(held, before.get(path))) changes.set(path, held);
-  for (const path of before.keys()) if (!after.has(path)) changes.set(path, null);
-  return changes;
-}
-
 type Follower = ReturnType<typeof createFollower>;
-
-/** A slow one misses intermediate states, and never has more than one change waiting per path. */
-function createFollower() {
-  const changed = new Map<string, ActiveLock | null>();
-  let all: readonly ActiveLock[] | undefined;
-  let ended: { readonly error: Error | undefined } | undefined;
-  let something = Promise.withResolvers<void>();
-
-  function take(): LockUpdate | undefined {
-    if (all !== undefined) {
-      const locks = all;
-      all = undefined;
-      return { kind: 'all', locks };
-    }
-    if (changed.size === 0) return undefined;
-    const locks = [...changed.values()].filter((held) => held !== null);
-    const free = [...changed].flatMap(([path, held]) => (held === null ? [path] : []));
-    changed.clear();
-    return { kind: 'changed', locks, free };
-  }
-
-  return {
-    begin(locks: readonly ActiveLock[]): void {
-      all = locks;
-      something.resolve();
-    },
-    change(changes: LockChanges): void {
-      for (const [path, held] of changes) changed.set(path, held);
-      something.resolve();
-    },
-    /** With an error, a pending read is rejected. */
-    end(error?: Error): void {
-      ended ??= { error };
-      something.resolve();
-    },
-    /** Undefined when it has ended. */
-    async next(): Promise<LockUpdate | undefined> {
-      for (;;) {
-        if (ended?.error !== undefined) throw ended.error;
-        if (ended !== undefined) return undefined;
-        const news = take();
-        if (news !== undefined) return news;
-        something = Promise.withResolvers<void>();
-        await something.promise;
-      }
-    },
-  };
-}
 
 interface Watcher {
   readonly followers: Set<Follower>;
@@ -189,6 +127,67 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
         watcher.wake();
       }
       await Promise.all(all.map(({ running }) => running));
+    },
+  };
+}
+
+/** Active locks on paths with changes; null for a free path. */
+type LockChanges = ReadonlyMap<string, ActiveLock | null>;
+
+function compare(before: ReadonlyMap<string, ActiveLock>, after: ReadonlyMap<string, ActiveLock>): LockChanges {
+  const changes = new Map<string, ActiveLock | null>();
+  for (const [path, held] of after) if (!isSame(held, before.get(path))) changes.set(path, held);
+  for (const path of before.keys()) if (!after.has(path)) changes.set(path, null);
+  return changes;
+}
+
+const isSame = (one: ActiveLock, other: ActiveLock | undefined): boolean =>
+  one.lock.id === other?.lock.id && one.lock.expires_at === other.lock.expires_at;
+
+/** A slow one misses intermediate states, and never has more than one change waiting per path. */
+function createFollower() {
+  const changed = new Map<string, ActiveLock | null>();
+  let all: readonly ActiveLock[] | undefined;
+  let ended: { readonly error: Error | undefined } | undefined;
+  let something = Promise.withResolvers<void>();
+
+  function take(): LockUpdate | undefined {
+    if (all !== undefined) {
+      const locks = all;
+      all = undefined;
+      return { kind: 'all', locks };
+    }
+    if (changed.size === 0) return undefined;
+    const locks = [...changed.values()].filter((held) => held !== null);
+    const free = [...changed].flatMap(([path, held]) => (held === null ? [path] : []));
+    changed.clear();
+    return { kind: 'changed', locks, free };
+  }
+
+  return {
+    begin(locks: readonly ActiveLock[]): void {
+      all = locks;
+      something.resolve();
+    },
+    change(changes: LockChanges): void {
+      for (const [path, held] of changes) changed.set(path, held);
+      something.resolve();
+    },
+    /** With an error, a pending read is rejected. */
+    end(error?: Error): void {
+      ended ??= { error };
+      something.resolve();
+    },
+    /** Undefined when it has ended. */
+    async next(): Promise<LockUpdate | undefined> {
+      for (;;) {
+        if (ended?.error !== undefined) throw ended.error;
+        if (ended !== undefined) return undefined;
+        const news = take();
+        if (news !== undefined) return news;
+        something = Promise.withResolvers<void>();
+        await something.promise;
+      }
     },
   };
 }

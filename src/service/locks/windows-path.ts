@@ -20,12 +20,6 @@ export function windowsPathProblem(path: LockPath): string | undefined {
   return undefined;
 }
 
-/** As Windows does it: no character becomes several, so that ß stays. */
-function mapped(character: string, mapping: string): string {
-  const [first = character, second] = mapping;
-  return second === undefined ? first : character;
-}
-
 /**
  * One text for all spellings that differ only by the case of letters. NTFS compares by a table of capitals that each volume
  * was formatted with. This joins what any of them does and a few letters more, such as ſ with s: it may keep apart two files
@@ -40,4 +34,10 @@ export function foldCase(path: string): string {
     folded += mapped(capital, capital.toLowerCase());
   }
   return folded.normalize('NFC');
+}
+
+/** As Windows does it: no character becomes several, so that ß stays. */
+function mapped(character: string, mapping: string): string {
+  const [first = character, second] = mapping;
+  return second === undefined ? first : character;
 }

@@ -31,6 +31,8 @@ export const defaultMirrorLimits = {
   maxRequestBytes: 128 * 1_024 * 1_024,
 } satisfies Partial<MirrorLimits>;
 
+export type MirrorPlaces = ReturnType<typeof createMirrorPlaces>;
+
 /** Requests that are answered within milliseconds, and must not wait for those that take minutes. */
 const quickOnes = 8;
 
@@ -38,7 +40,6 @@ const quickOnes = 8;
 const shareOfOwner = 3 / 4;
 
 const busyText = 'The maximum number of clones is running. Try again in a minute.';
-const busy = (): GitError => new GitError('busy', busyText);
 
 /** Places for the work of requests, by owner. */
 export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
@@ -77,4 +78,4 @@ export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes 
   };
 }
 
-export type MirrorPlaces = ReturnType<typeof createMirrorPlaces>;
+const busy = (): GitError => new GitError('busy', busyText);

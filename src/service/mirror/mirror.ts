@@ -22,34 +22,6 @@ export interface MirrorParts extends AccessControl {
 
 const address = '/v1/workspaces/:id/git';
 
-/** In the log. */
-const maxNamed = 20;
-
-const pushRefused = ({ id, remote }: StoredWorkspace): Refusal =>
-  new Refusal(
-    'read-only',
-    `The mirror of ${id} is read-only. Push to the repository that it mirrors: ${shownRemote(remote)}`,
-  );
-
-const notServed = (): Refusal =>
-  new Refusal(
-    'read-only',
-    'This address serves git clone, git fetch and git ls-remote over the smart HTTP protocol of git, and nothing else.',
-  );
-
-/** Logs once that a mirror lacks branches, and again when it lacks others. */
-function logLacking(log: Logger): (workspace: string, names: readonly string[]) => void {
-  const logged = new Map<string, string>();
-  return (workspace, names) => {
-    const key = names.join(' ');
-    if (key === (logged.get(workspace) ?? '')) return;
-    logged.set(workspace, key);
-    if (key === '') return;
-    const about = { workspace, branches: names.slice(0, maxNamed), count: names.length };
-    log.warn(about, 'branches are not served: the mirror lacks their commits');
-  };
-}
-
 /**
  * A remote of git for each workspace, which serves what was synced: gitprotocol-http(5), for reading. An app of its own,
  * because git shows errors as text alone.
@@ -111,4 +83,32 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
     throw c.req.path.endsWith('/git-receive-pack') ? pushRefused(workspace) : notServed();
   });
   return app;
+}
+
+const pushRefused = ({ id, remote }: StoredWorkspace): Refusal =>
+  new Refusal(
+    'read-only',
+    `The mirror of ${id} is read-only. Push to the repository that it mirrors: ${shownRemote(remote)}`,
+  );
+
+const notServed = (): Refusal =>
+  new Refusal(
+    'read-only',
+    'This address serves git clone, git fetch and git ls-remote over the smart HTTP protocol of git, and nothing else.',
+  );
+
+/** In the log. */
+const maxNamed = 20;
+
+/** Logs once that a mirror lacks branches, and again when it lacks others. */
+function logLacking(log: Logger): (workspace: string, names: readonly string[]) => void {
+  const logged = new Map<string, string>();
+  return (workspace, names) => {
+    const key = names.join(' ');
+    if (key === (logged.get(workspace) ?? '')) return;
+    logged.set(workspace, key);
+    if (key === '') return;
+    const about = { workspace, branches: names.slice(0, maxNamed), count: names.length };
+    log.warn(about, 'branches are not served: the mirror lacks their commits');
+  };
 }

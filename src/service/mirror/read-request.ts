@@ -10,17 +10,6 @@ import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';
 /** About 200,000 objects that a client has or wants. */
 const limit: BodyLimit = { maxBytes: 10 * 1_024 * 1_024, what: 'A request of git' };
 
-const unzip = promisify(gunzip);
-
-async function unzipped(bytes: Buffer): Promise<Buffer> {
-  try {
-    return await unzip(bytes, { maxOutputLength: limit.maxBytes });
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
-    throw new Refusal('malformed-request', 'The request is not what its Content-Encoding says: gzip.');
-  }
-}
-
 export interface ReadOptions {
   readonly maxMs: number;
   /** Is told of the memory that is needed, and may refuse it. */
@@ -54,6 +43,24 @@ export async function readUploadPackRequest(
   return request.value;
 }
 
+/** Only the version of the protocol header is passed to git. */
+export function protocolOf({ headers }: IncomingMessage): GitProtocol {
+  const { 'git-protocol': asked = '' } = headers;
+  const [, version] = /(?:^|:)version=([12])(?:$|:)/.exec(String(asked)) ?? [];
+  return version === undefined ? undefined : version === '2' ? 'version=2' : 'version=1';
+}
+
+const unzip = promisify(gunzip);
+
+async function unzipped(bytes: Buffer): Promise<Buffer> {
+  try {
+    return await unzip(bytes, { maxOutputLength: limit.maxBytes });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    throw new Refusal('malformed-request', 'The request is not what its Content-Encoding says: gzip.');
+  }
+}
+
 /** Lets others have a turn between two pieces of the work, and reports how long each took. */
 async function inPieces<T>(work: Iterator<void, T>, onPiece: (ms: number) => void): Promise<T> {
   for (;;) {
@@ -63,11 +70,4 @@ async function inPieces<T>(work: Iterator<void, T>, onPiece: (ms: number) => voi
     if (piece.done) return piece.value;
     await setImmediate();
   }
-}
-
-/** Only the version of the protocol header is passed to git. */
-export function protocolOf({ headers }: IncomingMessage): GitProtocol {
-  const { 'git-protocol': asked = '' } = headers;
-  const [, version] = /(?:^|:)version=([12])(?:$|:)/.exec(String(asked)) ?? [];
-  return version === undefined ? undefined : version === '2' ? 'version=2' : 'version=1';
 }

@@ -4,6 +4,12 @@ import { send } from '../http/context.ts';
 
 const gitAddress = /^\/v1\/workspaces\/[^/]*\/git(?:\/|$)/;
 
+/** Shows git what is wrong, and to everybody else shows it as before. */
+export const asTextToGit =
+  (showOthers: ShowRefusal): ShowRefusal =>
+  (c, refusal) =>
+    gitAddress.test(c.req.path) ? sendText(c, refusal) : showOthers(c, refusal);
+
 /** git asks its credential helpers for a password where it is told Basic. */
 const basic = 'Basic realm="workspace-service"';
 
@@ -18,9 +24,3 @@ const sendText: ShowRefusal = (c, { problem, message, extras: { headers = {} } }
     },
     body: `${message}\n`,
   });
-
-/** Shows git what is wrong, and to everybody else shows it as before. */
-export const asTextToGit =
-  (showOthers: ShowRefusal): ShowRefusal =>
-  (c, refusal) =>
-    gitAddress.test(c.req.path) ? sendText(c, refusal) : showOthers(c, refusal);

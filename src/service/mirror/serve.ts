@@ -31,46 +31,6 @@ export interface ServeParts {
 
 export type ServeRequest = (c: Context<Environment>, request: MirrorRequest) => Promise<Response>;
 
-function outcomeOf({ kind }: GitError, response: OutputResponse): GitOutcomeLabel {
-  if (response.isTooSlow()) return 'too-slow';
-  if (response.gone.aborted) return 'gone';
-  switch (kind) {
-    case 'not-published':
-      return 'refused';
-    case 'busy':
-    case 'timeout':
-      return kind;
-    default:
-      return 'failed';
-  }
-}
-
-/** Response to the client: messages of git about this machine go only to the log. */
-function messageOf({ kind, message }: GitError, requestId: string): string {
-  switch (kind) {
-    case 'not-published':
-    case 'incomplete':
-    case 'busy':
-      return message;
-    default:
-      return `The mirror could not be read. The log of the service has the cause under this request id: ${requestId}`;
-  }
-}
-
-/** Whether the client has taken too little since the last call, although most of the time there was more for it. */
-function watchPace(
-  { sentBytes, waitedMs }: OutputResponse,
-  { bytes, forMs }: MirrorLimits['minPaceIfWaitedFor'],
-): () => boolean {
-  let before = { bytes: 0, waitedMs: 0 };
-  return () => {
-    const now = { bytes: sentBytes(), waitedMs: waitedMs() };
-    const isSlow = now.bytes - before.bytes < bytes && now.waitedMs - before.waitedMs > forMs / 2;
-    before = now;
-    return isSlow;
-  };
-}
-
 /**
  * Answers with the output of git. Where that fails before it has begun, git shows why: in the first request of a client as
  * the text of an error, and later in a packet, because it shows no text any more.
@@ -162,5 +122,45 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
       .then(resolve, reject);
     await promise;
     return RESPONSE_ALREADY_SENT;
+  };
+}
+
+function outcomeOf({ kind }: GitError, response: OutputResponse): GitOutcomeLabel {
+  if (response.isTooSlow()) return 'too-slow';
+  if (response.gone.aborted) return 'gone';
+  switch (kind) {
+    case 'not-published':
+      return 'refused';
+    case 'busy':
+    case 'timeout':
+      return kind;
+    default:
+      return 'failed';
+  }
+}
+
+/** Response to the client: messages of git about this machine go only to the log. */
+function messageOf({ kind, message }: GitError, requestId: string): string {
+  switch (kind) {
+    case 'not-published':
+    case 'incomplete':
+    case 'busy':
+      return message;
+    default:
+      return `The mirror could not be read. The log of the service has the cause under this request id: ${requestId}`;
+  }
+}
+
+/** Whether the client has taken too little since the last call, although most of the time there was more for it. */
+function watchPace(
+  { sentBytes, waitedMs }: OutputResponse,
+  { bytes, forMs }: MirrorLimits['minPaceIfWaitedFor'],
+): () => boolean {
+  let before = { bytes: 0, waitedMs: 0 };
+  return () => {
+    const now = { bytes: sentBytes(), waitedMs: waitedMs() };
+    const isSlow = now.bytes - before.bytes < bytes && now.waitedMs - before.waitedMs > forMs / 2;
+    before = now;
+    return isSlow;
   };
 }

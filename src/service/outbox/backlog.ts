@@ -83,13 +83,6 @@ export async function recountBacklogs({ read, commit }: Storage): Promise<void> 
   }
 }
 
-const waitingFor = (db: Database, hookId: string) =>
-  db
-    .selectFrom('deliveries')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('hook_id', '=', hookId)
-    .where('finished_at', 'is', null);
-
 /** Tells the metrics how near the quotas of hooks are, and the log of each hook that has lost events since the last time. */
 export function createBacklogWatch({ read }: Storage, metrics: Metrics, log: Logger): () => Promise<void> {
   let known: ReadonlyMap<string, number> | undefined;
@@ -124,3 +117,10 @@ export function createBacklogWatch({ read }: Storage, metrics: Metrics, log: Log
     known = new Map(dropping.map(({ hook, dropped }) => [hook, dropped]));
   };
 }
+
+const waitingFor = (db: Database, hookId: string) =>
+  db
+    .selectFrom('deliveries')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('hook_id', '=', hookId)
+    .where('finished_at', 'is', null);

@@ -9,8 +9,6 @@ export interface HookQuotas {
   readonly maxWaitingDeliveries: number;
 }
 
-export const defaultHookQuotas: HookQuotas = { maxHooks: 100, maxWaitingDeliveries: 100_000 };
-
 /**
  * In the database and not in the memory of an instance, because whatever puts down an event has to keep them: every
  * instance, and a command beside the service too. The instance that was started last has set them.
@@ -25,6 +23,8 @@ export async function setHookQuotas({ commit }: Pick<Storage, 'commit'>, quotas:
       .execute(),
   );
 }
+
+export const defaultHookQuotas: HookQuotas = { maxHooks: 100, maxWaitingDeliveries: 100_000 };
 
 /** The value as part of a query; the default where no service has ever run on the database. */
 export const hookQuota = (db: Database, name: keyof HookQuotas): RawBuilder<number> =>

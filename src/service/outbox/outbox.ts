@@ -7,15 +7,6 @@ import type { HookEventOccurrence } from './event.ts';
 import { hookQuota } from './hook-quotas.ts';
 import { type HookRow, wantsEvent } from './hook-row.ts';
 
-export type DeliveryStatus =
-  | 'pending'
-  /** Finished, and sent again by hand: one attempt is made. */
-  | 'again'
-  | 'delivered'
-  | 'failed'
-  /** Its receiver answered 410 to another delivery. */
-  | 'dropped';
-
 /** A union member without its id, which each delivery has for itself. */
 type WithoutId<Occurrence> = Occurrence extends { readonly id: string } ? Omit<Occurrence, 'id'> : never;
 
@@ -27,6 +18,18 @@ export interface EventSubject {
   /** Null for events that have no branch: filters by branch do not hold them back. */
   readonly branch: string | null;
 }
+
+export const recordEvent = (db: Database, now: Now, event: OutboxEvent, subject: EventSubject): Promise<void> =>
+  recordEvents(db, now, [{ event, subject }]);
+
+export type DeliveryStatus =
+  | 'pending'
+  /** Finished, and sent again by hand: one attempt is made. */
+  | 'again'
+  | 'delivered'
+  | 'failed'
+  /** Its receiver answered 410 to another delivery. */
+  | 'dropped';
 
 export interface OccurredEvent {
   readonly event: OutboxEvent;
@@ -85,31 +88,6 @@ interface NewDelivery {
 /** Bounds the text of a statement: a hundred hooks may be told of hundreds of locks. */
 const maxInsertedAtOnce = 1_000;
 
-/** A hook, and how many deliveries may still be put down for it. */
-interface Subscriber {
-  readonly hook: HookRow;
-  readonly room: number;
-  added: number;
-  dropped: number;
-}
-
-async function subscribersOf(db: Database, workspaces: readonly string[]): Promise<Subscriber[]> {
-  const rows = await db
-    .selectFrom('hooks')
-    .leftJoin('hook_backlogs', 'hook_id', 'hooks.id')
-    .selectAll('hooks')
-    .select(['waiting', hookQuota(db, 'maxWaitingDeliveries').as('max_waiting')])
-    .where('workspace_id', 'in', workspaces)
-    .where('active', '=', 1)
-    .execute();
-  return rows.map(({ waiting, max_waiting, ...hook }) => ({
-    hook,
-    room: max_waiting - (waiting ?? 0),
-    added: 0,
-    dropped: 0,
-  }));
-}
-
 /**
  * Puts down one delivery of each event for each hook that asks for it, in the transaction of what the events tell of, and
  * in their order. Where as many wait as may, the event is not put down for the hook, and counted.
@@ -148,5 +126,27 @@ export async function recordEvents(db: Database, now: Now, events: readonly Occu
   );
 }
 
-export const recordEvent = (db: Database, now: Now, event: OutboxEvent, subject: EventSubject): Promise<void> =>
-  recordEvents(db, now, [{ event, subject }]);
+/** A hook, and how many deliveries may still be put down for it. */
+interface Subscriber {
+  readonly hook: HookRow;
+  readonly room: number;
+  added: number;
+  dropped: number;
+}
+
+async function subscribersOf(db: Database, workspaces: readonly string[]): Promise<Subscriber[]> {
+  const rows = await db
+    .selectFrom('hooks')
+    .leftJoin('hook_backlogs', 'hook_id', 'hooks.id')
+    .selectAll('hooks')
+    .select(['waiting', hookQuota(db, 'maxWaitingDeliveries').as('max_waiting')])
+    .where('workspace_id', 'in', workspaces)
+    .where('active', '=', 1)
+    .execute();
+  return rows.map(({ waiting, max_waiting, ...hook }) => ({
+    hook,
+    room: max_waiting - (waiting ?? 0),
+    added: 0,
+    dropped: 0,
+  }));
+}

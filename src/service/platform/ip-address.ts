@@ -4,28 +4,6 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** A network: every address that begins with the same bits. */
-export type Cidr = readonly [network: IpAddress, prefix: number];
-
-/**
- * Node decides what an address is: `ipaddr.js` alone also takes octal, hexadecimal and short spellings, which no two
- * programs read alike. A zone (`fe80::1%eth0`) says through which interface an address is reached, not which one it is.
- */
-export function parseIpAddress(text: string): IpAddress | undefined {
-  if (isIPv4(text)) return ipaddr.IPv4.parse(text);
-  const [address = ''] = text.split('%');
-  if (!isIPv6(address)) return undefined;
-  // `ipaddr.js` takes `::192.0.2.7` for the mapped `::ffff:192.0.2.7`. The URL parser writes no IPv4 part.
-  return ipaddr.IPv6.parse(new URL(`http://[${address}]`).hostname.slice(1, -1));
-}
-
-/**
- * `::ffff:192.0.2.7` is how a socket that takes both versions names a peer of IPv4 (RFC 4291, section 2.5.5.2). Gives
- * that peer.
- */
-export const unmapped = (address: IpAddress): IpAddress =>
-  address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
-
 /** Each address in one spelling (RFC 5952). */
 export const writeIpAddress = (address: IpAddress): string => address.toString();
 
@@ -35,12 +13,18 @@ export function addressInHost(hostname: string): string | undefined {
   return isIPv4(text) || isIPv6(text) ? text : undefined;
 }
 
+/** A network: every address that begins with the same bits. */
+export type Cidr = readonly [network: IpAddress, prefix: number];
+
 export const isInside = (address: IpAddress, [network, prefix]: Cidr): boolean =>
   address.kind() === network.kind() && address.match(network, prefix);
 
-/** The first address of the network that the address is in. */
-export const networkOf = (address: IpAddress, prefix: number): IpAddress =>
-  (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${address}/${prefix}`);
+/** For networks that stand in the code. */
+export function cidr(text: string): Cidr {
+  const parsed = parseCidr(text);
+  if (!parsed.ok) throw new TypeError(parsed.reason);
+  return parsed.value;
+}
 
 const form = 'A network is written as 10.0.0.0/8 or fd00::/8, and a single address as 10.0.0.1 or fd00::1.';
 
@@ -60,9 +44,25 @@ export function parseCidr(text: string): Parsed<Cidr> {
   return accepted([address, prefix]);
 }
 
-/** For networks that stand in the code. */
-export function cidr(text: string): Cidr {
-  const parsed = parseCidr(text);
-  if (!parsed.ok) throw new TypeError(parsed.reason);
-  return parsed.value;
+/**
+ * Node decides what an address is: `ipaddr.js` alone also takes octal, hexadecimal and short spellings, which no two
+ * programs read alike. A zone (`fe80::1%eth0`) says through which interface an address is reached, not which one it is.
+ */
+export function parseIpAddress(text: string): IpAddress | undefined {
+  if (isIPv4(text)) return ipaddr.IPv4.parse(text);
+  const [address = ''] = text.split('%');
+  if (!isIPv6(address)) return undefined;
+  // `ipaddr.js` takes `::192.0.2.7` for the mapped `::ffff:192.0.2.7`. The URL parser writes no IPv4 part.
+  return ipaddr.IPv6.parse(new URL(`http://[${address}]`).hostname.slice(1, -1));
 }
+
+/** The first address of the network that the address is in. */
+export const networkOf = (address: IpAddress, prefix: number): IpAddress =>
+  (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${address}/${prefix}`);
+
+/**
+ * `::ffff:192.0.2.7` is how a socket that takes both versions names a peer of IPv4 (RFC 4291, section 2.5.5.2). Gives
+ * that peer.
+ */
+export const unmapped = (address: IpAddress): IpAddress =>
+  address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;

@@ -23,6 +23,8 @@ const texts: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'it does not answer in time',
 };
 
+export const systemErrorText = (code: string): string | undefined => texts[code];
+
 /** By the primary result codes of SQLite (https://www.sqlite.org/rescode.html) that say nothing about the query itself. */
 const sqliteTexts: Readonly<Record<number, string>> = {
   5: 'the database is busy with another process',
@@ -33,8 +35,6 @@ const sqliteTexts: Readonly<Record<number, string>> = {
   14: 'the database file cannot be opened',
   26: 'the database file is not an SQLite database',
 };
-
-export const systemErrorText = (code: string): string | undefined => texts[code];
 
 /** Why SQLite cannot work, whatever it was asked; undefined when the query itself was wrong. */
 export const sqliteErrorText = (error: Error): string | undefined =>

@@ -1,12 +1,12 @@
+/** Undefined for a folder that was put there by somebody else. */
+export function workspaceOfFolder(folder: string): string | undefined {
+  const workspace = folder.replaceAll(/%([0-9a-f]{2})/g, (_, byte: string) => String.fromCharCode(Number(`0x${byte}`)));
+  return folder === workspaceFolder(workspace) ? workspace : undefined;
+}
+
 /** One name of a folder for each workspace, also where a disk takes upper and lower case for the same. */
 export const workspaceFolder = (workspace: string): string =>
   [...Buffer.from(workspace)]
     .map((byte) => String.fromCharCode(byte))
     .map((character) => (/[a-z0-9_-]/.test(character) ? character : `%${character.charCodeAt(0).toString(16)}`))
     .join('');
-
-/** Undefined for a folder that was put there by somebody else. */
-export function workspaceOfFolder(folder: string): string | undefined {
-  const workspace = folder.replaceAll(/%([0-9a-f]{2})/g, (_, byte: string) => String.fromCharCode(Number(`0x${byte}`)));
-  return folder === workspaceFolder(workspace) ? workspace : undefined;
-}

@@ -18,6 +18,14 @@ export interface FreeDisk {
   stop(): Promise<void>;
 }
 
+/** For tests and tools that do not depend on a disk. */
+export const endlessDisk: FreeDisk = {
+  isLow: () => false,
+  reserve: 'nothing',
+  space: () => ({ free: 1e15, size: 1e15 }),
+  stop: async () => undefined,
+};
+
 export interface FreeDiskOptions {
   readonly folder: string;
   /** 0 keeps nothing free. */
@@ -50,11 +58,3 @@ export async function watchFreeDisk({ folder, minBytes, onMeasured, onError }: F
     stop: repeat(lookEveryMs, look, onError),
   };
 }
-
-/** For tests and tools that do not depend on a disk. */
-export const endlessDisk: FreeDisk = {
-  isLow: () => false,
-  reserve: 'nothing',
-  space: () => ({ free: 1e15, size: 1e15 }),
-  stop: async () => undefined,
-};

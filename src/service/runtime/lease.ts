@@ -2,16 +2,11 @@ import { sql } from 'kysely';
 import type { Now, Storage } from '../storage/storage.ts';
 import { repeat } from './repeat.ts';
 
-/** Long enough to survive a pause of the process, short enough that a dead instance's work does not wait for long. */
-export const leaseMs = 30_000;
-
 /** Work that an instance has claimed: a row, and what names the claim. A later claim of the same row has another name. */
 export interface Leased {
   readonly id: string;
   readonly lease: string;
 }
-
-export const leasedUntil = (now: Now) => sql<number>`${now} + ${sql.lit(leaseMs)}`;
 
 /** Keeps it for as long again, and tells how far it is; false when it has been taken over, ended, or removed. */
 export async function renewLease(
@@ -73,3 +68,8 @@ export function keepLease(renew: () => Promise<boolean>, everyMs: number, lost: 
   );
   return end;
 }
+
+/** Long enough to survive a pause of the process, short enough that a dead instance's work does not wait for long. */
+export const leaseMs = 30_000;
+
+export const leasedUntil = (now: Now) => sql<number>`${now} + ${sql.lit(leaseMs)}`;

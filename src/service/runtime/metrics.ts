@@ -3,12 +3,12 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 export const gitRequests = ['info-refs', 'ls-refs', 'fetch'] as const;
 export const gitOutcomes = ['served', 'refused', 'busy', 'too-slow', 'timeout', 'gone', 'failed'] as const;
 
-export const exchangeOutcomes = ['exchanged', 'refused', 'invalid-scope', 'limited', 'unavailable'] as const;
-
 export type GitRequestLabel = (typeof gitRequests)[number];
 export type GitOutcomeLabel = (typeof gitOutcomes)[number];
 
 export type Metrics = ReturnType<typeof createMetrics>;
+
+export const exchangeOutcomes = ['exchanged', 'refused', 'invalid-scope', 'limited', 'unavailable'] as const;
 
 /** Gauges of Node with names that belong to counters. Each is the sum of another one over its label. */
 const misnamedTotals = ['resources', 'handles', 'requests'].map((what) => `nodejs_active_${what}_total`);

@@ -1,14 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { sameHash } from '../tokens/secret.ts';
 
-/** Form token of a session: only its own pages know it, and it does not reveal the cookie. */
-export const formToken = (sessionSecret: string): string =>
-  createHmac('sha256', sessionSecret).update('form').digest('base64url');
-
 export const isFormToken = (text: string, sessionSecret: string): boolean => sameHash(text, formToken(sessionSecret));
-
-const seal = (text: string, sessionSecret: string): string =>
-  createHmac('sha256', sessionSecret).update(`sealed ${text}`).digest('base64url');
 
 /** A value that a form brings back, sealed so that the sender cannot have made it up. */
 export const sealed = (text: string, sessionSecret: string): string => `${seal(text, sessionSecret)}.${text}`;
@@ -19,3 +12,10 @@ export function unsealed(sealedText: string, sessionSecret: string): string | un
   const text = rest.join('.');
   return sameHash(mac, seal(text, sessionSecret)) ? text : undefined;
 }
+
+/** Form token of a session: only its own pages know it, and it does not reveal the cookie. */
+export const formToken = (sessionSecret: string): string =>
+  createHmac('sha256', sessionSecret).update('form').digest('base64url');
+
+const seal = (text: string, sessionSecret: string): string =>
+  createHmac('sha256', sessionSecret).update(`sealed ${text}`).digest('base64url');

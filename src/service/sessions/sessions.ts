@@ -4,29 +4,15 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { randomSecret, secretHash } from '../tokens/secret.ts';
 import { type Bearer, checkToken } from '../tokens/tokens.ts';
 
+export const looksLikeSessionSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
+
 /** About a working day: who comes back tomorrow shows the token again. */
 export const sessionMs = 12 * 60 * 60 * 1_000;
-
-export const looksLikeSessionSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
 export interface SignIn {
   readonly bearer: Bearer;
   readonly address: string | null;
   readonly by: 'token' | 'link';
-}
-
-/** Browsers and devices of one person; a program that signs in without end ends its own sessions. */
-export const maxSessionsPerToken = 10;
-
-/** Leaves the youngest, with room for one more. */
-async function endOldestSessions(db: Database, tokenId: string): Promise<void> {
-  const youngest = db
-    .selectFrom('sessions')
-    .select('hash')
-    .where('token_id', '=', tokenId)
-    .orderBy('created_at', 'desc')
-    .limit(maxSessionsPerToken - 1);
-  await db.deleteFrom('sessions').where('token_id', '=', tokenId).where('hash', 'not in', youngest).execute();
 }
 
 /** Gives the secret of the new session, for the cookie: only its hash is kept. */
@@ -84,4 +70,18 @@ export async function removeEndedSessions({ now, commit }: Storage): Promise<voi
   await commit('global', async (db) => {
     await db.deleteFrom('sessions').where(sql<boolean>`expires_at <= (select ${now})`).execute();
   });
+}
+
+/** Browsers and devices of one person; a program that signs in without end ends its own sessions. */
+export const maxSessionsPerToken = 10;
+
+/** Leaves the youngest, with room for one more. */
+async function endOldestSessions(db: Database, tokenId: string): Promise<void> {
+  const youngest = db
+    .selectFrom('sessions')
+    .select('hash')
+    .where('token_id', '=', tokenId)
+    .orderBy('created_at', 'desc')
+    .limit(maxSessionsPerToken - 1);
+  await db.deleteFrom('sessions').where('token_id', '=', tokenId).where('hash', 'not in', youngest).execute();
 }

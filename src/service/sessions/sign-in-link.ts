@@ -4,31 +4,7 @@ import { createTokenAudited } from '../tokens/audited.ts';
 import { newTokenId, randomSecret, secretHash } from '../tokens/secret.ts';
 import { sessionMs, startSession } from './sessions.ts';
 
-/** An hour from the moment it is printed: whoever sets a service up is there. */
-const validMs = 60 * 60 * 1_000;
-
-const prefix = 'wsl_';
-
 export const looksLikeLinkSecret = (text: string): boolean => /^wsl_[A-Za-z0-9_-]{43}$/.test(text);
-
-/** Somebody has signed in by a link, or the operator has made an administrator's token. */
-async function isAdministered(db: Database): Promise<boolean> {
-  const link = await db.selectFrom('sign_in_links').select('hash').where('used_at', 'is not', null).limit(1).execute();
-  if (link.length > 0) return true;
-  const tokens = await db.selectFrom('tokens').select('id').where('scopes', 'like', '%"admin"%').limit(1).execute();
-  return tokens.length > 0;
-}
-
-async function addLink(db: Database, now: Now): Promise<string> {
-  const secret = prefix + randomSecret();
-  await db.deleteFrom('sign_in_links').where('used_at', 'is', null).where(sql<boolean>`expires_at <= ${now}`).execute();
-  const expires_at = sql<number>`${now} + ${sql.lit(validMs)}`;
-  await db
-    .insertInto('sign_in_links')
-    .values({ hash: secretHash(secret), created_at: now, expires_at })
-    .execute();
-  return secret;
-}
 
 /** A one-time link that signs the operator in as administrator, at each start without an administrator. */
 export const offerSignInLink = ({ commit, now }: Storage): Promise<string | undefined> =>
@@ -61,4 +37,28 @@ export async function useSignInLink(
   const lifetime = { seconds: sessionMs / 1_000 };
   const { token } = await createTokenAudited(db, now, actor, { ...administrator, lifetime }, tokenId);
   return startSession(db, now, { bearer: token, address, by: 'link' });
+}
+
+/** Somebody has signed in by a link, or the operator has made an administrator's token. */
+async function isAdministered(db: Database): Promise<boolean> {
+  const link = await db.selectFrom('sign_in_links').select('hash').where('used_at', 'is not', null).limit(1).execute();
+  if (link.length > 0) return true;
+  const tokens = await db.selectFrom('tokens').select('id').where('scopes', 'like', '%"admin"%').limit(1).execute();
+  return tokens.length > 0;
+}
+
+/** An hour from the moment it is printed: whoever sets a service up is there. */
+const validMs = 60 * 60 * 1_000;
+
+const prefix = 'wsl_';
+
+async function addLink(db: Database, now: Now): Promise<string> {
+  const secret = prefix + randomSecret();
+  await db.deleteFrom('sign_in_links').where('used_at', 'is', null).where(sql<boolean>`expires_at <= ${now}`).execute();
+  const expires_at = sql<number>`${now} + ${sql.lit(validMs)}`;
+  await db
+    .insertInto('sign_in_links')
+    .values({ hash: secretHash(secret), created_at: now, expires_at })
+    .execute();
+  return secret;
 }

@@ -1,6 +1,9 @@
 import { type Compilable, type CompiledQuery, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import type { Database, Now } from './storage.ts';
 
+/** The place of a member in its list. */
+export const inputIndex: RawBuilder<number> = sql<number>`cast(asked.key as bigint)`;
+
 interface MemberRow {
   /** Its place in the list. */
   readonly key: string;
@@ -18,21 +21,7 @@ const [anyList, anyLength] = ['(list)', '(length)'];
  */
 const members = sql<MemberRow>`json_each(${anyList})`.as('asked');
 
-/** The planner of PostgreSQL takes any list for one of a hundred members, and would rather read a whole table. */
-const countedMembers = sql<MemberRow>`(select key, value from json_each(${anyList}) limit ${anyLength})`.as('asked');
-
-const membersFor = (db: Database): Members =>
-  db.getExecutor().adapter instanceof PostgresAdapter ? countedMembers : members;
-
 export type Members = typeof members;
-
-/** A field of the members. */
-export const textOf = (name: string): RawBuilder<string> => sql<string>`asked.value ->> ${sql.lit(name)}`;
-export const numberOf = (name: string): RawBuilder<number> =>
-  sql<number>`cast(asked.value ->> ${sql.lit(name)} as bigint)`;
-
-/** The place of a member in its list. */
-export const inputIndex: RawBuilder<number> = sql<number>`cast(asked.key as bigint)`;
 
 /**
  * A query about all members of a list at once. The list is one parameter, so that the text is the same for any number of
@@ -63,6 +52,11 @@ export function batchQuery<Row>(
   };
 }
 
+/** A field of the members. */
+export const textOf = (name: string): RawBuilder<string> => sql<string>`asked.value ->> ${sql.lit(name)}`;
+export const numberOf = (name: string): RawBuilder<number> =>
+  sql<number>`cast(asked.value ->> ${sql.lit(name)} as bigint)`;
+
 /** For each member of a list the row that was found for it. */
 export function inInputOrder<Row extends { readonly place: number }>(
   list: readonly unknown[],
@@ -72,3 +66,9 @@ export function inInputOrder<Row extends { readonly place: number }>(
   for (const row of rows) found[row.place] = row;
   return found;
 }
+
+/** The planner of PostgreSQL takes any list for one of a hundred members, and would rather read a whole table. */
+const countedMembers = sql<MemberRow>`(select key, value from json_each(${anyList}) limit ${anyLength})`.as('asked');
+
+const membersFor = (db: Database): Members =>
+  db.getExecutor().adapter instanceof PostgresAdapter ? countedMembers : members;

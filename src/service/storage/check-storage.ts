@@ -12,15 +12,6 @@ export async function checkNewestRows(db: Database): Promise<void> {
     (select fingerprint from remembered_answers order by created_at desc limit 1) as answer`.execute(db);
 }
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB: https://www.sqlite.org/rescode.html */
-const damaged = [11, 26];
-
-const isDamage = (error: unknown): boolean =>
-  error instanceof Error &&
-  'errcode' in error &&
-  typeof error.errcode === 'number' &&
-  damaged.includes(error.errcode & 0xff);
-
 /** Damage does not go away while the service runs, and no check reads all pages: the first statement that meets it tells. */
 export function watchForDamage(connection: DatabaseConnection, onDamage: (error: unknown) => void): void {
   const execute = connection.executeQuery.bind(connection);
@@ -33,3 +24,12 @@ export function watchForDamage(connection: DatabaseConnection, onDamage: (error:
     }
   };
 }
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB: https://www.sqlite.org/rescode.html */
+const damaged = [11, 26];
+
+const isDamage = (error: unknown): boolean =>
+  error instanceof Error &&
+  'errcode' in error &&
+  typeof error.errcode === 'number' &&
+  damaged.includes(error.errcode & 0xff);

@@ -5,9 +5,6 @@ import type { Tables } from './tables.ts';
 /** Bounds how long a transaction holds up the changes that come after it. */
 export const maxGroupSize = 256;
 
-/** Bounds how long the first of a group waits for others that come one by one: some milliseconds. */
-const maxGatheringTurns = 32;
-
 /**
  * A group that nobody joins in so many turns of the event loop is complete: from its arrival to its change, a request takes
  * some turns, in which its token is looked up and its body is read. Who is alone waits for one turn only.
@@ -42,66 +39,6 @@ export interface CommitGroupOptions {
 interface Queue {
   readonly scope: CommitScope;
   readonly waiting: Unit[];
-}
-
-/** Gives what to do when the transaction has been committed. */
-async function run(db: Database, { make, asked }: Unit): Promise<() => void> {
-  const results = await make(
-    db,
-    asked.map(({ change }) => change),
-  );
-  return () => {
-    for (const [index, result] of results.entries()) asked[index]?.resolve(result);
-  };
-}
-
-/** In a savepoint, so that what fails is undone alone. */
-async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: Unit): Promise<() => void> {
-  const savepoint = await transaction.savepoint('change').execute();
-  try {
-    const done = await run(savepoint, unit);
-    await savepoint.releaseSavepoint('change').execute();
-    return done;
-  } catch (error) {
-    // Where it is gone, the database has already given up the whole transaction, as SQLite does on a full disk.
-    await savepoint
-      .rollbackToSavepoint('change')
-      .execute()
-      .catch(() => Promise.reject(error));
-    const { make, asked } = unit;
-    const [only, ...more] = asked;
-    if (more.length === 0) return () => only?.reject(error);
-    // One of them has spoiled it for the others: each by itself.
-    const each: (() => void)[] = [];
-    for (const one of asked) each.push(await runInSavepoint(transaction, { make, asked: [one] }));
-    return () => {
-      for (const done of each) done();
-    };
-  }
-}
-
-const changesIn = (units: readonly Unit[]): number => units.reduce((sum, { asked }) => sum + asked.length, 0);
-
-function nextGroup({ waiting }: Queue): readonly Unit[] {
-  let [units, changes] = [0, 0];
-  for (const { asked } of waiting) {
-    if (units > 0 && changes + asked.length > maxGroupSize) break;
-    units += 1;
-    changes += asked.length;
-  }
-  return waiting.splice(0, units);
-}
-
-/** Changes that arrive together share one flush. */
-async function gather({ waiting }: Queue, enoughQuiet: number): Promise<void> {
-  let quiet = 0;
-  for (let turn = 0; turn < maxGatheringTurns && quiet < enoughQuiet; turn += 1) {
-    const before = changesIn(waiting);
-    await new Promise(setImmediate);
-    const now = changesIn(waiting);
-    if (now >= maxGroupSize) return;
-    quiet = now === before ? quiet + 1 : 0;
-  }
 }
 
 /** One flush to disk costs as much as many changes, so all changes that wait share the next one. */
@@ -192,3 +129,66 @@ export function groupCommits(
       ask(scope, async (transaction) => [await change(transaction)], undefined) as Promise<never>,
   };
 }
+
+/** In a savepoint, so that what fails is undone alone. */
+async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: Unit): Promise<() => void> {
+  const savepoint = await transaction.savepoint('change').execute();
+  try {
+    const done = await run(savepoint, unit);
+    await savepoint.releaseSavepoint('change').execute();
+    return done;
+  } catch (error) {
+    // Where it is gone, the database has already given up the whole transaction, as SQLite does on a full disk.
+    await savepoint
+      .rollbackToSavepoint('change')
+      .execute()
+      .catch(() => Promise.reject(error));
+    const { make, asked } = unit;
+    const [only, ...more] = asked;
+    if (more.length === 0) return () => only?.reject(error);
+    // One of them has spoiled it for the others: each by itself.
+    const each: (() => void)[] = [];
+    for (const one of asked) each.push(await runInSavepoint(transaction, { make, asked: [one] }));
+    return () => {
+      for (const done of each) done();
+    };
+  }
+}
+
+/** Gives what to do when the transaction has been committed. */
+async function run(db: Database, { make, asked }: Unit): Promise<() => void> {
+  const results = await make(
+    db,
+    asked.map(({ change }) => change),
+  );
+  return () => {
+    for (const [index, result] of results.entries()) asked[index]?.resolve(result);
+  };
+}
+
+function nextGroup({ waiting }: Queue): readonly Unit[] {
+  let [units, changes] = [0, 0];
+  for (const { asked } of waiting) {
+    if (units > 0 && changes + asked.length > maxGroupSize) break;
+    units += 1;
+    changes += asked.length;
+  }
+  return waiting.splice(0, units);
+}
+
+/** Bounds how long the first of a group waits for others that come one by one: some milliseconds. */
+const maxGatheringTurns = 32;
+
+/** Changes that arrive together share one flush. */
+async function gather({ waiting }: Queue, enoughQuiet: number): Promise<void> {
+  let quiet = 0;
+  for (let turn = 0; turn < maxGatheringTurns && quiet < enoughQuiet; turn += 1) {
+    const before = changesIn(waiting);
+    await new Promise(setImmediate);
+    const now = changesIn(waiting);
+    if (now >= maxGroupSize) return;
+    quiet = now === before ? quiet + 1 : 0;
+  }
+}
+
+const changesIn = (units: readonly Unit[]): number => units.reduce((sum, { asked }) => sum + asked.length, 0);

@@ -9,19 +9,6 @@ import { replaceSilentConnections } from './replace-silent.ts';
 import type { Broadcast, CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
-/**
- * Any number that no other program uses on this database. A global change holds it alone, and every change of a workspace
- * shares it: so a global one waits for all others, and they for it. An instance of an earlier version that still runs takes it
- * alone for each of its changes.
- */
-const writersLock = 7_241_553_019;
-
-/** The first half of the locks of workspaces: two numbers of 32 bits are a space of their own. */
-const workspaceLocks = 724_155_301;
-
-/** The same for changes of tokens. */
-const tokensLock = 724_155_302;
-
 /** Groups of changes that are under way at the same time, each of another workspace. */
 const maxParallelGroups = 8;
 
@@ -75,20 +62,6 @@ export function openPostgres({
   );
 }
 
-/**
- * The locks that a change waits for, held until the end of its transaction. All changes take them in this order, and those
- * of a workspace or of tokens take one more and no other, so that no two wait for each other.
- */
-function locksFor(scope: CommitScope): RawBuilder<unknown> {
-  const all = sql.lit(writersLock);
-  if (scope === 'global') return sql`pg_advisory_xact_lock(${all})`;
-  const shared = sql`pg_advisory_xact_lock_shared(${all})`;
-  if (scope === 'tokens') return sql`${shared}, pg_advisory_xact_lock(${sql.lit(tokensLock)}, 0)`;
-  // Two workspaces with the same hash merely wait for each other. An integer of PostgreSQL has a sign.
-  const workspace = sql`${sql.lit(workspaceLocks)}, ${crc32(scope.workspace) | 0}::integer`;
-  return sql`${shared}, pg_advisory_xact_lock(${workspace})`;
-}
-
 /** The same on any driver that speaks PostgreSQL. */
 export async function openPostgresDialect(
   dialect: KyselyDialect,
@@ -132,4 +105,31 @@ export async function openPostgresDialect(
       await db.destroy();
     },
   };
+}
+
+/**
+ * Any number that no other program uses on this database. A global change holds it alone, and every change of a workspace
+ * shares it: so a global one waits for all others, and they for it. An instance of an earlier version that still runs takes it
+ * alone for each of its changes.
+ */
+const writersLock = 7_241_553_019;
+
+/** The first half of the locks of workspaces: two numbers of 32 bits are a space of their own. */
+const workspaceLocks = 724_155_301;
+
+/** The same for changes of tokens. */
+const tokensLock = 724_155_302;
+
+/**
+ * The locks that a change waits for, held until the end of its transaction. All changes take them in this order, and those
+ * of a workspace or of tokens take one more and no other, so that no two wait for each other.
+ */
+function locksFor(scope: CommitScope): RawBuilder<unknown> {
+  const all = sql.lit(writersLock);
+  if (scope === 'global') return sql`pg_advisory_xact_lock(${all})`;
+  const shared = sql`pg_advisory_xact_lock_shared(${all})`;
+  if (scope === 'tokens') return sql`${shared}, pg_advisory_xact_lock(${sql.lit(tokensLock)}, 0)`;
+  // Two workspaces with the same hash merely wait for each other. An integer of PostgreSQL has a sign.
+  const workspace = sql`${sql.lit(workspaceLocks)}, ${crc32(scope.workspace) | 0}::integer`;
+  return sql`${shared}, pg_advisory_xact_lock(${workspace})`;
 }

@@ -30,33 +30,6 @@ export interface OldRows extends Rows {
   readonly keptForMs: number;
 }
 
-/** In which changes of other processes get their turn: longer than they pause between two attempts. */
-const pauseMs = maxBusyPauseMs + 5;
-
-/**
- * Removes rows in order, the lowest first, and returns their number. `mayGoOn` is asked in each transaction, and ends the
- * removal early.
- */
-export async function removeInPieces(
-  { read, commit }: Pick<Storage, 'read' | 'commit'>,
-  { table, time, workspace, atOnce = 1_000 }: Rows,
-  where: RawBuilder<unknown>,
-  mayGoOn: (db: Database) => Promise<boolean> = async () => true,
-): Promise<number> {
-  const at = sql.ref<number>(time);
-  const rows = sql.table(table);
-  for (let removed = 0; ; await sleep(pauseMs)) {
-    const inOrder = sql`select ${at} as at from ${rows} where ${where} order by ${at}`;
-    const [last] = (await sql<{ at: number }>`${inOrder} limit 1 offset ${sql.lit(atOnce - 1)}`.execute(read)).rows;
-    const piece = last === undefined ? where : sql`${where} and ${at} <= ${last.at}`;
-    const inPiece = await commit(workspace === undefined ? 'global' : { workspace }, async (db) =>
-      (await mayGoOn(db)) ? (await sql`delete from ${rows} where ${piece}`.execute(db)).numAffectedRows : undefined,
-    );
-    removed += Number(inPiece ?? 0);
-    if (last === undefined || inPiece === undefined) return removed;
-  }
-}
-
 export async function removeOld(storage: Pick<Storage, 'read' | 'now' | 'commit'>, rows: OldRows): Promise<void> {
   // The clock in a query of its own, so that PostgreSQL finds the time out once and can use the index.
   const old = sql`${sql.ref(rows.time)} <= (select ${storage.now}) - ${sql.lit(rows.keptForMs)}`;
@@ -92,9 +65,6 @@ export async function removeBeyond(
 /** Beside their texts rows have names, numbers, and an entry of each index. */
 const bytesPerRow = 300;
 
-/** So few that the last piece goes hardly beyond, and none takes long. */
-const rowsAtOnce = (maxBytes: number): number => Math.min(5_000, Math.max(10, Math.floor(maxBytes / 20_000)));
-
 /**
  * Removes the oldest of the remembered answers beyond so many bytes, and gives how many. It goes from the youngest to the
  * oldest in pieces, so that nobody waits for it, and costs nothing to those who remember.
@@ -120,3 +90,33 @@ export async function removeResponsesBeyond(
   const answers = { table: 'remembered_answers', time: 'created_at' } as const;
   return removeInPieces(storage, answers, sql`created_at <= ${before}`);
 }
+
+/** In which changes of other processes get their turn: longer than they pause between two attempts. */
+const pauseMs = maxBusyPauseMs + 5;
+
+/**
+ * Removes rows in order, the lowest first, and returns their number. `mayGoOn` is asked in each transaction, and ends the
+ * removal early.
+ */
+export async function removeInPieces(
+  { read, commit }: Pick<Storage, 'read' | 'commit'>,
+  { table, time, workspace, atOnce = 1_000 }: Rows,
+  where: RawBuilder<unknown>,
+  mayGoOn: (db: Database) => Promise<boolean> = async () => true,
+): Promise<number> {
+  const at = sql.ref<number>(time);
+  const rows = sql.table(table);
+  for (let removed = 0; ; await sleep(pauseMs)) {
+    const inOrder = sql`select ${at} as at from ${rows} where ${where} order by ${at}`;
+    const [last] = (await sql<{ at: number }>`${inOrder} limit 1 offset ${sql.lit(atOnce - 1)}`.execute(read)).rows;
+    const piece = last === undefined ? where : sql`${where} and ${at} <= ${last.at}`;
+    const inPiece = await commit(workspace === undefined ? 'global' : { workspace }, async (db) =>
+      (await mayGoOn(db)) ? (await sql`delete from ${rows} where ${piece}`.execute(db)).numAffectedRows : undefined,
+    );
+    removed += Number(inPiece ?? 0);
+    if (last === undefined || inPiece === undefined) return removed;
+  }
+}
+
+/** So few that the last piece goes hardly beyond, and none takes long. */
+const rowsAtOnce = (maxBytes: number): number => Math.min(5_000, Math.max(10, Math.floor(maxBytes / 20_000)));

@@ -10,100 +10,11 @@ import type { Broadcast, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 import { busyTimeoutMs, waitWhenBusy } from './when-busy.ts';
 
-/** More than the service has different statements; it only bounds those whose text varies with their parameters. */
-const cachedStatements = 500;
-
 /**
  * Pages of the write-ahead log, 16 MiB of it, until they are copied into the database, which takes two more flushes. SQLite's
  * 1,000 would be less than 200 locks; a page that is changed again before is copied once.
  */
 const checkpointAfter = 4_000;
-
-/** A larger number could be written, but a row that has it cannot be read: node:sqlite throws. */
-const readable = (value: unknown): unknown =>
-  typeof value === 'number' && Number.isInteger(value)
-    ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(value, Number.MAX_SAFE_INTEGER))
-    : value;
-
-/** Interface that Kysely's SQLite dialect requires of a driver, on top of node:sqlite. */
-function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
-  const cache = new Map<string, SqliteStatement>();
-
-  function prepare(text: string): SqliteStatement {
-    // A deferred transaction that reads first cannot write after another process has: SQLite refuses it at once.
-    const statement: StatementSync = database.prepare(text === 'begin' ? 'begin immediate' : text);
-    // Kysely's compiler emits only strings, numbers, bigints, buffers and null for the types in `Tables`.
-    const values = (parameters: readonly unknown[]) => parameters.map(readable) as SQLInputValue[];
-    return {
-      reader: statement.columns().length > 0,
-      all: (parameters) => statement.all(...values(parameters)),
-      run: (parameters) => statement.run(...values(parameters)),
-      iterate: (parameters) => statement.iterate(...values(parameters)),
-    };
-  }
-
-  return {
-    prepare(text) {
-      const known = cache.get(text);
-      if (known !== undefined) return known;
-      const prepared = prepare(text);
-      if (cache.size >= cachedStatements) cache.clear();
-      cache.set(text, prepared);
-      return prepared;
-    },
-    close() {
-      cache.clear();
-      database.close();
-    },
-  };
-}
-
-const openKysely = (database: DatabaseSync, onDamage: (error: unknown) => void): Kysely<Tables> =>
-  new Kysely({
-    dialect: new SqliteDialect({
-      database: asKyselyDatabase(database),
-      async onCreateConnection(connection) {
-        waitWhenBusy(connection);
-        watchForDamage(connection, onDamage);
-      },
-    }),
-  });
-
-const lookEveryMs = 100;
-
-/**
- * On SQLite there is one instance, and beside it commands that end soon. That one of them has changed something shows in
- * `data_version` of the connection that makes all changes of this process: it stays the same for those, and reading it
- * takes no look at the tables (https://www.sqlite.org/pragma.html#pragma_data_version).
- */
-function broadcastOf(writing: DatabaseSync): Broadcast {
-  const statement = writing.prepare('pragma data_version');
-
-  /** If it cannot be read now, as on a failing disk, the next attempt reads it. */
-  function versionAfter(known: unknown): unknown {
-    try {
-      return statement.get()?.['data_version'];
-    } catch {
-      return known;
-    }
-  }
-
-  return {
-    send: async () => undefined,
-    listen(onMessage) {
-      let known = versionAfter(undefined);
-      const timer = setInterval(() => {
-        if (!writing.isOpen) return clearInterval(timer);
-        const version = versionAfter(known);
-        if (version !== known) onMessage(undefined);
-        known = version;
-      }, lookEveryMs);
-      return () => clearInterval(timer);
-    },
-  };
-}
-
-export const databaseFile = (folder: string): string => join(folder, 'service.db');
 
 export interface SqliteOptions {
   readonly folder: string;
@@ -152,6 +63,95 @@ export async function openSqlite({ folder, onCommit = () => undefined, onMigrate
     async close() {
       await reader.destroy();
       await writer.destroy();
+    },
+  };
+}
+
+export const databaseFile = (folder: string): string => join(folder, 'service.db');
+
+const openKysely = (database: DatabaseSync, onDamage: (error: unknown) => void): Kysely<Tables> =>
+  new Kysely({
+    dialect: new SqliteDialect({
+      database: asKyselyDatabase(database),
+      async onCreateConnection(connection) {
+        waitWhenBusy(connection);
+        watchForDamage(connection, onDamage);
+      },
+    }),
+  });
+
+/** More than the service has different statements; it only bounds those whose text varies with their parameters. */
+const cachedStatements = 500;
+
+/** Interface that Kysely's SQLite dialect requires of a driver, on top of node:sqlite. */
+function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
+  const cache = new Map<string, SqliteStatement>();
+
+  function prepare(text: string): SqliteStatement {
+    // A deferred transaction that reads first cannot write after another process has: SQLite refuses it at once.
+    const statement: StatementSync = database.prepare(text === 'begin' ? 'begin immediate' : text);
+    // Kysely's compiler emits only strings, numbers, bigints, buffers and null for the types in `Tables`.
+    const values = (parameters: readonly unknown[]) => parameters.map(readable) as SQLInputValue[];
+    return {
+      reader: statement.columns().length > 0,
+      all: (parameters) => statement.all(...values(parameters)),
+      run: (parameters) => statement.run(...values(parameters)),
+      iterate: (parameters) => statement.iterate(...values(parameters)),
+    };
+  }
+
+  return {
+    prepare(text) {
+      const known = cache.get(text);
+      if (known !== undefined) return known;
+      const prepared = prepare(text);
+      if (cache.size >= cachedStatements) cache.clear();
+      cache.set(text, prepared);
+      return prepared;
+    },
+    close() {
+      cache.clear();
+      database.close();
+    },
+  };
+}
+
+/** A larger number could be written, but a row that has it cannot be read: node:sqlite throws. */
+const readable = (value: unknown): unknown =>
+  typeof value === 'number' && Number.isInteger(value)
+    ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(value, Number.MAX_SAFE_INTEGER))
+    : value;
+
+const lookEveryMs = 100;
+
+/**
+ * On SQLite there is one instance, and beside it commands that end soon. That one of them has changed something shows in
+ * `data_version` of the connection that makes all changes of this process: it stays the same for those, and reading it
+ * takes no look at the tables (https://www.sqlite.org/pragma.html#pragma_data_version).
+ */
+function broadcastOf(writing: DatabaseSync): Broadcast {
+  const statement = writing.prepare('pragma data_version');
+
+  /** If it cannot be read now, as on a failing disk, the next attempt reads it. */
+  function versionAfter(known: unknown): unknown {
+    try {
+      return statement.get()?.['data_version'];
+    } catch {
+      return known;
+    }
+  }
+
+  return {
+    send: async () => undefined,
+    listen(onMessage) {
+      let known = versionAfter(undefined);
+      const timer = setInterval(() => {
+        if (!writing.isOpen) return clearInterval(timer);
+        const version = versionAfter(known);
+        if (version !== known) onMessage(undefined);
+        known = version;
+      }, lookEveryMs);
+      return () => clearInterval(timer);
     },
   };
 }

@@ -7,10 +7,6 @@ export const busyTimeoutMs = 10_000;
 /** The longest pause before the next attempt. Pauses are random, so that two processes do not stay in step. */
 export const maxBusyPauseMs = 15;
 
-/** SQLITE_BUSY with all of its extended codes: https://www.sqlite.org/rescode.html#busy */
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && (error.errcode & 0xff) === 5;
-
 /**
  * Makes statements wait for other processes without blocking this one. SQLite itself would sleep on the event loop. A busy
  * statement has done nothing, and only `begin immediate` and reads outside of transactions can meet another process.
@@ -29,3 +25,7 @@ export function waitWhenBusy(connection: DatabaseConnection): void {
     }
   };
 }
+
+/** SQLITE_BUSY with all of its extended codes: https://www.sqlite.org/rescode.html#busy */
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && (error.errcode & 0xff) === 5;

@@ -28,8 +28,6 @@ export interface SyncPage {
   readonly next: SyncPosition | undefined;
 }
 
-const recordedSyncOf = (row: SyncRow): RecordedSync => ({ ...syncOf(row), requested_by: row.requested_by });
-
 export async function listSyncs(
   { read }: Pick<Storage, 'read'>,
   workspace: string,
@@ -70,3 +68,5 @@ export async function findRecordedSync(
   const row = await syncsIn(read, workspace).where('id', '=', id).executeTakeFirst();
   return row && recordedSyncOf(row);
 }
+
+const recordedSyncOf = (row: SyncRow): RecordedSync => ({ ...syncOf(row), requested_by: row.requested_by });

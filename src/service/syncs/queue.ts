@@ -9,38 +9,6 @@ import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
 import type { FetchedObjects, WantedObjects } from './lfs-objects.ts';
 
-export type SyncRow = Selectable<Tables['syncs']>;
-
-export const syncOf = (row: SyncRow): Sync => ({
-  sync_id: row.id,
-  // Only this folder writes the column.
-  status: syncStatuses.find((status) => status === row.status) ?? 'queued',
-  branch: row.branch,
-  estimated_objects: row.estimated_objects,
-  received_objects: row.received_objects,
-  received_bytes: row.received_bytes,
-  total_bytes: row.total_bytes,
-  missing_objects: row.missing_objects,
-  // Only finishSync() writes the column.
-  missing: JSON.parse(row.missing ?? '[]') as MissingObject[],
-  head: row.head,
-  error: row.error,
-  created_at: asTimestamp(row.created_at),
-  started_at: asTimestampOrNull(row.started_at),
-  finished_at: asTimestampOrNull(row.finished_at),
-});
-
-/** A sync whose instance died this often probably kills it. */
-const maxAttempts = 5;
-
-/**
- * After this many syncs of a branch in this time, the next waits until the time is over. Triggers that come one after
- * the other would otherwise make a fetch each time the one before has ended, and of a small repository that is soon:
- * while it waits, it is joined by all of them.
- */
-const maxInARow = 3;
-const rowMs = 5_000;
-
 export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
 
 export const isSyncId = (text: string): boolean => syncIdPattern.test(text);
@@ -51,15 +19,6 @@ export interface QueuedSync {
   readonly estimatedObjects: number;
   /** The name of the token. Who joins the sync later is not kept. */
   readonly requestedBy: string;
-}
-
-export const syncsIn = (db: Database, workspace: string) =>
-  db.selectFrom('syncs').selectAll().where('workspace_id', '=', workspace);
-
-export async function findQueued(db: Database, workspace: string, branch: string): Promise<Sync | undefined> {
-  const queued = syncsIn(db, workspace).where('branch', '=', branch).where('status', '=', 'queued');
-  const row = await queued.executeTakeFirst();
-  return row && syncOf(row);
 }
 
 /** Joins the sync of the branch that is queued already, if there is one: it will fetch what this one would. */
@@ -93,6 +52,17 @@ export async function findSync(db: Database, workspace: string, id: string): Pro
   return row && syncOf(row);
 }
 
+/** A sync whose instance died this often probably kills it. */
+const maxAttempts = 5;
+
+/**
+ * After this many syncs of a branch in this time, the next waits until the time is over. Triggers that come one after
+ * the other would otherwise make a fetch each time the one before has ended, and of a small repository that is soon:
+ * while it waits, it is joined by all of them.
+ */
+const maxInARow = 3;
+const rowMs = 5_000;
+
 export interface ClaimedSync extends Leased {
   readonly workspace: string;
   readonly branch: string;
@@ -103,9 +73,6 @@ export interface ClaimedSync extends Leased {
   /** It was begun too often without an end. */
   readonly exhausted: boolean;
 }
-
-const uniqueViolation = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '23505';
 
 /**
  * Takes the oldest sync that waits, or that an instance has left without renewing its lease. One that runs keeps
@@ -197,6 +164,8 @@ export async function claimSync(
   }
 }
 
+export type SyncRow = Selectable<Tables['syncs']>;
+
 export type SyncEnd =
   | {
       readonly kind: 'succeeded';
@@ -206,22 +175,6 @@ export type SyncEnd =
       readonly lfs: FetchedObjects;
     }
   | { readonly kind: 'failed'; readonly error: string };
-
-function whatCame({
-  head,
-  receivedObjects,
-  lfs: { wanted, received, missing },
-}: SyncEnd & { readonly kind: 'succeeded' }) {
-  return {
-    head,
-    estimated_objects: receivedObjects + wanted.objects,
-    received_objects: receivedObjects + received.objects,
-    received_bytes: received.bytes,
-    total_bytes: wanted.bytes,
-    missing_objects: missing.count,
-    missing: missing.count === 0 ? null : JSON.stringify(missing.named),
-  };
-}
 
 /** The row as it ended; undefined when it was no longer this instance's to end. */
 export async function finishSync(
@@ -243,3 +196,50 @@ export async function finishSync(
 
 export const removeOldSyncs = (storage: Storage, { keepSyncs }: Pick<Retention, 'keepSyncs'>): Promise<void> =>
   removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs: milliseconds(keepSyncs) });
+
+export async function findQueued(db: Database, workspace: string, branch: string): Promise<Sync | undefined> {
+  const queued = syncsIn(db, workspace).where('branch', '=', branch).where('status', '=', 'queued');
+  const row = await queued.executeTakeFirst();
+  return row && syncOf(row);
+}
+
+export const syncsIn = (db: Database, workspace: string) =>
+  db.selectFrom('syncs').selectAll().where('workspace_id', '=', workspace);
+
+export const syncOf = (row: SyncRow): Sync => ({
+  sync_id: row.id,
+  // Only this folder writes the column.
+  status: syncStatuses.find((status) => status === row.status) ?? 'queued',
+  branch: row.branch,
+  estimated_objects: row.estimated_objects,
+  received_objects: row.received_objects,
+  received_bytes: row.received_bytes,
+  total_bytes: row.total_bytes,
+  missing_objects: row.missing_objects,
+  // Only finishSync() writes the column.
+  missing: JSON.parse(row.missing ?? '[]') as MissingObject[],
+  head: row.head,
+  error: row.error,
+  created_at: asTimestamp(row.created_at),
+  started_at: asTimestampOrNull(row.started_at),
+  finished_at: asTimestampOrNull(row.finished_at),
+});
+
+const uniqueViolation = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23505';
+
+function whatCame({
+  head,
+  receivedObjects,
+  lfs: { wanted, received, missing },
+}: SyncEnd & { readonly kind: 'succeeded' }) {
+  return {
+    head,
+    estimated_objects: receivedObjects + wanted.objects,
+    received_objects: receivedObjects + received.objects,
+    received_bytes: received.bytes,
+    total_bytes: wanted.bytes,
+    missing_objects: missing.count,
+    missing: missing.count === 0 ? null : JSON.stringify(missing.named),
+  };
+}

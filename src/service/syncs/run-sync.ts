@@ -19,9 +19,6 @@ const renewEveryMs = 1_000;
 /** In the log. */
 const maxNamedForgotten = 20;
 
-/** A sync without a sign of life for this long leaves its slot to others. */
-const quietAfterMs = 10_000;
-
 export interface SyncRunParts {
   readonly storage: Storage;
   readonly git: Git;
@@ -37,6 +34,61 @@ export interface SyncRunParts {
 
 /** Progress, written while a sync runs. */
 type Progress = Partial<Record<'estimated_objects' | 'received_objects' | 'received_bytes' | 'total_bytes', number>>;
+
+/** Runs one claimed sync. When the service stops or the lease is lost, the sync is left to the next instance that claims it. */
+export async function runSync(
+  parts: SyncRunParts,
+  sync: ClaimedSync,
+  stopping: AbortSignal,
+  onQuiet: (isQuiet: boolean) => void = () => undefined,
+): Promise<void> {
+  const { storage, metrics, log, onEvent, maintainSoon } = parts;
+  const lost = new AbortController();
+  let progress: Progress = {};
+  const stopRenewing = keepLease(
+    () => renewLease(storage, 'syncs', sync, progress),
+    renewEveryMs,
+    () => lost.abort(),
+  );
+  const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
+  const ending = AbortSignal.any([stopping, lost.signal]);
+  const quiet = watchQuiet(onQuiet);
+  metrics.syncsRunning.inc();
+  try {
+    const end = await fetch(parts, sync, ending, {
+      onProgress(now) {
+        progress = now;
+      },
+      onSign: quiet.onSign,
+      async beforeLanding() {
+        if (!(await renewLease(storage, 'syncs', sync))) lost.abort();
+        ending.throwIfAborted();
+      },
+    });
+    stopRenewing();
+    const recorded = await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end));
+    if (recorded === undefined) return;
+    const { forgotten } = recorded;
+    if (forgotten.length > 0) {
+      const named = { branches: forgotten.slice(0, maxNamedForgotten), count: forgotten.length };
+      log.info({ ...about, ...named }, 'branches that the remote no longer has were removed');
+    }
+    metrics.syncs.inc({ status: end.kind });
+    if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'a sync failed');
+    else
+      log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'a sync succeeded');
+    onEvent();
+    maintainSoon(sync.workspace);
+  } catch (error) {
+    if (!ending.aborted) throw error;
+    if (stopping.aborted) await endLease(storage, 'syncs', sync);
+    else log.warn(about, 'a sync was taken over by another instance, or its workspace was removed');
+  } finally {
+    stopRenewing();
+    quiet.end();
+    metrics.syncsRunning.dec();
+  }
+}
 
 interface FetchEvents {
   readonly onProgress: (progress: Progress) => void;
@@ -127,6 +179,9 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
   return { forgotten };
 }
 
+/** A sync without a sign of life for this long leaves its slot to others. */
+const quietAfterMs = 10_000;
+
 /** Reports when there has been no sign for a while, and when there is one again. */
 function watchQuiet(onQuiet: (isQuiet: boolean) => void): { readonly onSign: () => void; readonly end: () => void } {
   let isQuiet = false;
@@ -142,59 +197,4 @@ function watchQuiet(onQuiet: (isQuiet: boolean) => void): { readonly onSign: () 
     },
     end: () => clearTimeout(timer),
   };
-}
-
-/** Runs one claimed sync. When the service stops or the lease is lost, the sync is left to the next instance that claims it. */
-export async function runSync(
-  parts: SyncRunParts,
-  sync: ClaimedSync,
-  stopping: AbortSignal,
-  onQuiet: (isQuiet: boolean) => void = () => undefined,
-): Promise<void> {
-  const { storage, metrics, log, onEvent, maintainSoon } = parts;
-  const lost = new AbortController();
-  let progress: Progress = {};
-  const stopRenewing = keepLease(
-    () => renewLease(storage, 'syncs', sync, progress),
-    renewEveryMs,
-    () => lost.abort(),
-  );
-  const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
-  const ending = AbortSignal.any([stopping, lost.signal]);
-  const quiet = watchQuiet(onQuiet);
-  metrics.syncsRunning.inc();
-  try {
-    const end = await fetch(parts, sync, ending, {
-      onProgress(now) {
-        progress = now;
-      },
-      onSign: quiet.onSign,
-      async beforeLanding() {
-        if (!(await renewLease(storage, 'syncs', sync))) lost.abort();
-        ending.throwIfAborted();
-      },
-    });
-    stopRenewing();
-    const recorded = await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end));
-    if (recorded === undefined) return;
-    const { forgotten } = recorded;
-    if (forgotten.length > 0) {
-      const named = { branches: forgotten.slice(0, maxNamedForgotten), count: forgotten.length };
-      log.info({ ...about, ...named }, 'branches that the remote no longer has were removed');
-    }
-    metrics.syncs.inc({ status: end.kind });
-    if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'a sync failed');
-    else
-      log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'a sync succeeded');
-    onEvent();
-    maintainSoon(sync.workspace);
-  } catch (error) {
-    if (!ending.aborted) throw error;
-    if (stopping.aborted) await endLease(storage, 'syncs', sync);
-    else log.warn(about, 'a sync was taken over by another instance, or its workspace was removed');
-  } finally {
-    stopRenewing();
-    quiet.end();
-    metrics.syncsRunning.dec();
-  }
 }

@@ -7,15 +7,6 @@ export interface SyncSlots<Sync extends { readonly workspace: string }> {
   free(sync: Sync): void;
 }
 
-/** Half of the slots are for one workspace. With a single slot there is nothing to share. */
-const shareOf = (slots: number): number => Math.max(1, Math.floor(slots / 2));
-
-/** Each is a process that waits: more of them than this take slots again. */
-export const maxQuiet = (slots: number): number => 4 * slots;
-
-/** Neither quiet syncs nor those beyond the share of their workspace count, see below. */
-export const maxParallelSyncs = (slots: number): number => 2 * slots - shareOf(slots) + maxQuiet(slots);
-
 /**
  * A workspace gets more than its share only where no other waits, and what it has beyond it does not count against those
  * that come later; nor does a sync that is quiet. A remote that keeps its syncs going for as long as they may, and several
@@ -58,3 +49,12 @@ export function createSyncSlots<Sync extends { readonly workspace: string }>(slo
     },
   };
 }
+
+/** Neither quiet syncs nor those beyond the share of their workspace count, see below. */
+export const maxParallelSyncs = (slots: number): number => 2 * slots - shareOf(slots) + maxQuiet(slots);
+
+/** Each is a process that waits: more of them than this take slots again. */
+export const maxQuiet = (slots: number): number => 4 * slots;
+
+/** Half of the slots are for one workspace. With a single slot there is nothing to share. */
+const shareOf = (slots: number): number => Math.max(1, Math.floor(slots / 2));

@@ -29,29 +29,6 @@ export type Preparation =
 
 export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Promise<Preparation>;
 
-/** Out of time is out of time: no limit is below zero. */
-const timeLeft = (deadline: number): number => Math.max(1, deadline - performance.now());
-
-/**
- * Concurrent callers with the same key share one answer. The work had started before they
- * asked, so its answer may be too old to be a no: then they share the next one.
- */
-function shareRunning<T>(): (key: string, find: () => Promise<T>, isEnough: (found: T) => boolean) => Promise<T> {
-  const running = new Map<string, Promise<T>>();
-  return async (key, find, isEnough) => {
-    const before = running.get(key);
-    if (before !== undefined) {
-      const found = await before;
-      if (isEnough(found)) return found;
-      const next = running.get(key);
-      if (next !== undefined) return next;
-    }
-    const found = find().finally(() => running.delete(key));
-    running.set(key, found);
-    return found;
-  };
-}
-
 /** Finds out whether the remote has the branch, and what a fetch of it will transfer, as far as it tells in time. */
 export function createPrepareSync({ storage, git, remotes }: TriggerParts): PrepareSync {
   const shareListing = shareRunning<RemoteBranches & { readonly before: readonly SyncedState[] }>();
@@ -144,13 +121,6 @@ export type SyncStart =
   /** Why is a sentence for a person. */
   | { readonly kind: 'unknown-branch'; readonly reason: string };
 
-const maxNamed = 5;
-
-const some = (names: readonly string[]): string =>
-  names.length === 0
-    ? 'has none yet.'
-    : `has ${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''}.`;
-
 /** Queues a sync as prepared before this transaction. The caller wakes the worker afterwards. */
 export async function startPrepared(
   db: Database,
@@ -172,3 +142,33 @@ export async function startPrepared(
     }
   }
 }
+
+/** Out of time is out of time: no limit is below zero. */
+const timeLeft = (deadline: number): number => Math.max(1, deadline - performance.now());
+
+/**
+ * Concurrent callers with the same key share one answer. The work had started before they
+ * asked, so its answer may be too old to be a no: then they share the next one.
+ */
+function shareRunning<T>(): (key: string, find: () => Promise<T>, isEnough: (found: T) => boolean) => Promise<T> {
+  const running = new Map<string, Promise<T>>();
+  return async (key, find, isEnough) => {
+    const before = running.get(key);
+    if (before !== undefined) {
+      const found = await before;
+      if (isEnough(found)) return found;
+      const next = running.get(key);
+      if (next !== undefined) return next;
+    }
+    const found = find().finally(() => running.delete(key));
+    running.set(key, found);
+    return found;
+  };
+}
+
+const maxNamed = 5;
+
+const some = (names: readonly string[]): string =>
+  names.length === 0
+    ? 'has none yet.'
+    : `has ${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''}.`;

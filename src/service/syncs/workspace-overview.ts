@@ -24,6 +24,25 @@ export interface WorkspaceOverview extends Workspace {
   readonly synced: SyncedBranches;
 }
 
+const noBranches: SyncedBranches = new Map();
+
+/** By id. */
+export async function overviewOfWorkspaces(storage: Storage): Promise<readonly WorkspaceOverview[]> {
+  const [workspaces, locks, syncs, synced] = await Promise.all([
+    storage.read.selectFrom('workspaces').selectAll().orderBy('id').execute(),
+    countLocks(storage),
+    lastSyncs(storage),
+    allSyncedBranches(storage),
+  ]);
+  return workspaces.map((row) => ({
+    ...toWorkspace(row),
+    stored: { id: row.id, remote: row.remote },
+    locks: locks.get(row.id) ?? 0,
+    lastSync: syncs.get(row.id) ?? null,
+    synced: synced.get(row.id) ?? noBranches,
+  }));
+}
+
 /** Two indexes: the rows of all locks, less the few that have expired and not been removed yet. */
 async function countLocks({ read, now }: Storage): Promise<ReadonlyMap<string, number>> {
   const locks = read
@@ -67,23 +86,4 @@ async function lastSyncs({ read }: Storage): Promise<ReadonlyMap<string, LastSyn
       },
     ]),
   );
-}
-
-const noBranches: SyncedBranches = new Map();
-
-/** By id. */
-export async function overviewOfWorkspaces(storage: Storage): Promise<readonly WorkspaceOverview[]> {
-  const [workspaces, locks, syncs, synced] = await Promise.all([
-    storage.read.selectFrom('workspaces').selectAll().orderBy('id').execute(),
-    countLocks(storage),
-    lastSyncs(storage),
-    allSyncedBranches(storage),
-  ]);
-  return workspaces.map((row) => ({
-    ...toWorkspace(row),
-    stored: { id: row.id, remote: row.remote },
-    locks: locks.get(row.id) ?? 0,
-    lastSync: syncs.get(row.id) ?? null,
-    synced: synced.get(row.id) ?? noBranches,
-  }));
 }

@@ -11,24 +11,6 @@ import {
   type Token,
 } from './tokens.ts';
 
-/** Every token is created through here, so that every creation is recorded. */
-export async function createTokenAudited(
-  db: Database,
-  now: Now,
-  actor: Actor,
-  newToken: NewToken,
-  tokenId?: string,
-): Promise<{ readonly token: Token; readonly secret: string }> {
-  const created = await createToken(db, now, newToken, tokenId);
-  const { id, name, owner, scopes, workspaces, expires_at } = created.token;
-  await recordAudit(db, now, {
-    actor,
-    action: 'token.created',
-    detail: { token: id, name, owner, scopes, workspaces, expires_at },
-  });
-  return created;
-}
-
 export type OnceCreated =
   | {
       readonly kind: 'created';
@@ -64,4 +46,22 @@ export async function revokeTokenAudited(db: Database, now: Now, actor: Actor, i
     await recordAudit(db, now, { actor, action: 'token.revoked', detail: { token: id, name } });
   }
   return revocation;
+}
+
+/** Every token is created through here, so that every creation is recorded. */
+export async function createTokenAudited(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  newToken: NewToken,
+  tokenId?: string,
+): Promise<{ readonly token: Token; readonly secret: string }> {
+  const created = await createToken(db, now, newToken, tokenId);
+  const { id, name, owner, scopes, workspaces, expires_at } = created.token;
+  await recordAudit(db, now, {
+    actor,
+    action: 'token.created',
+    detail: { token: id, name, owner, scopes, workspaces, expires_at },
+  });
+  return created;
 }

@@ -1,20 +1,15 @@
 import { grants, type Scope } from '../../interface/scopes.ts';
 
+/** Any token may do this. In a shell whose variables have the address, the workspace and the token. */
+export const curlLine =
+  'curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/branches"';
+
 /** Ways to try a token. */
 export interface FirstSteps {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
   readonly workspace: string;
   readonly scopes: readonly Scope[];
-}
-
-/** The operation that says most about what the token is for, with the inputs that it needs. */
-function operationFor(scopes: readonly Scope[]): readonly string[] {
-  if (grants(scopes, 'locks:write')) return ['operation: lock', 'path: Content/Hero.uasset'];
-  if (grants(scopes, 'sync')) return ['operation: sync'];
-  if (grants(scopes, 'locks:read')) return ['operation: list-locks'];
-  if (grants(scopes, 'hooks:write')) return ['operation: register-hook', 'hook-url: https://ci.example.com/hook'];
-  return ['operation: list-branches'];
 }
 
 /** A step for a workflow that has the token in its secret WORKSPACE_TOKEN. */
@@ -32,6 +27,11 @@ export function workflowStep({ baseUrl, workspace, scopes }: FirstSteps): readon
   ];
 }
 
-/** Any token may do this. In a shell whose variables have the address, the workspace and the token. */
-export const curlLine =
-  'curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/branches"';
+/** The operation that says most about what the token is for, with the inputs that it needs. */
+function operationFor(scopes: readonly Scope[]): readonly string[] {
+  if (grants(scopes, 'locks:write')) return ['operation: lock', 'path: Content/Hero.uasset'];
+  if (grants(scopes, 'sync')) return ['operation: sync'];
+  if (grants(scopes, 'locks:read')) return ['operation: list-locks'];
+  if (grants(scopes, 'hooks:write')) return ['operation: register-hook', 'hook-url: https://ci.example.com/hook'];
+  return ['operation: list-branches'];
+}

@@ -3,20 +3,8 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import type { Database } from '../storage/storage.ts';
 
-const maxNameLength = 100;
-
-/** NFC leaves at least a quarter of a text: what is longer than this is too long, and is not composed to find out. */
-const maxUncomposedLength = 4 * maxNameLength;
-
-/** People read it wherever a lock of the token is in their way. */
-function parseShownName(text: string, what: string, whenEmpty: string): Parsed<string> {
-  const trimmed = text.trim();
-  const name = trimmed.length > maxUncomposedLength ? trimmed : trimmed.normalize('NFC').trim();
-  if (name === '') return refused(whenEmpty);
-  if (name.length > maxNameLength) return refused(`${what} has at most ${maxNameLength} characters.`);
-  if (/\p{C}/u.test(name)) return refused(`${what} must not have control or invisible characters.`);
-  return accepted(name);
-}
+/** How long a token may live. */
+export const parseLifetime = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
 
 /** The name is the owner of the token's locks, unless it has another. */
 export const parseTokenName = (text: string): Parsed<string> =>
@@ -24,9 +12,6 @@ export const parseTokenName = (text: string): Parsed<string> =>
 
 export const parseTokenOwner = (text: string): Parsed<string> =>
   parseShownName(text, "A token's owner", 'Name the owner, or leave it out: then the owner is the name of the token.');
-
-/** How long a token may live. */
-export const parseLifetime = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
 
 /** Why a token cannot have these scopes and be limited so; undefined when it can. */
 export function scopeLimitProblem(scopes: readonly Scope[], workspaces: readonly string[] | null): string | undefined {
@@ -41,4 +26,19 @@ export async function unknownWorkspaces(
 ): Promise<{ readonly unknown: readonly string[]; readonly known: readonly string[] }> {
   const known = (await db.selectFrom('workspaces').select('id').orderBy('id').execute()).map(({ id }) => id);
   return { unknown: ids.filter((id) => !known.includes(id)), known };
+}
+
+const maxNameLength = 100;
+
+/** NFC leaves at least a quarter of a text: what is longer than this is too long, and is not composed to find out. */
+const maxUncomposedLength = 4 * maxNameLength;
+
+/** People read it wherever a lock of the token is in their way. */
+function parseShownName(text: string, what: string, whenEmpty: string): Parsed<string> {
+  const trimmed = text.trim();
+  const name = trimmed.length > maxUncomposedLength ? trimmed : trimmed.normalize('NFC').trim();
+  if (name === '') return refused(whenEmpty);
+  if (name.length > maxNameLength) return refused(`${what} has at most ${maxNameLength} characters.`);
+  if (/\p{C}/u.test(name)) return refused(`${what} must not have control or invisible characters.`);
+  return accepted(name);
 }

@@ -21,10 +21,6 @@ export type Rotation =
   | { readonly kind: 'over'; readonly token: Token }
   | { readonly kind: 'unknown' };
 
-/** As long as the old token was valid from its creation. */
-export const lifetimeOf = ({ created_at, expires_at }: Token) =>
-  expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };
-
 /** A new token with the same name, owner and rights takes over. It has the locks of the owner, and so those of the old one. */
 export async function rotateToken(
   db: Database,
@@ -55,3 +51,7 @@ export async function rotateToken(
   });
   return { kind: 'rotated', token, secret, oldValidUntil };
 }
+
+/** As long as the old token was valid from its creation. */
+export const lifetimeOf = ({ created_at, expires_at }: Token) =>
+  expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };

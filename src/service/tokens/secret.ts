@@ -2,9 +2,6 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 
 const prefix = 'wsa_';
 
-/** 256 random bits need no salt and no slow hash: there is nothing to guess. */
-export const randomSecret = (): string => randomBytes(32).toString('base64url');
-
 export const newTokenSecret = (): string => prefix + randomSecret();
 
 export const looksLikeTokenSecret = (text: string): boolean => /^wsa_[A-Za-z0-9_-]{43}$/.test(text);
@@ -19,3 +16,6 @@ export function sameHash(one: string, other: string): boolean {
 export const newTokenId = (): string => `tok_${randomUUID()}`;
 
 export const looksLikeTokenId = (text: string): boolean => /^tok_[0-9a-f-]{36}$/.test(text);
+
+/** 256 random bits need no salt and no slow hash: there is nothing to guess. */
+export const randomSecret = (): string => randomBytes(32).toString('base64url');

@@ -48,40 +48,6 @@ export interface NewToken {
   readonly lifetime: Duration | null;
 }
 
-type Row = Selectable<Tables['tokens']>;
-
-// Only createToken writes these two columns.
-const scopesOf = (row: Row): Scope[] => (JSON.parse(row.scopes) as string[]).filter(isScope);
-const workspacesOf = (row: Row): string[] | null => JSON.parse(row.workspaces ?? 'null') as string[] | null;
-
-/** The id is that of the run, if there is one: its processes have different tokens, and share what is stored by this id. */
-const bearerOf = (row: Row): Bearer => ({
-  id: row.run_id ?? row.id,
-  name: row.name,
-  owner: row.owner ?? row.name,
-  scopes: scopesOf(row),
-  workspaces: workspacesOf(row),
-  ...(row.run_id !== null && { run: { origin: row.run_origin, tokenId: row.id } }),
-});
-
-function stateOf(row: Row, now: number): TokenState {
-  if (row.revoked_at !== null) return 'revoked';
-  return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active';
-}
-
-const tokenOf = (row: Row & { now: number }): Token => ({
-  ...bearerOf(row),
-  state: stateOf(row, row.now),
-  replaced_by: row.replaced_by,
-  created_at: asTimestamp(row.created_at),
-  expires_at: asTimestampOrNull(row.expires_at),
-  last_used_at: asTimestampOrNull(row.last_used_at),
-});
-
-/** Without those that were exchanged: there are thousands a day, and nobody has made them. */
-const withNow = (db: Database, now: Now) =>
-  db.selectFrom('tokens').selectAll().select(now.as('now')).where('run_id', 'is', null);
-
 /** The secret is in the answer and nowhere else: only its hash is kept. */
 export async function createToken(
   db: Database,
@@ -178,6 +144,11 @@ export async function authenticate(storage: Storage, secret: string): Promise<Au
   return checkToken(row);
 }
 
+export const maySee = (bearer: Bearer, workspace: string): boolean =>
+  bearer.workspaces === null || bearer.workspaces.includes(workspace);
+
+type Row = Selectable<Tables['tokens']>;
+
 /** Permissions of a stored token at this moment. */
 export function checkToken(row: Row & { readonly now: number }): Authentication {
   switch (stateOf(row, row.now)) {
@@ -190,5 +161,34 @@ export function checkToken(row: Row & { readonly now: number }): Authentication 
   }
 }
 
-export const maySee = (bearer: Bearer, workspace: string): boolean =>
-  bearer.workspaces === null || bearer.workspaces.includes(workspace);
+const tokenOf = (row: Row & { now: number }): Token => ({
+  ...bearerOf(row),
+  state: stateOf(row, row.now),
+  replaced_by: row.replaced_by,
+  created_at: asTimestamp(row.created_at),
+  expires_at: asTimestampOrNull(row.expires_at),
+  last_used_at: asTimestampOrNull(row.last_used_at),
+});
+
+/** The id is that of the run, if there is one: its processes have different tokens, and share what is stored by this id. */
+const bearerOf = (row: Row): Bearer => ({
+  id: row.run_id ?? row.id,
+  name: row.name,
+  owner: row.owner ?? row.name,
+  scopes: scopesOf(row),
+  workspaces: workspacesOf(row),
+  ...(row.run_id !== null && { run: { origin: row.run_origin, tokenId: row.id } }),
+});
+
+// Only createToken writes these two columns.
+const scopesOf = (row: Row): Scope[] => (JSON.parse(row.scopes) as string[]).filter(isScope);
+const workspacesOf = (row: Row): string[] | null => JSON.parse(row.workspaces ?? 'null') as string[] | null;
+
+function stateOf(row: Row, now: number): TokenState {
+  if (row.revoked_at !== null) return 'revoked';
+  return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active';
+}
+
+/** Without those that were exchanged: there are thousands a day, and nobody has made them. */
+const withNow = (db: Database, now: Now) =>
+  db.selectFrom('tokens').selectAll().select(now.as('now')).where('run_id', 'is', null);

@@ -73,6 +73,8 @@ const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[])
   return questions.map(() => known);
 });
 
+type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
+
 /** Exchanges the identity of a job for a token. */
 export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   const { storage, targets, metrics, log, publicUrl, clock } = parts;
@@ -148,8 +150,6 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     return exchanged;
   };
 }
-
-type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
 
 interface Issue {
   readonly trusted: Trusted;

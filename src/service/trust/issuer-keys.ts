@@ -37,87 +37,6 @@ const askAgainAfterMs = 60_000;
 /** A key that the issuer has withdrawn is not used for longer, unless the issuer is down. */
 const maxAgeMs = 10 * 60_000;
 
-const maxResponseBytes = 1024 * 1024;
-
-/** The message completes "Could not fetch the keys of the issuer …: ". */
-class IssuerError extends Error {
-  override readonly name = 'IssuerTrouble';
-}
-
-/** Sends a GET to one of the addresses that were judged, and to no other. */
-function get(url: string, lookup: ReturnType<typeof answering>, signal: AbortSignal): Promise<IncomingMessage> {
-  const headers = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'workspace-automation' };
-  const options = { headers, lookup, signal, agent: false } as const;
-  return new Promise((resolve, reject) => {
-    const request = url.startsWith('https:') ? https.get(url, options, resolve) : http.get(url, options, resolve);
-    request.on('error', reject);
-  });
-}
-
-async function readText(response: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    size += piece.length;
-    if (size > maxResponseBytes) throw new IssuerError(`it answers with more than ${maxResponseBytes} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString();
-}
-
-async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {
-  const target = parseTarget(address);
-  if (!target.ok) throw new IssuerError(`its address cannot be used. ${target.reason}`);
-  const { url, hostname } = target.value;
-  const addresses = await check.addressesOf(hostname, signal);
-  const judged = checkTargetAddresses(target.value, addresses, check);
-  if (!judged.ok) throw new IssuerError(judged.reason);
-  const response = await get(url, answering(addresses), signal);
-  const { statusCode: status = 0 } = response;
-  if (status !== 200) {
-    response.destroy();
-    const what =
-      status >= 300 && status < 400 ? `the redirect ${status}, which is not followed` : `the status ${status}`;
-    throw new IssuerError(`${url} answers with ${what}`);
-  }
-  const text = await readText(response);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new IssuerError(`${url} answers with something that OpenID Connect does not define`);
-  return parsed.data;
-}
-
-/** OpenID Connect Discovery 1.0, section 3. */
-const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string() });
-
-/** RFC 7517, section 5. What is in a key is for jose to judge. */
-const keySetSchema = z.object({
-  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().exactOptional() })).min(1),
-});
-
-async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal) {
-  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const discovered = await getJson(address, discoverySchema, check, signal);
-  // Section 4.3: otherwise one issuer could speak for another.
-  if (discovered.issuer !== issuer) {
-    throw new IssuerError(`it says that it is the issuer ${JSON.stringify(discovered.issuer.slice(0, 200))}`);
-  }
-  const set = await getJson(discovered.jwks_uri, keySetSchema, check, signal);
-  return { find: createLocalJWKSet(set), ids: new Set(set.keys.map(({ kid }) => kid)) };
-}
-
-function whyOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
-  if (error instanceof IssuerError) return error.message;
-  if (signal.aborted) return `it does not answer within ${timeoutMs / 1_000} s`;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return systemErrorText(code) ?? (code === '' ? 'the connection broke off' : `the connection failed (${code})`);
-}
-
 interface Known {
   keys?: Awaited<ReturnType<typeof fetchKeys>>;
   fetchedAt: number;
@@ -169,4 +88,85 @@ export function createIssuerKeys({ targets, clock, onTrouble, timeoutMs = 5_000 
       return isFresh ? { kind: 'unknown' } : { kind: 'not-known-yet', retryAfterSeconds };
     return { kind: 'unavailable', reason: known.trouble, retryAfterSeconds };
   };
+}
+
+/** The message completes "Could not fetch the keys of the issuer …: ". */
+class IssuerError extends Error {
+  override readonly name = 'IssuerTrouble';
+}
+
+/** OpenID Connect Discovery 1.0, section 3. */
+const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string() });
+
+/** RFC 7517, section 5. What is in a key is for jose to judge. */
+const keySetSchema = z.object({
+  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().exactOptional() })).min(1),
+});
+
+async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal) {
+  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const discovered = await getJson(address, discoverySchema, check, signal);
+  // Section 4.3: otherwise one issuer could speak for another.
+  if (discovered.issuer !== issuer) {
+    throw new IssuerError(`it says that it is the issuer ${JSON.stringify(discovered.issuer.slice(0, 200))}`);
+  }
+  const set = await getJson(discovered.jwks_uri, keySetSchema, check, signal);
+  return { find: createLocalJWKSet(set), ids: new Set(set.keys.map(({ kid }) => kid)) };
+}
+
+async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {
+  const target = parseTarget(address);
+  if (!target.ok) throw new IssuerError(`its address cannot be used. ${target.reason}`);
+  const { url, hostname } = target.value;
+  const addresses = await check.addressesOf(hostname, signal);
+  const judged = checkTargetAddresses(target.value, addresses, check);
+  if (!judged.ok) throw new IssuerError(judged.reason);
+  const response = await get(url, answering(addresses), signal);
+  const { statusCode: status = 0 } = response;
+  if (status !== 200) {
+    response.destroy();
+    const what =
+      status >= 300 && status < 400 ? `the redirect ${status}, which is not followed` : `the status ${status}`;
+    throw new IssuerError(`${url} answers with ${what}`);
+  }
+  const text = await readText(response);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new IssuerError(`${url} answers with something that OpenID Connect does not define`);
+  return parsed.data;
+}
+
+/** Sends a GET to one of the addresses that were judged, and to no other. */
+function get(url: string, lookup: ReturnType<typeof answering>, signal: AbortSignal): Promise<IncomingMessage> {
+  const headers = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'workspace-automation' };
+  const options = { headers, lookup, signal, agent: false } as const;
+  return new Promise((resolve, reject) => {
+    const request = url.startsWith('https:') ? https.get(url, options, resolve) : http.get(url, options, resolve);
+    request.on('error', reject);
+  });
+}
+
+const maxResponseBytes = 1024 * 1024;
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    size += piece.length;
+    if (size > maxResponseBytes) throw new IssuerError(`it answers with more than ${maxResponseBytes} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+function whyOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
+  if (error instanceof IssuerError) return error.message;
+  if (signal.aborted) return `it does not answer within ${timeoutMs / 1_000} s`;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return systemErrorText(code) ?? (code === '' ? 'the connection broke off' : `the connection failed (${code})`);
 }

@@ -20,28 +20,71 @@ export type TrustDecision =
 
 type Claims = Readonly<Record<string, unknown>>;
 
-const claimOf = (claims: Claims, name: string): unknown => (Object.hasOwn(claims, name) ? claims[name] : undefined);
-
-const maxShownLength = 100;
-
-/** A value from elsewhere in a line of a log: it neither ends the line, nor hides or reorders a part of it. */
-function shown(text: string): string {
-  const short = text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
-  return JSON.stringify(short).replaceAll(
-    /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
+/** `requested` are the scopes that the request names; without any, the token has all that the rules allow together. */
+export function matchTrustRules(
+  rules: readonly TrustRule[],
+  issuer: string,
+  claims: Claims,
+  requested: readonly Scope[] = [],
+): TrustDecision {
+  const ofIssuer = rules
+    .filter((rule) => rule.issuer === issuer)
+    .map((rule) => ({ rule, differences: differencesOf(rule, claims) }));
+  if (ofIssuer.length === 0) return { kind: 'refused', reason: `No trust rule names the issuer ${shown(issuer)}.` };
+  const matching = ofIssuer.filter(({ differences }) => differences.length === 0).map(({ rule }) => rule);
+  const [first] = matching;
+  if (first === undefined) return { kind: 'refused', reason: noMatchReason(ofIssuer) };
+  if (matching.some(({ owner }) => owner !== first.owner)) {
+    const owners = named(matching, ({ owner }) => ` (owner ${shown(owner)})`);
+    const reason = `Several trust rules match the job and name different owners: ${owners}. Whose its locks would be is unclear.`;
+    return { kind: 'refused', reason };
+  }
+  const allowed = allowedTogether(matching, requested);
+  if (allowed !== undefined) return { kind: 'trusted', rules: matching, owner: first.owner, ...allowed };
+  const reason =
+    requested.length > 0
+      ? `The job asks for ${requested.join(', ')}, which the trust rules that match it do not allow: ${named(matching)}.`
+      : `The trust rules that match the job allow different scopes in different workspaces, which one token cannot have: ${named(matching)}. Give them the same scopes or the same workspaces, or let the job ask for fewer scopes.`;
+  return { kind: 'refused-scopes', reason };
 }
 
-function shownClaim(value: unknown): string {
-  if (value === undefined) return 'is missing';
-  return typeof value === 'string' ? `is ${shown(value)}` : 'is not a text';
+export interface Allowed {
+  readonly scopes: readonly Scope[];
+  readonly workspaces: readonly string[] | null;
+}
+
+/**
+ * What rules allow together. A token has each of its scopes in each of its workspaces: one rule for `sync` in `game` and one
+ * for `locks:write` in `film` are no token with both in both, and so there is none, unless the request names scopes that
+ * one token can have.
+ */
+export function allowedTogether(rules: readonly TrustRule[], requested: readonly Scope[] = []): Allowed | undefined {
+  const wanted = requested.length > 0 ? requested : rules.flatMap(({ scopes }) => scopes);
+  const scopes = allScopes.filter((scope) => wanted.includes(scope));
+  const everywhere = rules.filter(({ workspaces }) => workspaces === null);
+  if (coverAll(everywhere, wanted)) return { scopes, workspaces: null };
+  const ids = [...new Set(rules.flatMap(({ workspaces }) => workspaces ?? []))];
+  const rulesFor = (id: string) => rules.filter(({ workspaces }) => workspaces === null || workspaces.includes(id));
+  const covered = ids.filter((id) => coverAll(rulesFor(id), wanted));
+  const losesSome = everywhere.length > 0 || covered.length < ids.length;
+  return covered.length === 0 || (requested.length === 0 && losesSome) ? undefined : { scopes, workspaces: covered };
 }
 
 /** A claim that is not what a rule needs. */
 interface Difference {
   readonly claim: string;
   readonly reason: string;
+}
+
+function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
+  // No rule is made so: somebody has written to the database by hand.
+  if (Object.keys(rule.claims).length === 0) return [{ claim: '', reason: 'it names no claim, and so trusts nothing' }];
+  const ofClaims = Object.entries(rule.claims).flatMap(([claim, needed]): Difference[] => {
+    const found = claimOf(claims, claim);
+    return found === needed ? [] : [{ claim, reason: `${claim} has to be ${shown(needed)} and ${shownClaim(found)}` }];
+  });
+  const ofWorkflow = rule.workflow === null ? undefined : differsInWorkflow(rule.workflow, claims);
+  return [...ofClaims, ofWorkflow, differsInEvent(rule, claims)].filter((difference) => difference !== undefined);
 }
 
 /** `workflow_ref` is OWNER/REPOSITORY/PATH@REF, in names: a file of the same path in another repository is another file. */
@@ -71,15 +114,11 @@ function differsInEvent({ issuer, claims: needed }: TrustRule, claims: Claims): 
   return { claim: 'event_name', reason };
 }
 
-function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
-  // No rule is made so: somebody has written to the database by hand.
-  if (Object.keys(rule.claims).length === 0) return [{ claim: '', reason: 'it names no claim, and so trusts nothing' }];
-  const ofClaims = Object.entries(rule.claims).flatMap(([claim, needed]): Difference[] => {
-    const found = claimOf(claims, claim);
-    return found === needed ? [] : [{ claim, reason: `${claim} has to be ${shown(needed)} and ${shownClaim(found)}` }];
-  });
-  const ofWorkflow = rule.workflow === null ? undefined : differsInWorkflow(rule.workflow, claims);
-  return [...ofClaims, ofWorkflow, differsInEvent(rule, claims)].filter((difference) => difference !== undefined);
+const claimOf = (claims: Claims, name: string): unknown => (Object.hasOwn(claims, name) ? claims[name] : undefined);
+
+function shownClaim(value: unknown): string {
+  if (value === undefined) return 'is missing';
+  return typeof value === 'string' ? `is ${shown(value)}` : 'is not a text';
 }
 
 const maxNamedRules = 5;
@@ -109,57 +148,18 @@ function noMatchReason(
     .join('; ')}.`;
 }
 
-export interface Allowed {
-  readonly scopes: readonly Scope[];
-  readonly workspaces: readonly string[] | null;
+const maxShownLength = 100;
+
+/** A value from elsewhere in a line of a log: it neither ends the line, nor hides or reorders a part of it. */
+function shown(text: string): string {
+  const short = text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
+  return JSON.stringify(short).replaceAll(
+    /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
 }
 
 function coverAll(rules: readonly TrustRule[], wanted: readonly Scope[]): boolean {
   const held = rules.flatMap(({ scopes }) => scopes);
   return rules.length > 0 && wanted.every((scope) => grants(held, scope));
-}
-
-/**
- * What rules allow together. A token has each of its scopes in each of its workspaces: one rule for `sync` in `game` and one
- * for `locks:write` in `film` are no token with both in both, and so there is none, unless the request names scopes that
- * one token can have.
- */
-export function allowedTogether(rules: readonly TrustRule[], requested: readonly Scope[] = []): Allowed | undefined {
-  const wanted = requested.length > 0 ? requested : rules.flatMap(({ scopes }) => scopes);
-  const scopes = allScopes.filter((scope) => wanted.includes(scope));
-  const everywhere = rules.filter(({ workspaces }) => workspaces === null);
-  if (coverAll(everywhere, wanted)) return { scopes, workspaces: null };
-  const ids = [...new Set(rules.flatMap(({ workspaces }) => workspaces ?? []))];
-  const rulesFor = (id: string) => rules.filter(({ workspaces }) => workspaces === null || workspaces.includes(id));
-  const covered = ids.filter((id) => coverAll(rulesFor(id), wanted));
-  const losesSome = everywhere.length > 0 || covered.length < ids.length;
-  return covered.length === 0 || (requested.length === 0 && losesSome) ? undefined : { scopes, workspaces: covered };
-}
-
-/** `requested` are the scopes that the request names; without any, the token has all that the rules allow together. */
-export function matchTrustRules(
-  rules: readonly TrustRule[],
-  issuer: string,
-  claims: Claims,
-  requested: readonly Scope[] = [],
-): TrustDecision {
-  const ofIssuer = rules
-    .filter((rule) => rule.issuer === issuer)
-    .map((rule) => ({ rule, differences: differencesOf(rule, claims) }));
-  if (ofIssuer.length === 0) return { kind: 'refused', reason: `No trust rule names the issuer ${shown(issuer)}.` };
-  const matching = ofIssuer.filter(({ differences }) => differences.length === 0).map(({ rule }) => rule);
-  const [first] = matching;
-  if (first === undefined) return { kind: 'refused', reason: noMatchReason(ofIssuer) };
-  if (matching.some(({ owner }) => owner !== first.owner)) {
-    const owners = named(matching, ({ owner }) => ` (owner ${shown(owner)})`);
-    const reason = `Several trust rules match the job and name different owners: ${owners}. Whose its locks would be is unclear.`;
-    return { kind: 'refused', reason };
-  }
-  const allowed = allowedTogether(matching, requested);
-  if (allowed !== undefined) return { kind: 'trusted', rules: matching, owner: first.owner, ...allowed };
-  const reason =
-    requested.length > 0
-      ? `The job asks for ${requested.join(', ')}, which the trust rules that match it do not allow: ${named(matching)}.`
-      : `The trust rules that match the job allow different scopes in different workspaces, which one token cannot have: ${named(matching)}. Give them the same scopes or the same workspaces, or let the job ask for fewer scopes.`;
-  return { kind: 'refused-scopes', reason };
 }

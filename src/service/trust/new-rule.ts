@@ -5,14 +5,57 @@ import { parseTokenOwner } from '../tokens/new-token.ts';
 import { missingIdClaim } from './issuers.ts';
 import type { NewTrustRule } from './rules.ts';
 
-export const maxClaims = 20;
-const maxClaimNameLength = 100;
-const maxClaimValueLength = 500;
 const maxIssuerLength = 300;
+
+/** Plain http is for networks that the operator allows, which are looked at when its keys are asked for. */
+export function parseIssuer(text: string): Parsed<string> {
+  if (text.length > maxIssuerLength) return refused(`An issuer has at most ${maxIssuerLength} characters.`);
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  if (url === null) return refused('It must be an address such as https://gitlab.com.');
+  if (url.username !== '' || url.password !== '') return refused('It must not have a user name or a password.');
+  if (/[?#]/.test(text)) return refused('It must not have a query or a fragment.');
+  const spelled = text.endsWith('/') ? url.href : url.href.replace(/\/$/, '');
+  return text === spelled ? accepted(text) : refused(`It is compared letter by letter. Write it as ${spelled}`);
+}
+
+/** It has to be named: unlike a token, a rule has no name that could stand for it. */
+export const parseRuleOwner = (text: string): Parsed<string> =>
+  text.trim() === '' ? refused('Say whose the locks of such jobs are.') : parseTokenOwner(text);
+
+export function parseRef(text: string): Parsed<string> {
+  if (!/^refs\/(heads|tags|pull)\/./.test(text))
+    return refused('Write refs/heads/main for a branch, or refs/tags/v1.0 for a tag.');
+  return /[*?[]/.test(text) ? refused('It is compared letter by letter: patterns do not work.') : parseClaimValue(text);
+}
+
+export function parseWorkflow(text: string): Parsed<string> {
+  return /^\.github\/workflows\/[^/]+\.ya?ml$/.test(text)
+    ? parseClaimValue(text)
+    : refused('It must be the file in its repository, such as .github/workflows/release.yml.');
+}
+
 const maxRepositoryLength = 200;
-const maxWorkspaces = 100;
+
+/** For people to read. GitLab has groups in groups. */
+export const parseRepository = (text: string): Parsed<string> =>
+  text.length <= maxRepositoryLength && /^[\w.-]+(?:\/[\w.-]+)+$/.test(text)
+    ? accepted(text)
+    : refused('It must be the name of a repository, such as octo/game.');
 
 export type RuleClaim = readonly [name: string, value: string];
+
+export function parseClaim(text: string): Parsed<RuleClaim> {
+  const end = text.indexOf('=');
+  if (end === -1) return refused('It must be a name and a value, such as project_id=42.');
+  const name = parseClaimName(text.slice(0, end));
+  if (!name.ok) return name;
+  const value = parseClaimValue(text.slice(end + 1));
+  return value.ok
+    ? accepted([name.value, value.value])
+    : refused(`The value of ${name.value} cannot be used. ${value.reason}`);
+}
+
+const maxClaimValueLength = 500;
 
 /** As somebody typed it: each is right by itself. */
 export interface TypedRule {
@@ -31,25 +74,49 @@ export interface TypedRule {
   readonly workspaces: readonly string[];
 }
 
-/** Plain http is for networks that the operator allows, which are looked at when its keys are asked for. */
-export function parseIssuer(text: string): Parsed<string> {
-  if (text.length > maxIssuerLength) return refused(`An issuer has at most ${maxIssuerLength} characters.`);
-  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
-  if (url === null) return refused('It must be an address such as https://gitlab.com.');
-  if (url.username !== '' || url.password !== '') return refused('It must not have a user name or a password.');
-  if (/[?#]/.test(text)) return refused('It must not have a query or a fragment.');
-  const spelled = text.endsWith('/') ? url.href : url.href.replace(/\/$/, '');
-  return text === spelled ? accepted(text) : refused(`It is compared letter by letter. Write it as ${spelled}`);
-}
-
-/** It has to be named: unlike a token, a rule has no name that could stand for it. */
-export const parseRuleOwner = (text: string): Parsed<string> =>
-  text.trim() === '' ? refused('Say whose the locks of such jobs are.') : parseTokenOwner(text);
-
 export const parseGitHubId = (text: string): Parsed<string> =>
   /^[1-9]\d{0,18}$/.test(text)
     ? accepted(text)
     : refused("It must be a number. Find it with: gh api repos/OWNER/NAME --jq '.id, .owner.id'");
+
+export const parseEvent = (text: string): Parsed<string> =>
+  /^[a-z_]{1,64}$/.test(text) ? accepted(text) : refused('It must be the name of an event, such as push.');
+
+/** The fields for claims of GitHub, in the order in which a rule has them. */
+const fieldsOfGitHub = {
+  repositoryId: ['repository_id', parseGitHubId],
+  repositoryOwnerId: ['repository_owner_id', parseGitHubId],
+  ref: ['ref', parseRef],
+  environment: ['environment', parseClaimValue],
+  event: ['event_name', parseEvent],
+} as const satisfies Partial<
+  Record<keyof TypedRule, readonly [claim: string, parse: (text: string) => Parsed<string>]>
+>;
+
+/** Error messages, by field. */
+export type RuleProblems = { readonly [field in keyof TypedRule]?: string };
+
+export type ReadRule =
+  | { readonly ok: true; readonly rule: NewTrustRule }
+  | { readonly ok: false; readonly problems: RuleProblems };
+
+/** Looks at all fields together. */
+export function readRule(typed: TypedRule): ReadRule {
+  const { issuer, owner, workflow = null, repository = null } = typed;
+  const ofFields = Object.keys(fieldsOfGitHub)
+    .filter(isFieldOfGitHub)
+    .flatMap((field): RuleClaim[] => {
+      const value = typed[field];
+      return value === undefined ? [] : [[fieldsOfGitHub[field][0], value]];
+    });
+  const claims = [...ofFields, ...typed.claims];
+  const problems = problemsOf(typed, claims);
+  if (Object.keys(problems).length > 0) return { ok: false, problems };
+  const workspaces = typed.workspaces.length === 0 ? null : [...new Set(typed.workspaces)];
+  const scopes = [...new Set(typed.scopes)];
+  const rule = { issuer, owner, claims: Object.fromEntries(claims), workflow, repository, scopes, workspaces };
+  return { ok: true, rule };
+}
 
 /** Values are compared letter by letter: one that nobody sees was not meant. */
 export function parseClaimValue(text: string): Parsed<string> {
@@ -59,27 +126,7 @@ export function parseClaimValue(text: string): Parsed<string> {
   return /\p{C}/u.test(text) ? refused('It must not have control or invisible characters.') : accepted(text);
 }
 
-export function parseRef(text: string): Parsed<string> {
-  if (!/^refs\/(heads|tags|pull)\/./.test(text))
-    return refused('Write refs/heads/main for a branch, or refs/tags/v1.0 for a tag.');
-  return /[*?[]/.test(text) ? refused('It is compared letter by letter: patterns do not work.') : parseClaimValue(text);
-}
-
-export function parseWorkflow(text: string): Parsed<string> {
-  return /^\.github\/workflows\/[^/]+\.ya?ml$/.test(text)
-    ? parseClaimValue(text)
-    : refused('It must be the file in its repository, such as .github/workflows/release.yml.');
-}
-
-export const parseEvent = (text: string): Parsed<string> =>
-  /^[a-z_]{1,64}$/.test(text) ? accepted(text) : refused('It must be the name of an event, such as push.');
-
-/** For people to read. GitLab has groups in groups. */
-export const parseRepository = (text: string): Parsed<string> =>
-  text.length <= maxRepositoryLength && /^[\w.-]+(?:\/[\w.-]+)+$/.test(text)
-    ? accepted(text)
-    : refused('It must be the name of a repository, such as octo/game.');
-
+const maxClaimNameLength = 100;
 const checkedAnyway = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti'];
 
 function parseClaimName(text: string): Parsed<string> {
@@ -93,54 +140,7 @@ function parseClaimName(text: string): Parsed<string> {
     : accepted(text);
 }
 
-export function parseClaim(text: string): Parsed<RuleClaim> {
-  const end = text.indexOf('=');
-  if (end === -1) return refused('It must be a name and a value, such as project_id=42.');
-  const name = parseClaimName(text.slice(0, end));
-  if (!name.ok) return name;
-  const value = parseClaimValue(text.slice(end + 1));
-  return value.ok
-    ? accepted([name.value, value.value])
-    : refused(`The value of ${name.value} cannot be used. ${value.reason}`);
-}
-
-/** The fields for claims of GitHub, in the order in which a rule has them. */
-const fieldsOfGitHub = {
-  repositoryId: ['repository_id', parseGitHubId],
-  repositoryOwnerId: ['repository_owner_id', parseGitHubId],
-  ref: ['ref', parseRef],
-  environment: ['environment', parseClaimValue],
-  event: ['event_name', parseEvent],
-} as const satisfies Partial<
-  Record<keyof TypedRule, readonly [claim: string, parse: (text: string) => Parsed<string>]>
->;
-
-/** Names, which others can take on, and `sub`, whose form has changed. */
-const neverMatched = ['sub', 'repository', 'repository_owner'];
-
-/** Error messages, by field. */
-export type RuleProblems = { readonly [field in keyof TypedRule]?: string };
-
-function wrongClaim(issuer: string, claims: readonly RuleClaim[]): string | undefined {
-  if (claims.length > maxClaims) return `A rule names at most ${maxClaims} claims.`;
-  const [twice] = claims.map(([name]) => name).filter((name, index, names) => names.indexOf(name) !== index);
-  if (twice !== undefined) return `The claim ${twice} is named twice.`;
-  if (!isGitHub(issuer)) {
-    return claims.length === 0
-      ? 'Name at least one claim, such as project_id=42: a rule without claims would trust every job of the issuer.'
-      : undefined;
-  }
-  const name = claims.map(([name]) => name).find((name) => neverMatched.includes(name));
-  if (name !== undefined) return `The claim ${name} of GitHub is not matched: names change hands. Name ids instead.`;
-  for (const [claim, parse] of Object.values(fieldsOfGitHub)) {
-    const value = claims.find(([name]) => name === claim)?.[1];
-    const parsed = value === undefined ? undefined : parse(value);
-    if (parsed?.ok === false) return `The value of ${claim} cannot be used. ${parsed.reason}`;
-  }
-  return undefined;
-}
-
-const isFieldOfGitHub = (name: string): name is keyof typeof fieldsOfGitHub => Object.hasOwn(fieldsOfGitHub, name);
+const maxWorkspaces = 100;
 
 function problemsOf(typed: TypedRule, claims: readonly RuleClaim[]): RuleProblems {
   const { issuer, scopes, workspaces } = typed;
@@ -163,24 +163,28 @@ function problemsOf(typed: TypedRule, claims: readonly RuleClaim[]): RuleProblem
   return problems;
 }
 
-export type ReadRule =
-  | { readonly ok: true; readonly rule: NewTrustRule }
-  | { readonly ok: false; readonly problems: RuleProblems };
+const isFieldOfGitHub = (name: string): name is keyof typeof fieldsOfGitHub => Object.hasOwn(fieldsOfGitHub, name);
 
-/** Looks at all fields together. */
-export function readRule(typed: TypedRule): ReadRule {
-  const { issuer, owner, workflow = null, repository = null } = typed;
-  const ofFields = Object.keys(fieldsOfGitHub)
-    .filter(isFieldOfGitHub)
-    .flatMap((field): RuleClaim[] => {
-      const value = typed[field];
-      return value === undefined ? [] : [[fieldsOfGitHub[field][0], value]];
-    });
-  const claims = [...ofFields, ...typed.claims];
-  const problems = problemsOf(typed, claims);
-  if (Object.keys(problems).length > 0) return { ok: false, problems };
-  const workspaces = typed.workspaces.length === 0 ? null : [...new Set(typed.workspaces)];
-  const scopes = [...new Set(typed.scopes)];
-  const rule = { issuer, owner, claims: Object.fromEntries(claims), workflow, repository, scopes, workspaces };
-  return { ok: true, rule };
+export const maxClaims = 20;
+
+/** Names, which others can take on, and `sub`, whose form has changed. */
+const neverMatched = ['sub', 'repository', 'repository_owner'];
+
+function wrongClaim(issuer: string, claims: readonly RuleClaim[]): string | undefined {
+  if (claims.length > maxClaims) return `A rule names at most ${maxClaims} claims.`;
+  const [twice] = claims.map(([name]) => name).filter((name, index, names) => names.indexOf(name) !== index);
+  if (twice !== undefined) return `The claim ${twice} is named twice.`;
+  if (!isGitHub(issuer)) {
+    return claims.length === 0
+      ? 'Name at least one claim, such as project_id=42: a rule without claims would trust every job of the issuer.'
+      : undefined;
+  }
+  const name = claims.map(([name]) => name).find((name) => neverMatched.includes(name));
+  if (name !== undefined) return `The claim ${name} of GitHub is not matched: names change hands. Name ids instead.`;
+  for (const [claim, parse] of Object.values(fieldsOfGitHub)) {
+    const value = claims.find(([name]) => name === claim)?.[1];
+    const parsed = value === undefined ? undefined : parse(value);
+    if (parsed?.ok === false) return `The value of ${claim} cannot be used. ${parsed.reason}`;
+  }
+  return undefined;
 }

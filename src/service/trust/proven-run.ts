@@ -14,36 +14,25 @@ export interface ProvenRun {
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Its claims tell it from all other runs of its issuer. */
-type Run = Omit<ProvenRun, 'id'>;
+/** As long as the name of a token may be. */
+const maxNameLength = 100;
 
-const maxLength = 500;
-
-/** Buildkite counts its builds in numbers. */
-const textOf = (claim: unknown): string =>
-  typeof claim === 'string' || typeof claim === 'number' ? String(claim) : '';
-
-/** It becomes part of an address, and must mean nothing else there. */
-const isPlain = (text: string): boolean =>
-  text.length <= maxLength && text.split('/').every((part) => /^[\w.-]+$/.test(part) && !/^\.\.?$/.test(part));
-
-/** The claims with these names; undefined where one is missing, or is not plain. */
-function plainClaims<Name extends string>(
-  claims: Claims,
-  ...names: readonly Name[]
-): Readonly<Record<Name, string>> | undefined {
-  const values = names.map((name) => textOf(claims[name]));
-  // It has each of the names.
-  return values.every(isPlain)
-    ? (Object.fromEntries(names.map((name, index) => [name, values[index]])) as Record<Name, string>)
-    : undefined;
+/** The claims are those of an identity that a rule trusts. */
+export function provenRun(issuer: string, claims: Claims, owner: string): ProvenRun {
+  const run =
+    runOfGitHub(issuer, claims) ??
+    runOfGitLab(issuer, claims) ??
+    runOfBuildkite(issuer, claims) ??
+    runOfSubject(claims);
+  // With the owner, because whoever has the id of the token that took a lock may release it.
+  const hash = createHash('sha256')
+    .update(JSON.stringify([issuer, run.claims, owner]))
+    .digest('hex');
+  return { ...run, id: `run_${hash.slice(0, 32)}`, name: run.name.slice(0, maxNameLength).toWellFormed() };
 }
 
-/** URL of the GitHub server whose jobs the issuer signs for. */
-const serverOfGitHub = (issuer: string): string =>
-  new URL(issuer).host === 'token.actions.githubusercontent.com'
-    ? 'https://github.com'
-    : new URL(issuer).origin.replace('//token.actions.', '//');
+/** Its claims tell it from all other runs of its issuer. */
+type Run = Omit<ProvenRun, 'id'>;
 
 /** Its address is the one that the action sends as Referer. */
 function runOfGitHub(issuer: string, claims: Claims): Run | undefined {
@@ -56,6 +45,12 @@ function runOfGitHub(issuer: string, claims: Claims): Run | undefined {
     origin: `${serverOfGitHub(issuer)}/${repository}/actions/runs/${run_id}/attempts/${run_attempt}`,
   };
 }
+
+/** URL of the GitHub server whose jobs the issuer signs for. */
+const serverOfGitHub = (issuer: string): string =>
+  new URL(issuer).host === 'token.actions.githubusercontent.com'
+    ? 'https://github.com'
+    : new URL(issuer).origin.replace('//token.actions.', '//');
 
 /** https://docs.gitlab.com/ci/secrets/id_token_authentication/ */
 function runOfGitLab(issuer: string, claims: Claims): Run | undefined {
@@ -81,25 +76,30 @@ function runOfBuildkite(_issuer: string, claims: Claims): Run | undefined {
   };
 }
 
+/** The claims with these names; undefined where one is missing, or is not plain. */
+function plainClaims<Name extends string>(
+  claims: Claims,
+  ...names: readonly Name[]
+): Readonly<Record<Name, string>> | undefined {
+  const values = names.map((name) => textOf(claims[name]));
+  // It has each of the names.
+  return values.every(isPlain)
+    ? (Object.fromEntries(names.map((name, index) => [name, values[index]])) as Record<Name, string>)
+    : undefined;
+}
+
+const maxLength = 500;
+
+/** It becomes part of an address, and must mean nothing else there. */
+const isPlain = (text: string): boolean =>
+  text.length <= maxLength && text.split('/').every((part) => /^[\w.-]+$/.test(part) && !/^\.\.?$/.test(part));
+
 /** Fallback: all jobs with the same `sub` count as one run. */
 function runOfSubject(claims: Claims): Run {
   const sub = textOf(claims['sub']).slice(0, maxLength);
   return { claims: { sub }, name: sub.replaceAll(/\p{C}/gu, ' ') || 'a job', origin: null };
 }
 
-/** As long as the name of a token may be. */
-const maxNameLength = 100;
-
-/** The claims are those of an identity that a rule trusts. */
-export function provenRun(issuer: string, claims: Claims, owner: string): ProvenRun {
-  const run =
-    runOfGitHub(issuer, claims) ??
-    runOfGitLab(issuer, claims) ??
-    runOfBuildkite(issuer, claims) ??
-    runOfSubject(claims);
-  // With the owner, because whoever has the id of the token that took a lock may release it.
-  const hash = createHash('sha256')
-    .update(JSON.stringify([issuer, run.claims, owner]))
-    .digest('hex');
-  return { ...run, id: `run_${hash.slice(0, 32)}`, name: run.name.slice(0, maxNameLength).toWellFormed() };
-}
+/** Buildkite counts its builds in numbers. */
+const textOf = (claim: unknown): string =>
+  typeof claim === 'string' || typeof claim === 'number' ? String(claim) : '';

@@ -27,47 +27,21 @@ export interface TrustRule {
   readonly created_at: Timestamp;
 }
 
-export type NewTrustRule = Omit<TrustRule, 'id' | 'created_at'>;
-
-type Row = Selectable<Tables['trust_rules']>;
-
-// Only addTrustRule writes these columns.
-const ruleOf = (row: Row): TrustRule => ({
-  ...row,
-  claims: JSON.parse(row.claims) as Record<string, string>,
-  scopes: (JSON.parse(row.scopes) as string[]).filter(isScope),
-  workspaces: JSON.parse(row.workspaces ?? 'null') as string[] | null,
-  created_at: asTimestamp(row.created_at),
-});
-
-/** Each is looked at for every identity that is shown. */
-export const maxTrustRules = 1_000;
-
-export async function listTrustRules({ read }: Pick<Storage, 'read'>): Promise<TrustRule[]> {
-  return (await read.selectFrom('trust_rules').selectAll().orderBy('created_at').orderBy('id').execute()).map(ruleOf);
-}
-
 export async function findTrustRule(db: Database, id: string): Promise<TrustRule | undefined> {
   const row = await db.selectFrom('trust_rules').selectAll().where('id', '=', id).executeTakeFirst();
   return row && ruleOf(row);
 }
+
+export type NewTrustRule = Omit<TrustRule, 'id' | 'created_at'>;
+
+/** Each is looked at for every identity that is shown. */
+export const maxTrustRules = 1_000;
 
 export type AddedTrustRule =
   | { readonly kind: 'added'; readonly rule: TrustRule }
   /** One that says the same. */
   | { readonly kind: 'there-already'; readonly rule: TrustRule }
   | { readonly kind: 'too-many' };
-
-/** Canonical form of a rule: independent of the order of lists and claims. */
-const sameness = ({ issuer, owner, claims, workflow, scopes, workspaces }: NewTrustRule): string =>
-  JSON.stringify([
-    issuer,
-    owner,
-    Object.entries(claims).toSorted(([one], [other]) => (one < other ? -1 : 1)),
-    workflow,
-    scopes.toSorted(),
-    workspaces?.toSorted() ?? null,
-  ]);
 
 /** The rule has passed the checks of new-rule.ts. */
 export async function addTrustRule(
@@ -112,6 +86,32 @@ export async function removeTrustRule(
   await recordAudit(db, now, { actor, action: 'trust.removed', detail: recorded(rule) });
   return rule;
 }
+
+export async function listTrustRules({ read }: Pick<Storage, 'read'>): Promise<TrustRule[]> {
+  return (await read.selectFrom('trust_rules').selectAll().orderBy('created_at').orderBy('id').execute()).map(ruleOf);
+}
+
+type Row = Selectable<Tables['trust_rules']>;
+
+// Only addTrustRule writes these columns.
+const ruleOf = (row: Row): TrustRule => ({
+  ...row,
+  claims: JSON.parse(row.claims) as Record<string, string>,
+  scopes: (JSON.parse(row.scopes) as string[]).filter(isScope),
+  workspaces: JSON.parse(row.workspaces ?? 'null') as string[] | null,
+  created_at: asTimestamp(row.created_at),
+});
+
+/** Canonical form of a rule: independent of the order of lists and claims. */
+const sameness = ({ issuer, owner, claims, workflow, scopes, workspaces }: NewTrustRule): string =>
+  JSON.stringify([
+    issuer,
+    owner,
+    Object.entries(claims).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+    workflow,
+    scopes.toSorted(),
+    workspaces?.toSorted() ?? null,
+  ]);
 
 const recorded = ({ id, created_at: _, ...rule }: TrustRule): Readonly<Record<string, unknown>> => ({
   rule: id,

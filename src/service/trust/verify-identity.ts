@@ -2,6 +2,26 @@ import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { FindKey } from './issuer-keys.ts';
 
+/** Identity tokens of jobs have a few kilobytes. */
+export const maxIdentityLength = 16 * 1024;
+
+/** Hashes of the claims. */
+export interface Claimed {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** Unverified issuer and subject, which anyone can write into a JWT; undefined if it is not a JWT. */
+export function claimedBy(jwt: string): Claimed | undefined {
+  if (jwt.length > maxIdentityLength) return undefined;
+  try {
+    const claims = decodeJwt(jwt);
+    return { issuer: hashOf([claims.iss]), subject: subjectOf(claims) };
+  } catch {
+    return undefined;
+  }
+}
+
 export type IdentityVerification =
   | { readonly kind: 'verified'; readonly identity: Identity }
   /** `why` is a sentence for the log of the operator. The subject is undefined unless the signature is that of the issuer. */
@@ -28,9 +48,6 @@ export interface Expected {
   readonly now: number;
 }
 
-/** Identity tokens of jobs have a few kilobytes. */
-export const maxIdentityLength = 16 * 1024;
-
 const algorithms = ['RS256', 'ES256'];
 
 /** Clocks differ. */
@@ -38,82 +55,6 @@ const leewaySeconds = 30;
 
 /** Exchanged tokens are remembered until they expire, so they must expire. */
 const maxLifetimeSeconds = 24 * 60 * 60;
-
-/** A value of a stranger, cut and in quotes, so that it ends no line. */
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 200);
-
-const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
-
-/** A hash: a stranger may claim a subject of any length. */
-const subjectOf = ({ iss, sub }: JWTPayload): string => hashOf([iss, sub]);
-
-/** Hashes of the claims. */
-export interface Claimed {
-  readonly issuer: string;
-  readonly subject: string;
-}
-
-/** Unverified issuer and subject, which anyone can write into a JWT; undefined if it is not a JWT. */
-export function claimedBy(jwt: string): Claimed | undefined {
-  if (jwt.length > maxIdentityLength) return undefined;
-  try {
-    const claims = decodeJwt(jwt);
-    return { issuer: hashOf([claims.iss]), subject: subjectOf(claims) };
-  } catch {
-    return undefined;
-  }
-}
-
-interface Unverified {
-  readonly issuer: string;
-  readonly header: { readonly alg: string; readonly kid: string };
-}
-
-/** Header fields required before there is a key for verification; a sentence if the JWT cannot be verified. */
-function readUnverified(jwt: string, issuers: ReadonlySet<string>): Unverified | string {
-  if (jwt.length > maxIdentityLength) return `The JWT has more than ${maxIdentityLength} characters.`;
-  let header: ReturnType<typeof decodeProtectedHeader>;
-  let claims: JWTPayload;
-  try {
-    header = decodeProtectedHeader(jwt);
-    claims = decodeJwt(jwt);
-  } catch {
-    return 'It is not a JWT.';
-  }
-  const { alg, kid } = header;
-  if (typeof alg !== 'string' || !algorithms.includes(alg)) {
-    return `The JWT is signed with ${shown(alg)}; only ${algorithms.join(' and ')} are accepted.`;
-  }
-  if (typeof kid !== 'string') return 'The JWT does not name its key (kid).';
-  const { iss: issuer } = claims;
-  if (typeof issuer !== 'string' || !issuers.has(issuer)) return `No trust rule names the issuer ${shown(issuer)}.`;
-  return { issuer, header: { alg, kid } };
-}
-
-const audienceReason = (aud: unknown, audience: string): string =>
-  `The audience of the JWT is ${shown(aud)}; expected ${audience} alone.`;
-
-function refusalReason(error: unknown, audience: string): string {
-  if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is not that of its key.';
-  if (error instanceof errors.JWTExpired) {
-    return error.claim === 'exp' ? 'The JWT has expired.' : 'The JWT was made out more than a day ago.';
-  }
-  if (!(error instanceof errors.JWTClaimValidationFailed)) {
-    // Its message may quote what was read.
-    return `The JWT cannot be verified (${error instanceof errors.JOSEError ? error.code : 'unexpected'}).`;
-  }
-  const { claim, reason, payload } = error;
-  if (reason === 'missing') return `The JWT has no claim ${claim}.`;
-  if (claim === 'aud') return audienceReason(payload.aud, audience);
-  if (claim === 'nbf' || claim === 'iat') return `The JWT is from the future (${claim}).`;
-  return `The claim ${claim} of the JWT is not what it has to be.`;
-}
-
-/** By `jti`, or where there is none by all that is signed. The signature does not count: of ES256 there are two. */
-function idOf(jwt: string, { iss, jti }: JWTPayload): string {
-  const unique = typeof jti === 'string' ? ['jti', jti] : ['signed', jwt.slice(0, jwt.lastIndexOf('.'))];
-  return hashOf([iss, ...unique]);
-}
 
 /** Whether an issuer that is trusted has made this out, for this service, and for now. */
 export function createVerifyIdentity(findKey: FindKey) {
@@ -168,3 +109,62 @@ export function createVerifyIdentity(findKey: FindKey) {
     }
   };
 }
+
+/** A hash: a stranger may claim a subject of any length. */
+const subjectOf = ({ iss, sub }: JWTPayload): string => hashOf([iss, sub]);
+
+interface Unverified {
+  readonly issuer: string;
+  readonly header: { readonly alg: string; readonly kid: string };
+}
+
+/** Header fields required before there is a key for verification; a sentence if the JWT cannot be verified. */
+function readUnverified(jwt: string, issuers: ReadonlySet<string>): Unverified | string {
+  if (jwt.length > maxIdentityLength) return `The JWT has more than ${maxIdentityLength} characters.`;
+  let header: ReturnType<typeof decodeProtectedHeader>;
+  let claims: JWTPayload;
+  try {
+    header = decodeProtectedHeader(jwt);
+    claims = decodeJwt(jwt);
+  } catch {
+    return 'It is not a JWT.';
+  }
+  const { alg, kid } = header;
+  if (typeof alg !== 'string' || !algorithms.includes(alg)) {
+    return `The JWT is signed with ${shown(alg)}; only ${algorithms.join(' and ')} are accepted.`;
+  }
+  if (typeof kid !== 'string') return 'The JWT does not name its key (kid).';
+  const { iss: issuer } = claims;
+  if (typeof issuer !== 'string' || !issuers.has(issuer)) return `No trust rule names the issuer ${shown(issuer)}.`;
+  return { issuer, header: { alg, kid } };
+}
+
+function refusalReason(error: unknown, audience: string): string {
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is not that of its key.';
+  if (error instanceof errors.JWTExpired) {
+    return error.claim === 'exp' ? 'The JWT has expired.' : 'The JWT was made out more than a day ago.';
+  }
+  if (!(error instanceof errors.JWTClaimValidationFailed)) {
+    // Its message may quote what was read.
+    return `The JWT cannot be verified (${error instanceof errors.JOSEError ? error.code : 'unexpected'}).`;
+  }
+  const { claim, reason, payload } = error;
+  if (reason === 'missing') return `The JWT has no claim ${claim}.`;
+  if (claim === 'aud') return audienceReason(payload.aud, audience);
+  if (claim === 'nbf' || claim === 'iat') return `The JWT is from the future (${claim}).`;
+  return `The claim ${claim} of the JWT is not what it has to be.`;
+}
+
+const audienceReason = (aud: unknown, audience: string): string =>
+  `The audience of the JWT is ${shown(aud)}; expected ${audience} alone.`;
+
+/** A value of a stranger, cut and in quotes, so that it ends no line. */
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 200);
+
+/** By `jti`, or where there is none by all that is signed. The signature does not count: of ES256 there are two. */
+function idOf(jwt: string, { iss, jti }: JWTPayload): string {
+  const unique = typeof jti === 'string' ? ['jti', jti] : ['signed', jwt.slice(0, jwt.lastIndexOf('.'))];
+  return hashOf([iss, ...unique]);
+}
+
+const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');

@@ -3,6 +3,22 @@ import { idClaims } from './issuers.ts';
 import { allowedTogether } from './match.ts';
 import type { NewTrustRule, TrustRule } from './rules.ts';
 
+const maxOverlaps = 3;
+
+/** Warnings for the operator who adds the rule. `all` are the existing rules, `workspaces` the ids. */
+export function warningsOf(rule: TrustRule, all: readonly TrustRule[], workspaces: readonly string[]): string[] {
+  const missing = (rule.workspaces ?? []).filter((id) => !workspaces.includes(id));
+  const overlaps = all
+    .filter((other) => other.id !== rule.id && overlap(rule, other))
+    .map((other) => overlapWarning(rule, other))
+    .filter((reason) => reason !== undefined);
+  return [
+    ...[wideRuleWarning(rule), strangersWarning(rule)].filter((reason) => reason !== undefined),
+    ...missing.map((id) => `There is no workspace "${id}" yet. The rule means one that is added later, too.`),
+    ...overlaps.slice(0, maxOverlaps),
+  ];
+}
+
 /** Claims of GitHub that say which code runs. Any branch may have a changed file of a workflow. */
 const codeOfGitHub = ['ref', 'environment', 'job_workflow_ref'];
 
@@ -18,9 +34,6 @@ function wideRuleWarning({ issuer, claims, workflow }: NewTrustRule): string | u
     ? 'Every workflow on every branch of the repository can use this rule. Narrow it by a ref or an environment.'
     : `Every branch of the repository can use this rule, with a ${workflow} of its own. Narrow it by a ref or an environment.`;
 }
-
-const isOfPullRequests = ({ claims }: NewTrustRule): boolean =>
-  claims['event_name']?.startsWith('pull_request') === true;
 
 function strangersWarning(rule: NewTrustRule): string | undefined {
   return isOfPullRequests(rule)
@@ -39,26 +52,13 @@ function overlap(one: NewTrustRule, other: NewTrustRule): boolean {
   );
 }
 
+const isOfPullRequests = ({ claims }: NewTrustRule): boolean =>
+  claims['event_name']?.startsWith('pull_request') === true;
+
 function overlapWarning(rule: TrustRule, other: TrustRule): string | undefined {
   if (rule.owner !== other.owner)
     return `A job that ${other.id} matches as well is refused: that rule gives its locks to "${other.owner}".`;
   return allowedTogether([rule, other]) === undefined
     ? `A job that ${other.id} matches as well is refused unless it asks for fewer scopes: one token cannot have different scopes in different workspaces.`
     : undefined;
-}
-
-const maxOverlaps = 3;
-
-/** Warnings for the operator who adds the rule. `all` are the existing rules, `workspaces` the ids. */
-export function warningsOf(rule: TrustRule, all: readonly TrustRule[], workspaces: readonly string[]): string[] {
-  const missing = (rule.workspaces ?? []).filter((id) => !workspaces.includes(id));
-  const overlaps = all
-    .filter((other) => other.id !== rule.id && overlap(rule, other))
-    .map((other) => overlapWarning(rule, other))
-    .filter((reason) => reason !== undefined);
-  return [
-    ...[wideRuleWarning(rule), strangersWarning(rule)].filter((reason) => reason !== undefined),
-    ...missing.map((id) => `There is no workspace "${id}" yet. The rule means one that is added later, too.`),
-    ...overlaps.slice(0, maxOverlaps),
-  ];
 }

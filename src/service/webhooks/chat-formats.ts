@@ -8,71 +8,6 @@ export type ChatFormat = (typeof chatFormats)[number];
 
 export const isChatFormat = (format: HookFormat): format is ChatFormat => chatFormats.some((each) => each === format);
 
-/** A message of Discord has at most 2,000 characters, and an escape makes two of one. */
-const maxLength = 360;
-const maxLinkLength = 500;
-
-const shortened = (text: string): string =>
-  text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).toWellFormed()}…`;
-
-const fileName = ({ path }: Lock): string => path.slice(path.lastIndexOf('/') + 1);
-
-/** "2026-01-02 03:04 UTC": whoever reads it may be anywhere, and later. */
-const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
-
-function releaseText(lock: Lock, releasedBy: string | undefined, forced: boolean): string {
-  const free = `${fileName(lock)} is free`;
-  if (releasedBy === undefined) return `${free}: the lock of ${lock.owner} was released.`;
-  return forced
-    ? `${free}: ${releasedBy} has released the lock of ${lock.owner} by force.`
-    : `${free}: ${releasedBy} has released it.`;
-}
-
-function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
-  switch (type) {
-    case 'sync.succeeded':
-      return `${workspace}: ${data.sync.branch} is in sync.`;
-    case 'sync.failed': {
-      const { branch, error } = data.sync;
-      return `${workspace}: the sync of ${branch} failed.${error === null ? '' : ` ${error}`}`;
-    }
-    case 'lock.acquired': {
-      const { lock } = data;
-      const note = lock.note === null ? '' : ` ${lock.owner} says: ${lock.note}`;
-      return `${fileName(lock)} is locked: ${lock.owner} holds it until ${minute(lock.expires_at)} at the latest.${note}`;
-    }
-    case 'lock.released':
-      return releaseText(data.lock, data.released_by, data.forced === true);
-    case 'lock.expired':
-      return `${fileName(data.lock)} is free: the lock of ${data.lock.owner} has expired.`;
-    case 'audit.recorded':
-      return `${workspace}: ${data.entry.action} by ${data.entry.actor}.`;
-  }
-}
-
-interface Message {
-  /** The sentence, and which file it is about. */
-  readonly lines: readonly string[];
-  /** The address of the run that took the lock. */
-  readonly link: string | null;
-}
-
-function messageOf(occurrence: HookEventOccurrence): Message {
-  const sentence = shortened(`${occurrence.data.test ? 'Test: ' : ''}${sentenceOf(occurrence)}`);
-  if (!('lock' in occurrence.data)) return { lines: [sentence], link: null };
-  const { path, origin } = occurrence.data.lock;
-  const link = origin !== null && origin.length <= maxLinkLength ? origin : null;
-  return { lines: [sentence, shortened(`${occurrence.workspace}: ${path}`)], link };
-}
-
-/** "Escaping text": these three begin all mentions and links. https://docs.slack.dev/messaging/formatting-message-text */
-const escapedForSlack = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-
-const escapedForDiscord = (text: string): string => text.replaceAll(/[\\*_~`|<>@#[\]()-]/g, '\\$&');
-
-const textOf = (text: string) => ({ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text }] });
-
 /** The message to a receiver. Nobody is mentioned and nothing is formatted, whatever a path or a note contains. */
 export function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence): unknown {
   const { lines, link } = messageOf(occurrence);
@@ -106,3 +41,69 @@ export function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence)
       };
   }
 }
+
+const maxLinkLength = 500;
+
+interface Message {
+  /** The sentence, and which file it is about. */
+  readonly lines: readonly string[];
+  /** The address of the run that took the lock. */
+  readonly link: string | null;
+}
+
+function messageOf(occurrence: HookEventOccurrence): Message {
+  const sentence = shortened(`${occurrence.data.test ? 'Test: ' : ''}${sentenceOf(occurrence)}`);
+  if (!('lock' in occurrence.data)) return { lines: [sentence], link: null };
+  const { path, origin } = occurrence.data.lock;
+  const link = origin !== null && origin.length <= maxLinkLength ? origin : null;
+  return { lines: [sentence, shortened(`${occurrence.workspace}: ${path}`)], link };
+}
+
+/** A message of Discord has at most 2,000 characters, and an escape makes two of one. */
+const maxLength = 360;
+
+const shortened = (text: string): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).toWellFormed()}…`;
+
+function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
+  switch (type) {
+    case 'sync.succeeded':
+      return `${workspace}: ${data.sync.branch} is in sync.`;
+    case 'sync.failed': {
+      const { branch, error } = data.sync;
+      return `${workspace}: the sync of ${branch} failed.${error === null ? '' : ` ${error}`}`;
+    }
+    case 'lock.acquired': {
+      const { lock } = data;
+      const note = lock.note === null ? '' : ` ${lock.owner} says: ${lock.note}`;
+      return `${fileName(lock)} is locked: ${lock.owner} holds it until ${minute(lock.expires_at)} at the latest.${note}`;
+    }
+    case 'lock.released':
+      return releaseText(data.lock, data.released_by, data.forced === true);
+    case 'lock.expired':
+      return `${fileName(data.lock)} is free: the lock of ${data.lock.owner} has expired.`;
+    case 'audit.recorded':
+      return `${workspace}: ${data.entry.action} by ${data.entry.actor}.`;
+  }
+}
+
+/** "2026-01-02 03:04 UTC": whoever reads it may be anywhere, and later. */
+const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+
+function releaseText(lock: Lock, releasedBy: string | undefined, forced: boolean): string {
+  const free = `${fileName(lock)} is free`;
+  if (releasedBy === undefined) return `${free}: the lock of ${lock.owner} was released.`;
+  return forced
+    ? `${free}: ${releasedBy} has released the lock of ${lock.owner} by force.`
+    : `${free}: ${releasedBy} has released it.`;
+}
+
+const fileName = ({ path }: Lock): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** "Escaping text": these three begin all mentions and links. https://docs.slack.dev/messaging/formatting-message-text */
+const escapedForSlack = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const escapedForDiscord = (text: string): string => text.replaceAll(/[\\*_~`|<>@#[\]()-]/g, '\\$&');
+
+const textOf = (text: string) => ({ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text }] });

@@ -33,18 +33,6 @@ interface Terms {
   readonly now?: () => Date;
 }
 
-/** More than is kept of the body of an answer, so that a receiver can finish what it says. */
-const maxBytesRead = 16 * 1_024;
-
-/** Node's default, said here so that no option of the process changes it. */
-const maxHeaderBytes = 16 * 1_024;
-
-/** RFC 9110, section 15.2 lets a server send as many 1xx as it likes before its answer; most send none, and some one or two. */
-export const maxInterimResponses = 8;
-
-/** Limit for all interim responses together, headers and body. */
-export const maxResponseBytes = 64 * 1_024;
-
 /** Makes one attempt. It does not reject. */
 export async function deliver(request: DeliveryRequest, terms: Terms): Promise<DeliveryResult> {
   const { check, timeoutMs = 15_000, signal, now = () => new Date() } = terms;
@@ -95,6 +83,15 @@ function resultOf(
   const reason = rejectionReason(target, status);
   return { kind: 'failed', reason, response, ...(wait !== undefined && { retryAfterSeconds: wait }) };
 }
+
+/** Node's default, said here so that no option of the process changes it. */
+const maxHeaderBytes = 16 * 1_024;
+
+/** RFC 9110, section 15.2 lets a server send as many 1xx as it likes before its answer; most send none, and some one or two. */
+export const maxInterimResponses = 8;
+
+/** Limit for all interim responses together, headers and body. */
+export const maxResponseBytes = 64 * 1_024;
 
 /** Sends the request to one of the addresses that were judged, and to no other: the name is not looked up again. */
 function exchange(
@@ -160,6 +157,9 @@ export const answering =
     if (all) callback(null, found);
     else callback(null, addresses[0], isIP(addresses[0]));
   };
+
+/** More than is kept of the body of an answer, so that a receiver can finish what it says. */
+const maxBytesRead = 16 * 1_024;
 
 /** The status has already decided, so later errors do not matter. */
 async function readAnswer(response: IncomingMessage): Promise<ReadResponse> {

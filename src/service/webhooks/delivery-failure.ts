@@ -29,12 +29,6 @@ const certificateFaults: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name',
 };
 
-/** The message of an error may quote the request; its code does not. */
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : '';
-}
-
 /** The receiver sent more than is accepted; the connection was cut. */
 export class ResponseTooLong extends Error {
   override readonly name = 'AnswerTooLong';
@@ -71,4 +65,10 @@ export function rejectionReason({ origin }: Target, status: number): string {
     return `${origin} answered with the redirect ${status}. Redirects are not followed: register the address it leads to.`;
   }
   return `${origin} answered with the status ${status}.`;
+}
+
+/** The message of an error may quote the request; its code does not. */
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : '';
 }

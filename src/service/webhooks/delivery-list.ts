@@ -59,9 +59,6 @@ interface DeliveryQuery {
   readonly only?: DeliveryFilter | undefined;
 }
 
-const ofHook = (read: Storage['read'], now: Now, hook: HookRow) =>
-  read.selectFrom('deliveries').selectAll().select(now.as('now')).where('hook_id', '=', hook.id);
-
 export async function listDeliveries(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   hook: HookRow,
@@ -93,6 +90,9 @@ export async function findDelivery(
   const row = await ofHook(read, now, hook).where('id', '=', id).executeTakeFirst();
   return row === undefined ? undefined : overviewOf(hook, row);
 }
+
+const ofHook = (read: Storage['read'], now: Now, hook: HookRow) =>
+  read.selectFrom('deliveries').selectAll().select(now.as('now')).where('hook_id', '=', hook.id);
 
 type ReadRow = Selectable<Tables['deliveries']> & { readonly now: number };
 

@@ -13,27 +13,6 @@ import type { DueHook } from './delivery-slots.ts';
 import type { InactiveReason } from './hooks.ts';
 import type { ReceiverResponse } from './receiver-response.ts';
 
-export interface ClaimedDelivery extends Leased {
-  readonly hook: HookRow;
-  readonly event: HookEventOccurrence;
-  /** How many attempts were made before this one. */
-  readonly attempts: number;
-  /** It was over before: this attempt is the only one. */
-  readonly again: boolean;
-  /** Since the event, or since its hook was resumed: what was held gets its full time from then on. */
-  readonly ageMs: number;
-}
-
-/**
- * What an instance may attempt now. Of the deliveries to one hook with the same key only the first has a time: the
- * others wait, so that a receiver is never told of a release before the lock. The clock is read in a query of its own:
- * PostgreSQL would ask it anew for every row, and could not look its answer up in an index.
- */
-const due = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${notLeased(now)}`;
-
-/** No attempt is under way, or the instance that made it has died. */
-export const notLeased = (now: Now) => sql<boolean>`(lease_until is null or lease_until < (select ${now}))`;
-
 export interface ActiveHooks {
   readonly count: number;
   readonly due: readonly DueHook[];
@@ -60,6 +39,17 @@ export async function activeHooks({ read, now }: Storage): Promise<ActiveHooks> 
     since === null ? [] : [{ id, workspace, origin: URL.parse(url)?.origin ?? url, since }],
   );
   return { count: hooks.length, due: withDue };
+}
+
+export interface ClaimedDelivery extends Leased {
+  readonly hook: HookRow;
+  readonly event: HookEventOccurrence;
+  /** How many attempts were made before this one. */
+  readonly attempts: number;
+  /** It was over before: this attempt is the only one. */
+  readonly again: boolean;
+  /** Since the event, or since its hook was resumed: what was held gets its full time from then on. */
+  readonly ageMs: number;
 }
 
 const again: DeliveryStatus = 'again';
@@ -124,8 +114,6 @@ type Columns = Partial<Selectable<Tables['deliveries']>>;
 
 export const free: Columns = { lease_owner: null, lease_until: null };
 
-const over = (now: Now) => ({ ...free, next_attempt_at: null, finished_at: now });
-
 /** False when it was no longer this instance's to settle: then nothing is changed. */
 export async function settleDelivery(
   db: Database,
@@ -164,6 +152,22 @@ export async function settleDelivery(
   if (end.kind === 'gone') await putToSleep(db, now, hook, end.reason);
   return true;
 }
+
+export const removeOldDeliveries = (
+  storage: Storage,
+  { keepDeliveries }: Pick<Retention, 'keepDeliveries'>,
+): Promise<void> =>
+  removeOld(storage, { table: 'deliveries', time: 'finished_at', keptForMs: milliseconds(keepDeliveries) });
+
+/**
+ * What an instance may attempt now. Of the deliveries to one hook with the same key only the first has a time: the
+ * others wait, so that a receiver is never told of a release before the lock. The clock is read in a query of its own:
+ * PostgreSQL would ask it anew for every row, and could not look its answer up in an index.
+ */
+const due = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${notLeased(now)}`;
+
+/** No attempt is under way, or the instance that made it has died. */
+export const notLeased = (now: Now) => sql<boolean>`(lease_until is null or lease_until < (select ${now}))`;
 
 /** Written where something has changed since the attempt was claimed, which is seldom. */
 async function markFailing(db: Database, now: Now, { id, failing_since }: HookRow, isFailing: boolean): Promise<void> {
@@ -209,8 +213,4 @@ async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, r
   await emptyBacklog(db, id);
 }
 
-export const removeOldDeliveries = (
-  storage: Storage,
-  { keepDeliveries }: Pick<Retention, 'keepDeliveries'>,
-): Promise<void> =>
-  removeOld(storage, { table: 'deliveries', time: 'finished_at', keptForMs: milliseconds(keepDeliveries) });
+const over = (now: Now) => ({ ...free, next_attempt_at: null, finished_at: now });

@@ -8,6 +8,40 @@ import { contentOf } from './formats.ts';
 import { formatOf, headersOf, secretOf } from './hooks.ts';
 import { signedHeaders, type WebhookSecret } from './signature.ts';
 
+export type ShownHeader =
+  | { readonly name: string; readonly value: string }
+  /** Extra headers and the signature are secret; the time is that of an attempt. */
+  | { readonly name: string; readonly hidden: 'secret' | 'of-each-attempt' };
+
+export interface ShownRequest {
+  readonly method: 'POST';
+  /** Without its query. */
+  readonly url: string;
+  readonly headers: readonly ShownHeader[];
+  /** As it is sent. */
+  readonly body: string;
+  /** The same with line breaks, for people. */
+  readonly prettyBody: string;
+}
+
+/** The request, for people. An attempt from before the hook was registered again may have looked otherwise. */
+export function shownRequest(hook: HookRow, event: HookEventOccurrence): Parsed<ShownRequest> {
+  const request = deliveryRequest(hook, event, new Date(0));
+  if (!request.ok) return request;
+  const { headers, body } = request.value;
+  const extra = headersOf(hook);
+  return accepted({
+    method: 'POST',
+    url: shownUrl(hook),
+    headers: Object.entries(headers).map(([name, value]) => {
+      if (Object.hasOwn(extra, name) || name === 'webhook-signature') return { name, hidden: 'secret' };
+      return name === 'webhook-timestamp' ? { name, hidden: 'of-each-attempt' } : { name, value };
+    }),
+    body,
+    prettyBody: JSON.stringify(JSON.parse(body), null, 2),
+  });
+}
+
 /** One attempt, ready to be sent. */
 export interface DeliveryRequest {
   readonly url: string;
@@ -59,6 +93,13 @@ export function requestSecrets({ url, format, secret, headers, signature }: Sent
   ].filter((text) => text !== '');
 }
 
+/** Without the query, where many receivers expect a secret, and without the path where a chat has it there. */
+export function shownUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
+  const { origin, pathname, search } = new URL(hook.url);
+  if (isChatFormat(formatOf(hook))) return `${origin}/…`;
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}
+
 /** The whole of a query, and each value as it is spelled there and as what it means; a name alone is a value. */
 function valuesIn(query: string): readonly string[] {
   const spelled = query.split('&').map((part) => part.slice(part.indexOf('=') + 1));
@@ -79,45 +120,4 @@ function credentialsIn(value: string): readonly string[] {
   if (scheme.toLowerCase() !== 'basic') return [value, credential];
   const pair = Buffer.from(credential, 'base64').toString();
   return [value, credential, pair, pair.slice(pair.indexOf(':') + 1)];
-}
-
-export type ShownHeader =
-  | { readonly name: string; readonly value: string }
-  /** Extra headers and the signature are secret; the time is that of an attempt. */
-  | { readonly name: string; readonly hidden: 'secret' | 'of-each-attempt' };
-
-export interface ShownRequest {
-  readonly method: 'POST';
-  /** Without its query. */
-  readonly url: string;
-  readonly headers: readonly ShownHeader[];
-  /** As it is sent. */
-  readonly body: string;
-  /** The same with line breaks, for people. */
-  readonly prettyBody: string;
-}
-
-/** The request, for people. An attempt from before the hook was registered again may have looked otherwise. */
-export function shownRequest(hook: HookRow, event: HookEventOccurrence): Parsed<ShownRequest> {
-  const request = deliveryRequest(hook, event, new Date(0));
-  if (!request.ok) return request;
-  const { headers, body } = request.value;
-  const extra = headersOf(hook);
-  return accepted({
-    method: 'POST',
-    url: shownUrl(hook),
-    headers: Object.entries(headers).map(([name, value]) => {
-      if (Object.hasOwn(extra, name) || name === 'webhook-signature') return { name, hidden: 'secret' };
-      return name === 'webhook-timestamp' ? { name, hidden: 'of-each-attempt' } : { name, value };
-    }),
-    body,
-    prettyBody: JSON.stringify(JSON.parse(body), null, 2),
-  });
-}
-
-/** Without the query, where many receivers expect a secret, and without the path where a chat has it there. */
-export function shownUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
-  const { origin, pathname, search } = new URL(hook.url);
-  if (isChatFormat(formatOf(hook))) return `${origin}/…`;
-  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }

@@ -1,3 +1,7 @@
+export const slowAfterMs = 1_000;
+
+export type DeliverySlots = ReturnType<typeof createDeliverySlots>;
+
 /**
  * Which attempts an instance may have under way. A slot is for the first second of an attempt: one that takes longer
  * gives its slot back and goes on, so that a receiver that does not answer costs the others a second and not the time
@@ -7,8 +11,6 @@ export const maxSlots = 16;
 
 /** The last slots are for workspaces that have fewer. Where several have something due, their shares become equal. */
 export const maxSlotsPerWorkspace = 12;
-
-export const slowAfterMs = 1_000;
 
 /** In slots and beyond them. */
 export const maxUnderWay = maxSlots + 256;
@@ -26,12 +28,6 @@ export const maxUnderWayPerReceiver = 24;
 
 /** For a hook whose last attempt took less than a second. Any other hook gets one attempt at a time. */
 export const maxPerHook = 4;
-
-/** How long a hook rests after failed attempts in a row. Without a rest, one that fails at once would be tried all the time. */
-export const restMs = (failures: number): number => Math.min(1_000, 25 * 2 ** Math.min(failures, 10));
-
-/** How many workspaces and hooks are remembered; the least recently used is forgotten first. */
-const maxRemembered = 10_000;
 
 /** A hook for which something is due. */
 export interface DueHook {
@@ -60,20 +56,6 @@ interface Use {
 }
 
 const unused: Use = { underWay: 0, slots: 0, unanswered: 0 };
-
-function change(uses: Map<string, Use>, key: string, by: Partial<Use>): void {
-  const { underWay, slots, unanswered } = uses.get(key) ?? unused;
-  const use: Use = {
-    underWay: underWay + (by.underWay ?? 0),
-    slots: slots + (by.slots ?? 0),
-    unanswered: unanswered + (by.unanswered ?? 0),
-  };
-  if (use.underWay === 0) uses.delete(key);
-  else uses.set(key, use);
-}
-
-/** By workspace too, so that one workspace cannot use up the share that another has of the same origin. */
-const receiverOf = ({ workspace, origin }: DueHook): string => `${workspace} ${origin}`;
 
 /**
  * Shares the attempts of this instance between workspaces, and those of a workspace between its hooks. A hook is slow or
@@ -176,7 +158,25 @@ export function createDeliverySlots(now: () => number = () => performance.now())
   };
 }
 
-export type DeliverySlots = ReturnType<typeof createDeliverySlots>;
+/** How long a hook rests after failed attempts in a row. Without a rest, one that fails at once would be tried all the time. */
+export const restMs = (failures: number): number => Math.min(1_000, 25 * 2 ** Math.min(failures, 10));
+
+function change(uses: Map<string, Use>, key: string, by: Partial<Use>): void {
+  const { underWay, slots, unanswered } = uses.get(key) ?? unused;
+  const use: Use = {
+    underWay: underWay + (by.underWay ?? 0),
+    slots: slots + (by.slots ?? 0),
+    unanswered: unanswered + (by.unanswered ?? 0),
+  };
+  if (use.underWay === 0) uses.delete(key);
+  else uses.set(key, use);
+}
+
+/** By workspace too, so that one workspace cannot use up the share that another has of the same origin. */
+const receiverOf = ({ workspace, origin }: DueHook): string => `${workspace} ${origin}`;
+
+/** How many workspaces and hooks are remembered; the least recently used is forgotten first. */
+const maxRemembered = 10_000;
 
 function remember<Value>(memory: Map<string, Value>, key: string, value: Value): void {
   memory.delete(key);

@@ -31,93 +31,6 @@ export interface DeliveryTerms {
   readonly schedule: (attemptsMade: number) => number | undefined;
 }
 
-const defaultTerms: DeliveryTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
-
-/** The schedule ends long before. This is for what waited for others first, or a dead receiver's queue had no end. */
-const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
-
-type Attempted = DeliveryResult | { readonly kind: 'impossible'; readonly reason: string };
-
-async function attempt(
-  targets: TargetCheck,
-  { hook, event }: ClaimedDelivery,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Attempted> {
-  const request = deliveryRequest(hook, event, new Date());
-  // The hook was registered again in another format, which cannot express an event that is still under way.
-  if (!request.ok) return { kind: 'impossible', reason: request.reason };
-  return deliver(request.value, { check: targets, timeoutMs, signal });
-}
-
-/** Undefined when the attempt was called off, which says nothing about the receiver. */
-function endOf(
-  outcome: Attempted,
-  { attempts, again, ageMs }: ClaimedDelivery,
-  schedule: DeliveryTerms['schedule'],
-): DeliveryEnd | undefined {
-  const later = (reason: string, atLeastSeconds = 0): DeliveryEnd => {
-    const wait = schedule(attempts + 1);
-    if (wait === undefined || again || ageMs > maxAgeMs) return { kind: 'given-up', reason };
-    return { kind: 'retry', afterMs: Math.max(wait, atLeastSeconds * 1_000), reason };
-  };
-  switch (outcome.kind) {
-    case 'delivered':
-      return { kind: 'delivered' };
-    case 'gone':
-      return { kind: 'gone', reason: 'The receiver answered 410: it wants no more deliveries.' };
-    case 'failed':
-      return later(outcome.reason, outcome.retryAfterSeconds);
-    case 'refused-target':
-      return later(outcome.reason);
-    case 'impossible':
-      return { kind: 'given-up', reason: outcome.reason };
-    case 'cancelled':
-      return undefined;
-  }
-}
-
-/** Makes one attempt at a claimed delivery and records its end; undefined when there was none that counts. */
-export async function runDelivery(
-  { storage, targets, metrics, log }: DeliveryParts,
-  delivery: ClaimedDelivery,
-  stopping: AbortSignal,
-  { timeoutMs, renewEveryMs, schedule }: DeliveryTerms = defaultTerms,
-): Promise<DeliveryEnd | undefined> {
-  const lost = new AbortController();
-  const stopRenewing = keepLease(
-    () => renewLease(storage, 'deliveries', delivery),
-    renewEveryMs,
-    () => lost.abort(),
-  );
-  const signal = AbortSignal.any([stopping, lost.signal]);
-  const begun = performance.now();
-  const outcome = await attempt(targets, delivery, timeoutMs, signal).finally(stopRenewing);
-  const response = 'response' in outcome ? (outcome.response ?? null) : null;
-  const made = { durationMs: performance.now() - begun, response };
-  const end = endOf(outcome, delivery, schedule);
-  if (end === undefined) {
-    await endLease(storage, 'deliveries', delivery);
-    return undefined;
-  }
-  const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
-  const isSettled = await storage.commit({ workspace: about.workspace }, (db) =>
-    settleDelivery(db, storage.now, delivery, end, made),
-  );
-  if (!isSettled) {
-    log.info(about, 'a delivery was taken over by another instance, or its webhook was removed');
-    return undefined;
-  }
-  metrics.deliveries.inc({ outcome: end.kind });
-  if (end.kind !== 'delivered') {
-    log.warn(
-      { ...about, attempt: delivery.attempts + 1, outcome: end.kind, reason: end.reason },
-      'a webhook was not delivered',
-    );
-  }
-  return end;
-}
-
 /** How long it is believed which hooks have something due: new ones wait no longer than this for their turn. */
 const dueForMs = 50;
 
@@ -213,4 +126,91 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
       worker.wake();
     },
   };
+}
+
+const defaultTerms: DeliveryTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
+
+/** Makes one attempt at a claimed delivery and records its end; undefined when there was none that counts. */
+export async function runDelivery(
+  { storage, targets, metrics, log }: DeliveryParts,
+  delivery: ClaimedDelivery,
+  stopping: AbortSignal,
+  { timeoutMs, renewEveryMs, schedule }: DeliveryTerms = defaultTerms,
+): Promise<DeliveryEnd | undefined> {
+  const lost = new AbortController();
+  const stopRenewing = keepLease(
+    () => renewLease(storage, 'deliveries', delivery),
+    renewEveryMs,
+    () => lost.abort(),
+  );
+  const signal = AbortSignal.any([stopping, lost.signal]);
+  const begun = performance.now();
+  const outcome = await attempt(targets, delivery, timeoutMs, signal).finally(stopRenewing);
+  const response = 'response' in outcome ? (outcome.response ?? null) : null;
+  const made = { durationMs: performance.now() - begun, response };
+  const end = endOf(outcome, delivery, schedule);
+  if (end === undefined) {
+    await endLease(storage, 'deliveries', delivery);
+    return undefined;
+  }
+  const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
+  const isSettled = await storage.commit({ workspace: about.workspace }, (db) =>
+    settleDelivery(db, storage.now, delivery, end, made),
+  );
+  if (!isSettled) {
+    log.info(about, 'a delivery was taken over by another instance, or its webhook was removed');
+    return undefined;
+  }
+  metrics.deliveries.inc({ outcome: end.kind });
+  if (end.kind !== 'delivered') {
+    log.warn(
+      { ...about, attempt: delivery.attempts + 1, outcome: end.kind, reason: end.reason },
+      'a webhook was not delivered',
+    );
+  }
+  return end;
+}
+
+type Attempted = DeliveryResult | { readonly kind: 'impossible'; readonly reason: string };
+
+async function attempt(
+  targets: TargetCheck,
+  { hook, event }: ClaimedDelivery,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Attempted> {
+  const request = deliveryRequest(hook, event, new Date());
+  // The hook was registered again in another format, which cannot express an event that is still under way.
+  if (!request.ok) return { kind: 'impossible', reason: request.reason };
+  return deliver(request.value, { check: targets, timeoutMs, signal });
+}
+
+/** The schedule ends long before. This is for what waited for others first, or a dead receiver's queue had no end. */
+const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
+
+/** Undefined when the attempt was called off, which says nothing about the receiver. */
+function endOf(
+  outcome: Attempted,
+  { attempts, again, ageMs }: ClaimedDelivery,
+  schedule: DeliveryTerms['schedule'],
+): DeliveryEnd | undefined {
+  const later = (reason: string, atLeastSeconds = 0): DeliveryEnd => {
+    const wait = schedule(attempts + 1);
+    if (wait === undefined || again || ageMs > maxAgeMs) return { kind: 'given-up', reason };
+    return { kind: 'retry', afterMs: Math.max(wait, atLeastSeconds * 1_000), reason };
+  };
+  switch (outcome.kind) {
+    case 'delivered':
+      return { kind: 'delivered' };
+    case 'gone':
+      return { kind: 'gone', reason: 'The receiver answered 410: it wants no more deliveries.' };
+    case 'failed':
+      return later(outcome.reason, outcome.retryAfterSeconds);
+    case 'refused-target':
+      return later(outcome.reason);
+    case 'impossible':
+      return { kind: 'given-up', reason: outcome.reason };
+    case 'cancelled':
+      return undefined;
+  }
 }

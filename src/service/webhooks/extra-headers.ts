@@ -1,21 +1,8 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
-declare const brand: unique symbol;
-
-/** Headers that a hook adds to its deliveries, such as the receiver's credentials; names in lower case. */
-export type ExtraHeaders = Readonly<Record<string, string>> & { readonly [brand]: 'ExtraHeaders' };
-
-export const maxHeaders = 20;
-export const tooManyHeaders = `A hook has at most ${maxHeaders} headers of its own.`;
-export const maxHeaderNameLength = 100;
-export const maxHeaderValueLength = 4_096;
-
-/** RFC 9110, section 5.6.2. */
-export const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
 /** Visible characters of ISO 8859-1, with spaces between them (RFC 9110, section 5.5). */
 const visible = '\\x21-\\x7e\\xa0-\\xff';
-const notSendable = new RegExp(`[^ ${visible}]`);
+
 export const valuePattern = new RegExp(`^[${visible}](?:[ ${visible}]*[${visible}])?$`);
 
 /** Set by the delivery itself, or of one connection alone (RFC 9110, section 7.6.1), or they change what the body is. */
@@ -25,22 +12,21 @@ const ourPrefixes = ['webhook-', 'content-', 'proxy-'];
 /** In words, for the description of the field. */
 export const namesOfOurs = `${[...ours].join(', ')}, and what begins with ${ourPrefixes.join(', ')}`;
 
-const isOurs = (name: string): boolean => ours.has(name) || ourPrefixes.some((prefix) => name.startsWith(prefix));
+declare const brand: unique symbol;
+
+/** Headers that a hook adds to its deliveries, such as the receiver's credentials; names in lower case. */
+export type ExtraHeaders = Readonly<Record<string, string>> & { readonly [brand]: 'ExtraHeaders' };
+
+export const maxHeaders = 20;
+export const tooManyHeaders = `A hook has at most ${maxHeaders} headers of its own.`;
+export const maxHeaderNameLength = 100;
+
+/** RFC 9110, section 5.6.2. */
+export const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Programs that keep headers as the members of an object lose one of this name, receivers among them. */
 export const unsafeName = '__proto__';
 export const unsafeHeaderText = `The header ${unsafeName} cannot be set: programs that read headers lose it.`;
-
-/** Says nothing of the value itself: it may be a credential. */
-function headerValueProblem(value: string): string | undefined {
-  if (value === '') return 'has no value. Was a secret left empty?';
-  if (value.length > maxHeaderValueLength) return `has a value of more than ${maxHeaderValueLength} bytes.`;
-  if (notSendable.test(value)) return 'has a value with control characters, or with characters outside ISO 8859-1.';
-  if (value.startsWith(' ') || value.endsWith(' ')) {
-    return 'has a value that begins or ends with a space. Was a secret left empty?';
-  }
-  return undefined;
-}
 
 export function parseExtraHeaders(requested: Readonly<Record<string, string>>): Parsed<ExtraHeaders> {
   const entries = Object.entries(requested);
@@ -62,4 +48,20 @@ export function parseExtraHeaders(requested: Readonly<Record<string, string>>): 
   }
   // Every entry has been checked above.
   return accepted(Object.fromEntries(headers) as unknown as ExtraHeaders);
+}
+
+const isOurs = (name: string): boolean => ours.has(name) || ourPrefixes.some((prefix) => name.startsWith(prefix));
+
+export const maxHeaderValueLength = 4_096;
+const notSendable = new RegExp(`[^ ${visible}]`);
+
+/** Says nothing of the value itself: it may be a credential. */
+function headerValueProblem(value: string): string | undefined {
+  if (value === '') return 'has no value. Was a secret left empty?';
+  if (value.length > maxHeaderValueLength) return `has a value of more than ${maxHeaderValueLength} bytes.`;
+  if (notSendable.test(value)) return 'has a value with control characters, or with characters outside ISO 8859-1.';
+  if (value.startsWith(' ') || value.endsWith(' ')) {
+    return 'has a value that begins or ends with a space. Was a secret left empty?';
+  }
+  return undefined;
 }

@@ -3,12 +3,6 @@ import type { HookEvent, HookFormat } from '../../interface/resources.ts';
 import { type HookEventOccurrence, isSyncEvent, type SyncEvent, type SyncOccurrence } from '../outbox/event.ts';
 import { chatMessage, isChatFormat } from './chat-formats.ts';
 
-/** Body and headers of a delivery in a format; header names in lower case. */
-export interface Content {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
 /** Format and events of a hook. The buildkite format supports only sync events. */
 export type Subscription =
   | { readonly format: Exclude<HookFormat, 'buildkite'>; readonly events: readonly HookEvent[] }
@@ -19,6 +13,12 @@ const onlySyncs = 'The buildkite format starts a build of a branch, and only syn
 export function parseSubscription(format: HookFormat, events: readonly HookEvent[]): Parsed<Subscription> {
   if (format !== 'buildkite') return accepted({ format, events });
   return events.every(isSyncEvent) ? accepted({ format, events }) : refused(onlySyncs);
+}
+
+/** Body and headers of a delivery in a format; header names in lower case. */
+export interface Content {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /** A hook may have been given another format since the event occurred, so this too may find no words for it. */
@@ -43,17 +43,6 @@ export function contentOf(format: HookFormat, occurrence: HookEventOccurrence): 
   }
 }
 
-const json = (body: unknown, headers: Readonly<Record<string, string>> = {}): Content => ({
-  headers: { 'content-type': 'application/json', 'user-agent': 'workspace-automation', ...headers },
-  body: JSON.stringify(body),
-});
-
-const payload = ({ type, occurredAt, workspace, data }: HookEventOccurrence) => ({
-  type,
-  timestamp: occurredAt,
-  data: { workspace, ...data },
-});
-
 /** Standard Webhooks 1.0, "Payload structure". */
 const standard = (occurrence: HookEventOccurrence): Content => json(payload(occurrence));
 
@@ -67,6 +56,12 @@ const github = (occurrence: HookEventOccurrence): Content =>
     { event_type: occurrence.type, client_payload: { id: occurrence.id, ...payload(occurrence) } },
     { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
   );
+
+const payload = ({ type, occurredAt, workspace, data }: HookEventOccurrence) => ({
+  type,
+  timestamp: occurredAt,
+  data: { workspace, ...data },
+});
 
 /**
  * "Create a build" of Buildkite's REST API. The values of `meta_data` are strings. A sync that failed may have no head:
@@ -92,3 +87,8 @@ function buildkite({ id, type, workspace, data: { sync } }: SyncOccurrence): Con
     },
   });
 }
+
+const json = (body: unknown, headers: Readonly<Record<string, string>> = {}): Content => ({
+  headers: { 'content-type': 'application/json', 'user-agent': 'workspace-automation', ...headers },
+  body: JSON.stringify(body),
+});

@@ -28,6 +28,39 @@ export interface DroppedEvents {
   readonly is_full: boolean;
 }
 
+export async function listHooks(db: Database, workspace: string): Promise<HookOverview[]> {
+  const rows = await withDeliveries(db)
+    .where('workspace_id', '=', workspace)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(overviewOf);
+}
+
+export async function findHookOverview(db: Database, workspace: string, id: string): Promise<HookOverview | undefined> {
+  const row = await withDeliveries(db).where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : overviewOf(row);
+}
+
+export interface FailingHook extends HookOverview {
+  readonly workspace: string;
+}
+
+/** Failing hooks of all or some workspaces, the longest failing first. */
+export async function failingHooks(
+  db: Database,
+  workspaces: readonly string[] | null,
+  limit: number,
+): Promise<readonly FailingHook[]> {
+  const rows = await withDeliveries(db)
+    .where('failing_since', 'is not', null)
+    .$if(workspaces !== null, (hooks) => hooks.where('workspace_id', 'in', workspaces ?? []))
+    .orderBy('failing_since')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...overviewOf(row), workspace: row.workspace_id }));
+}
+
 const latest = 100;
 
 const withDeliveries = (db: Database) =>
@@ -78,37 +111,4 @@ function droppedOf(row: OverviewRow): DroppedEvents | null {
   if (dropped === null || first === null || last === null) return null;
   const isFull = (waiting ?? 0) >= max_waiting;
   return { count: dropped, since: asTimestamp(first), last: asTimestamp(last), is_full: isFull };
-}
-
-export async function listHooks(db: Database, workspace: string): Promise<HookOverview[]> {
-  const rows = await withDeliveries(db)
-    .where('workspace_id', '=', workspace)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-  return rows.map(overviewOf);
-}
-
-export async function findHookOverview(db: Database, workspace: string, id: string): Promise<HookOverview | undefined> {
-  const row = await withDeliveries(db).where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
-  return row === undefined ? undefined : overviewOf(row);
-}
-
-export interface FailingHook extends HookOverview {
-  readonly workspace: string;
-}
-
-/** Failing hooks of all or some workspaces, the longest failing first. */
-export async function failingHooks(
-  db: Database,
-  workspaces: readonly string[] | null,
-  limit: number,
-): Promise<readonly FailingHook[]> {
-  const rows = await withDeliveries(db)
-    .where('failing_since', 'is not', null)
-    .$if(workspaces !== null, (hooks) => hooks.where('workspace_id', 'in', workspaces ?? []))
-    .orderBy('failing_since')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => ({ ...overviewOf(row), workspace: row.workspace_id }));
 }

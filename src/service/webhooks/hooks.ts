@@ -8,30 +8,10 @@ import { asTimestamp } from '../storage/timestamp.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { newWebhookSecret, type WebhookSecret } from './signature.ts';
 
-export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;
 export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
-export const formatOf = (row: Pick<HookRow, 'format'>): HookFormat =>
-  hookFormats.find((format) => format === row.format) ?? 'standard';
 
-/** Somebody paused it, or its receiver answered 410 and wants nothing more. */
-export type InactiveReason = 'paused' | 'gone';
-
-/** Null while it is active. An instance of an earlier version, beside which this one may run, gives no reason for 410. */
-export const inactiveWhyOf = ({ active, inactive_why }: HookRow): InactiveReason | null =>
-  active === 1 ? null : inactive_why === 'paused' ? 'paused' : 'gone';
-
-/** Public fields of a hook: neither its secret nor the values of its headers. */
-export const hookOf = (row: HookRow): Hook => ({
-  id: row.id,
-  url: row.url,
-  events: eventsOf(row),
-  branches: branchesOf(row),
-  format: formatOf(row),
-  header_names: Object.keys(headersOf(row)),
-  active: row.active === 1,
-  created_at: asTimestamp(row.created_at),
-  updated_at: asTimestamp(row.updated_at),
-});
+export const findHook = (db: Database, workspace: string, id: string): Promise<HookRow | undefined> =>
+  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
 
 export interface HookRegistration {
   readonly workspace: string;
@@ -54,24 +34,6 @@ export interface TooManyHooks {
   readonly kind: 'too-many';
   readonly maxHooks: number;
 }
-
-export const findHook = (db: Database, workspace: string, id: string): Promise<HookRow | undefined> =>
-  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
-
-export const findHookByUrl = (db: Database, workspace: string, url: string): Promise<HookRow | undefined> =>
-  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url).executeTakeFirst();
-
-const settingsOf = ({
-  events,
-  branches,
-  format,
-  headers,
-}: Omit<HookRegistration, 'workspace' | 'url' | 'secret' | 'actor'>) => ({
-  events: JSON.stringify(hookEvents.filter((event) => events.includes(event))),
-  branches: branches === null ? null : JSON.stringify(branches),
-  format,
-  headers: JSON.stringify(headers),
-});
 
 /** A workspace has one hook per url: registering it again replaces the registration and resumes the hook. */
 export async function registerHook(
@@ -126,6 +88,12 @@ export async function registerHook(
 
 export type HookEdit = Omit<HookRegistration, 'url'> & HookChange;
 
+export interface HookChange {
+  readonly workspace: string;
+  readonly id: string;
+  readonly actor: Actor;
+}
+
 /** One that is paused stays so. False when there is no such hook. */
 export async function editHook(
   db: Database,
@@ -145,18 +113,6 @@ export async function editHook(
   return true;
 }
 
-/** Fields of a registration that the audit records. */
-function registered(row: HookRow): Readonly<Record<string, unknown>> {
-  const { events, branches, format, header_names } = hookOf(row);
-  return { events, branches, format, header_names };
-}
-
-export interface HookChange {
-  readonly workspace: string;
-  readonly id: string;
-  readonly actor: Actor;
-}
-
 /** Waiting deliveries are removed as well. False if the hook does not exist. */
 export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<boolean> {
   const hook = await db
@@ -169,6 +125,16 @@ export async function removeHook(db: Database, now: Now, { workspace, id, actor 
   await recordHookAudit(db, now, { actor, action: 'hook.removed', hook });
   return true;
 }
+
+/** Somebody paused it, or its receiver answered 410 and wants nothing more. */
+export type InactiveReason = 'paused' | 'gone';
+
+/** Null while it is active. An instance of an earlier version, beside which this one may run, gives no reason for 410. */
+export const inactiveWhyOf = ({ active, inactive_why }: HookRow): InactiveReason | null =>
+  active === 1 ? null : inactive_why === 'paused' ? 'paused' : 'gone';
+
+export const findHookByUrl = (db: Database, workspace: string, url: string): Promise<HookRow | undefined> =>
+  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url).executeTakeFirst();
 
 interface HookAct {
   readonly actor: Actor;
@@ -189,3 +155,39 @@ export const recordHookAudit = (
     action,
     detail: { workspace: workspace_id, hook: id, origin: new URL(url).origin, ...more },
   });
+
+const settingsOf = ({
+  events,
+  branches,
+  format,
+  headers,
+}: Omit<HookRegistration, 'workspace' | 'url' | 'secret' | 'actor'>) => ({
+  events: JSON.stringify(hookEvents.filter((event) => events.includes(event))),
+  branches: branches === null ? null : JSON.stringify(branches),
+  format,
+  headers: JSON.stringify(headers),
+});
+
+/** Fields of a registration that the audit records. */
+function registered(row: HookRow): Readonly<Record<string, unknown>> {
+  const { events, branches, format, header_names } = hookOf(row);
+  return { events, branches, format, header_names };
+}
+
+/** Public fields of a hook: neither its secret nor the values of its headers. */
+export const hookOf = (row: HookRow): Hook => ({
+  id: row.id,
+  url: row.url,
+  events: eventsOf(row),
+  branches: branchesOf(row),
+  format: formatOf(row),
+  header_names: Object.keys(headersOf(row)),
+  active: row.active === 1,
+  created_at: asTimestamp(row.created_at),
+  updated_at: asTimestamp(row.updated_at),
+});
+
+export const formatOf = (row: Pick<HookRow, 'format'>): HookFormat =>
+  hookFormats.find((format) => format === row.format) ?? 'standard';
+
+export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;

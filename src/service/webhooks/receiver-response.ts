@@ -24,10 +24,11 @@ export interface ReadResponse {
   readonly isCut: boolean;
 }
 
+export const responseStatus = ({ status }: ReadResponse): ReceiverResponse => ({ kept: 'status', status });
+
 /** Shorter values are part of ordinary words, and hide nothing. */
 const minSecret = 4;
 
-const maxBytes = 1_024;
 const maxHeaderLength = 256;
 
 /** Headers that help to find a cause, and are not credentials as cookies are. */
@@ -40,17 +41,6 @@ const keptHeaders = [
   'server',
   'x-request-id',
 ] as const;
-
-/** Characters that are not text: controls but for lines and tabs, invisible formatting, separators of lines. */
-const notText = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-const asText = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g, '\n').replaceAll(notText, '\ufffd');
-
-/** Drops a character that was cut in the middle. */
-const firstBytes = (text: string): string =>
-  new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
-
-export const responseStatus = ({ status }: ReadResponse): ReceiverResponse => ({ kept: 'status', status });
 
 /** The secrets are those of the request: a receiver may repeat what it was sent. */
 export function completeResponse(
@@ -79,3 +69,14 @@ export function completeResponse(
 /** Only settleDelivery() writes the column. */
 export const storedResponse = (text: string | null): ReceiverResponse | null =>
   JSON.parse(text ?? 'null') as ReceiverResponse | null;
+
+/** Characters that are not text: controls but for lines and tabs, invisible formatting, separators of lines. */
+const notText = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+const asText = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g, '\n').replaceAll(notText, '\ufffd');
+
+const maxBytes = 1_024;
+
+/** Drops a character that was cut in the middle. */
+const firstBytes = (text: string): string =>
+  new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });

@@ -25,21 +25,13 @@ import { parseSecret, secretPattern } from './signature.ts';
 import { checkTarget, maxUrlLength, type Target } from './target.ts';
 import type { TargetCheck } from './target-address.ts';
 
-const maxBranches = 100;
+export const createdHookSchema = hookSchema
+  .extend({
+    secret: z.string().optional().openapi({ description: 'Only if none was given. It is never shown again.' }),
+  })
+  .openapi('CreatedHook');
 
-/**
- * Checks the number of headers before each of them: errors for a hundred thousand would take a second. And zod's record
- * silently drops a member with the unsafe name.
- */
-function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
-  if (typeof given !== 'object' || given === null) return given;
-  if (Object.keys(given).length > maxHeaders) {
-    context.addIssue({ code: 'custom', message: tooManyHeaders });
-    return z.NEVER;
-  }
-  if (Object.hasOwn(given, unsafeName)) context.addIssue({ code: 'custom', message: unsafeHeaderText });
-  return given;
-}
+const maxBranches = 100;
 
 // Apart, because the schema type lacks this keyword, which OpenAPI 3.0 did not have.
 const propertyNames = { propertyNames: { maxLength: maxHeaderNameLength, pattern: namePattern.source } };
@@ -90,12 +82,6 @@ export const hookRequestSchema = z
   })
   .openapi('HookRequest');
 
-export const createdHookSchema = hookSchema
-  .extend({
-    secret: z.string().optional().openapi({ description: 'Only if none was given. It is never shown again.' }),
-  })
-  .openapi('CreatedHook');
-
 /** The request of a program or of a dashboard form, as parsed by the schema. */
 export type HookRequest = z.output<typeof hookRequestSchema>;
 
@@ -109,11 +95,6 @@ interface Registrant {
   readonly workspace: string;
   readonly actor: Actor;
   readonly scopes: readonly Scope[];
-}
-
-/** The audit is for administrators, and so is a webhook that receives it. */
-export function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Scope[]): void {
-  if (events.includes('audit.recorded') && !grants(scopes, 'admin')) throw insufficientScope('admin', scopes);
 }
 
 export async function registerRequested(
@@ -130,4 +111,23 @@ export async function registerRequested(
   if (registered.kind !== 'too-many') return registered;
   const detail = `The workspace has its maximum of ${registered.maxHooks} webhooks. Remove one that is no longer used, or ask the operator to raise --max-hooks.`;
   throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
+}
+
+/** The audit is for administrators, and so is a webhook that receives it. */
+export function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Scope[]): void {
+  if (events.includes('audit.recorded') && !grants(scopes, 'admin')) throw insufficientScope('admin', scopes);
+}
+
+/**
+ * Checks the number of headers before each of them: errors for a hundred thousand would take a second. And zod's record
+ * silently drops a member with the unsafe name.
+ */
+function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
+  if (typeof given !== 'object' || given === null) return given;
+  if (Object.keys(given).length > maxHeaders) {
+    context.addIssue({ code: 'custom', message: tooManyHeaders });
+    return z.NEVER;
+  }
+  if (Object.hasOwn(given, unsafeName)) context.addIssue({ code: 'custom', message: unsafeHeaderText });
+  return given;
 }

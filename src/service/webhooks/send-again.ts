@@ -20,10 +20,6 @@ export type SendAgain =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'absent' };
 
-type DeliveryRow = Selectable<Tables['deliveries']>;
-
-const refused = (reason: string): SendAgain => ({ kind: 'refused', reason });
-
 const inactiveText: Readonly<Record<InactiveReason, string>> = {
   paused: 'The webhook is paused: resume it first.',
   gone: 'The receiver answered 410: it wants no more deliveries. If that has changed, resume the webhook first.',
@@ -55,6 +51,8 @@ export async function sendAgain(
   }
   return sent;
 }
+
+type DeliveryRow = Selectable<Tables['deliveries']>;
 
 /** One that is not over does not wait for its time any more. */
 async function hurry(db: Database, now: Now, { id, next_attempt_at }: DeliveryRow): Promise<SendAgain> {
@@ -106,6 +104,8 @@ async function reopen(
   await changeBacklogs(db, now, [{ hookId: hook_id, added: 1, dropped: 0 }]);
   return { kind: 'sent-again', due: waits ? 'after-another' : 'at-once' };
 }
+
+const refused = (reason: string): SendAgain => ({ kind: 'refused', reason });
 
 /** It is due when the one before it is over. False while an attempt is under way: the two would race each other. */
 async function stepBack(db: Database, now: Now, sequence: number): Promise<boolean> {

@@ -7,48 +7,34 @@ import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { findHook, type HookChange, hookOf, recordHookAudit } from './hooks.ts';
 
-const hourMs = 60 * 60_000;
+export type TestSent = 'sent' | 'inactive' | 'absent';
 
-function exampleSync(status: 'succeeded' | 'failed', branch: string, at: Timestamp): Sync {
-  return {
-    sync_id: 'sync_test',
-    status,
-    branch,
-    estimated_objects: 0,
-    received_objects: 0,
-    received_bytes: 0,
-    total_bytes: null,
-    missing_objects: 0,
-    missing: [],
-    head: null,
-    error: status === 'failed' ? 'This is a test: nothing has failed.' : null,
-    created_at: at,
-    started_at: at,
-    finished_at: at,
-  };
+/** One attempt, at once, whatever else waits for the hook. Whoever calls it wakes the deliveries once this is committed. */
+export async function sendTest(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<TestSent> {
+  const hook = await findHook(db, workspace, id);
+  if (hook === undefined) return 'absent';
+  if (hook.active !== 1) return 'inactive';
+  const { at } = await db.selectNoFrom(now.as('at')).executeTakeFirstOrThrow();
+  const delivery = `msg_${randomUUID()}`;
+  const about = { id: delivery, workspace, occurredAt: asTimestamp(at) };
+  await changeBacklogs(db, now, [{ hookId: id, added: 1, dropped: 0 }]);
+  await db
+    .insertInto('deliveries')
+    .values({
+      id: delivery,
+      hook_id: id,
+      ordering_key: delivery,
+      event: JSON.stringify(exampleOf(about, hookOf(hook), actor.name)),
+      // It is not tried again by itself: somebody looks at what comes of it.
+      status: 'again' satisfies DeliveryStatus,
+      attempts: 0,
+      next_attempt_at: now,
+      created_at: now,
+    })
+    .execute();
+  await recordHookAudit(db, now, { actor, action: 'hook.tested', hook, more: { delivery } });
+  return 'sent';
 }
-
-const exampleLock = (owner: string, at: Timestamp): Lock => ({
-  id: 'lock_test',
-  path: 'test/of-this-webhook.txt',
-  type: 'exclusive',
-  owner,
-  origin: null,
-  note: 'This is a test: nothing is locked.',
-  acquired_at: at,
-  expires_at: asTimestamp(Date.parse(at) + hourMs),
-  fence: 0,
-});
-
-const exampleEntry = (actor: string, { workspace, occurredAt }: Example): RecordedEntry => ({
-  sequence: 0,
-  at: occurredAt,
-  actor,
-  token_id: null,
-  address: null,
-  action: 'hook.tested',
-  detail: { workspace },
-});
 
 interface Example {
   readonly id: string;
@@ -80,31 +66,45 @@ function exampleOf(
   }
 }
 
-export type TestSent = 'sent' | 'inactive' | 'absent';
-
-/** One attempt, at once, whatever else waits for the hook. Whoever calls it wakes the deliveries once this is committed. */
-export async function sendTest(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<TestSent> {
-  const hook = await findHook(db, workspace, id);
-  if (hook === undefined) return 'absent';
-  if (hook.active !== 1) return 'inactive';
-  const { at } = await db.selectNoFrom(now.as('at')).executeTakeFirstOrThrow();
-  const delivery = `msg_${randomUUID()}`;
-  const about = { id: delivery, workspace, occurredAt: asTimestamp(at) };
-  await changeBacklogs(db, now, [{ hookId: id, added: 1, dropped: 0 }]);
-  await db
-    .insertInto('deliveries')
-    .values({
-      id: delivery,
-      hook_id: id,
-      ordering_key: delivery,
-      event: JSON.stringify(exampleOf(about, hookOf(hook), actor.name)),
-      // It is not tried again by itself: somebody looks at what comes of it.
-      status: 'again' satisfies DeliveryStatus,
-      attempts: 0,
-      next_attempt_at: now,
-      created_at: now,
-    })
-    .execute();
-  await recordHookAudit(db, now, { actor, action: 'hook.tested', hook, more: { delivery } });
-  return 'sent';
+function exampleSync(status: 'succeeded' | 'failed', branch: string, at: Timestamp): Sync {
+  return {
+    sync_id: 'sync_test',
+    status,
+    branch,
+    estimated_objects: 0,
+    received_objects: 0,
+    received_bytes: 0,
+    total_bytes: null,
+    missing_objects: 0,
+    missing: [],
+    head: null,
+    error: status === 'failed' ? 'This is a test: nothing has failed.' : null,
+    created_at: at,
+    started_at: at,
+    finished_at: at,
+  };
 }
+
+const hourMs = 60 * 60_000;
+
+const exampleLock = (owner: string, at: Timestamp): Lock => ({
+  id: 'lock_test',
+  path: 'test/of-this-webhook.txt',
+  type: 'exclusive',
+  owner,
+  origin: null,
+  note: 'This is a test: nothing is locked.',
+  acquired_at: at,
+  expires_at: asTimestamp(Date.parse(at) + hourMs),
+  fence: 0,
+});
+
+const exampleEntry = (actor: string, { workspace, occurredAt }: Example): RecordedEntry => ({
+  sequence: 0,
+  at: occurredAt,
+  actor,
+  token_id: null,
+  address: null,
+  action: 'hook.tested',
+  detail: { workspace },
+});

@@ -10,22 +10,6 @@ const prefix = 'whsec_';
 const minBytes = 24;
 const maxBytes = 64;
 
-/** Groups of three bytes. */
-const minGroups = minBytes / 3;
-const maxGroups = (maxBytes - 1) / 3;
-const sextet = '[A-Za-z0-9+/]';
-
-/**
- * Decoders differ in what else they take for base64. What encodes back to itself means the same to all of them: RFC 4648
- * section 3.5, the bits behind the last byte are zero. After the most groups there is room for one byte, not for two.
- */
-export const secretPattern = new RegExp(
-  `^${prefix}(?:(?:${sextet}{4}){${minGroups},${maxGroups}}(?:${sextet}[AQgw]==)?|` +
-    `(?:${sextet}{4}){${minGroups},${maxGroups - 1}}${sextet}{2}[AEIMQUYcgkosw048]=)$`,
-);
-
-const isSecret = (text: string): text is WebhookSecret => secretPattern.test(text);
-
 export function parseSecret(text: string): Parsed<WebhookSecret> {
   if (isSecret(text)) return accepted(text);
   return refused(
@@ -36,8 +20,6 @@ export function parseSecret(text: string): Parsed<WebhookSecret> {
 
 // 32 bytes are a secret: see the pattern.
 export const newWebhookSecret = (): WebhookSecret => (prefix + randomBytes(32).toString('base64')) as WebhookSecret;
-
-export const secretKey = (secret: WebhookSecret): Buffer => Buffer.from(secret.slice(prefix.length), 'base64');
 
 interface Signed {
   readonly id: string;
@@ -60,3 +42,21 @@ export function signedHeaders({ id, timestamp, body, secret }: Signed): SignedHe
   const signature = createHmac('sha256', secretKey(secret)).update(`${id}.${seconds}.${body}`).digest('base64');
   return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${signature}` };
 }
+
+export const secretKey = (secret: WebhookSecret): Buffer => Buffer.from(secret.slice(prefix.length), 'base64');
+
+/** Groups of three bytes. */
+const minGroups = minBytes / 3;
+const maxGroups = (maxBytes - 1) / 3;
+const sextet = '[A-Za-z0-9+/]';
+
+/**
+ * Decoders differ in what else they take for base64. What encodes back to itself means the same to all of them: RFC 4648
+ * section 3.5, the bits behind the last byte are zero. After the most groups there is room for one byte, not for two.
+ */
+export const secretPattern = new RegExp(
+  `^${prefix}(?:(?:${sextet}{4}){${minGroups},${maxGroups}}(?:${sextet}[AQgw]==)?|` +
+    `(?:${sextet}{4}){${minGroups},${maxGroups - 1}}${sextet}{2}[AEIMQUYcgkosw048]=)$`,
+);
+
+const isSecret = (text: string): text is WebhookSecret => secretPattern.test(text);

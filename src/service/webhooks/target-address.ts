@@ -20,6 +20,48 @@ export interface TargetCheck {
   readonly judge: (address: string) => AddressVerdict;
 }
 
+interface Settings {
+  /** Networks that the operator allows in addition to public addresses. */
+  readonly allowedNetworks: readonly Cidr[];
+  readonly resolve?: Resolve;
+}
+
+export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: Settings): TargetCheck {
+  return {
+    async addressesOf(hostname, signal) {
+      const literal = addressInHost(hostname);
+      if (literal !== undefined) return [literal];
+      signal.throwIfAborted();
+      const [first, ...others] = await unlessAborted(resolve(hostname), signal);
+      if (first === undefined) throw Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' });
+      return [first, ...others];
+    },
+    judge(text) {
+      const address = parseIpAddress(text);
+      if (address === undefined) return { kind: 'refused', what: 'something that is not an address' };
+      const reached = reachedBy(address);
+      if (allowedNetworks.some((network) => isInside(address, network) || isInside(reached, network))) {
+        return { kind: 'allowed' };
+      }
+      const what = specialKindOf(reached);
+      return what === undefined ? { kind: 'public' } : { kind: 'refused', what };
+    },
+  };
+}
+
+/** As every other program on the machine resolves names, `/etc/hosts` included. */
+export const systemResolve: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true })).map(({ address }) => address);
+
+/** Addresses that carry an IPv4 address in their last 32 bits and reach it: mapped ones, and NAT64 (RFC 6052). */
+const carriers = [[ipaddr.IPv6.parse('::ffff:0:0'), 96] as const, cidr('64:ff9b::/96')];
+
+/** The IPv4 address that is reached in the end, or the address itself. */
+const reachedBy = (address: IpAddress): IpAddress =>
+  carriers.some((network) => isInside(address, network))
+    ? ipaddr.fromByteArray(address.toByteArray().slice(-4))
+    : address;
+
 /**
  * What the IANA special-purpose address registries (RFC 6890) do not call globally reachable, and multicast. The ranges that
  * come with `ipaddr.js` are fewer.
@@ -46,51 +88,9 @@ const special = Object.entries({
 /** The only part of IPv6 from which public addresses are given out (RFC 4291, section 2.4, and IANA's allocations). */
 const globalUnicast = cidr('2000::/3');
 
-/** Addresses that carry an IPv4 address in their last 32 bits and reach it: mapped ones, and NAT64 (RFC 6052). */
-const carriers = [[ipaddr.IPv6.parse('::ffff:0:0'), 96] as const, cidr('64:ff9b::/96')];
-
-/** The IPv4 address that is reached in the end, or the address itself. */
-const reachedBy = (address: IpAddress): IpAddress =>
-  carriers.some((network) => isInside(address, network))
-    ? ipaddr.fromByteArray(address.toByteArray().slice(-4))
-    : address;
-
 /** The kind of a non-public address; undefined for a public one. */
 function specialKindOf(reached: IpAddress): string | undefined {
   const found = special.find(({ networks }) => networks.some((network) => isInside(reached, network)));
   if (found !== undefined) return found.kind;
   return reached.kind() === 'ipv6' && !isInside(reached, globalUnicast) ? 'a reserved address' : undefined;
-}
-
-interface Settings {
-  /** Networks that the operator allows in addition to public addresses. */
-  readonly allowedNetworks: readonly Cidr[];
-  readonly resolve?: Resolve;
-}
-
-/** As every other program on the machine resolves names, `/etc/hosts` included. */
-export const systemResolve: Resolve = async (hostname) =>
-  (await lookup(hostname, { all: true })).map(({ address }) => address);
-
-export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: Settings): TargetCheck {
-  return {
-    async addressesOf(hostname, signal) {
-      const literal = addressInHost(hostname);
-      if (literal !== undefined) return [literal];
-      signal.throwIfAborted();
-      const [first, ...others] = await unlessAborted(resolve(hostname), signal);
-      if (first === undefined) throw Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' });
-      return [first, ...others];
-    },
-    judge(text) {
-      const address = parseIpAddress(text);
-      if (address === undefined) return { kind: 'refused', what: 'something that is not an address' };
-      const reached = reachedBy(address);
-      if (allowedNetworks.some((network) => isInside(address, network) || isInside(reached, network))) {
-        return { kind: 'allowed' };
-      }
-      const what = specialKindOf(reached);
-      return what === undefined ? { kind: 'public' } : { kind: 'refused', what };
-    },
-  };
 }

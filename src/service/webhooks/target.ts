@@ -1,6 +1,10 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { IpAddresses, TargetCheck } from './target-address.ts';
 
+/** Whether everybody could ask there: the connection may go to any of the addresses. */
+export const isPublic = (addresses: IpAddresses, check: TargetCheck): boolean =>
+  addresses.every((address) => check.judge(address).kind === 'public');
+
 declare const brand: unique symbol;
 
 /** Where the service sends a request of its own: a delivery, or a question to an issuer. Its path and query may hold secrets: only its origin is for sentences and logs. */
@@ -13,8 +17,25 @@ export interface Target {
   readonly [brand]: 'Target';
 }
 
-export const maxUrlLength = 2_048;
+/** Whether a hook may be registered for this URL. A name that does not resolve now is checked again at delivery. */
+export async function checkTarget(
+  text: string,
+  check: TargetCheck,
+  { resolveWithinMs = 3_000 }: { readonly resolveWithinMs?: number } = {},
+): Promise<Parsed<Target>> {
+  const target = parseTarget(text);
+  if (!target.ok) return target;
+  const addresses = await check
+    .addressesOf(target.value.hostname, AbortSignal.timeout(resolveWithinMs))
+    .catch(() => undefined);
+  if (addresses !== undefined) return checkTargetAddresses(target.value, addresses, check);
+  if (target.value.protocol === 'https:') return target;
+  return refused(
+    `The name of ${target.value.origin} does not resolve, so nothing shows that it is inside an allowed network. Use https, or try again when it resolves.`,
+  );
+}
 
+export const maxUrlLength = 2_048;
 const controlCharacter = /\p{Cc}/u;
 
 /** The form of a target alone, without a look at where it leads. */
@@ -57,26 +78,4 @@ export function checkTargetAddresses(target: Target, addresses: IpAddresses, che
     }
   }
   return accepted(target);
-}
-
-/** Whether everybody could ask there: the connection may go to any of the addresses. */
-export const isPublic = (addresses: IpAddresses, check: TargetCheck): boolean =>
-  addresses.every((address) => check.judge(address).kind === 'public');
-
-/** Whether a hook may be registered for this URL. A name that does not resolve now is checked again at delivery. */
-export async function checkTarget(
-  text: string,
-  check: TargetCheck,
-  { resolveWithinMs = 3_000 }: { readonly resolveWithinMs?: number } = {},
-): Promise<Parsed<Target>> {
-  const target = parseTarget(text);
-  if (!target.ok) return target;
-  const addresses = await check
-    .addressesOf(target.value.hostname, AbortSignal.timeout(resolveWithinMs))
-    .catch(() => undefined);
-  if (addresses !== undefined) return checkTargetAddresses(target.value, addresses, check);
-  if (target.value.protocol === 'https:') return target;
-  return refused(
-    `The name of ${target.value.origin} does not resolve, so nothing shows that it is inside an allowed network. Use https, or try again when it resolves.`,
-  );
 }

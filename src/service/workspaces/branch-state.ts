@@ -1,26 +1,6 @@
 import type { KnownRemote } from './remote-memory.ts';
 import type { SyncedBranches } from './synced-branches.ts';
 
-export const branchStates = ['behind', 'current', 'unsynced', 'unknown'] as const;
-
-/** State of a branch in the mirror relative to the remote. Unknown until the remote answers. */
-export type BranchState = (typeof branchStates)[number];
-
-export interface BranchStatus {
-  readonly name: string;
-  readonly state: BranchState;
-  /** The commit that the remote has, as far as it is known. */
-  readonly head: string | undefined;
-  readonly synced: { readonly head: string; readonly at: number } | undefined;
-  readonly isDefault: boolean;
-}
-
-function branchStateOf(head: string | undefined, synced: string | undefined): BranchState {
-  if (synced === undefined) return head === undefined ? 'unknown' : 'unsynced';
-  if (head === undefined) return 'unknown';
-  return head === synced ? 'current' : 'behind';
-}
-
 /**
  * Whether the remote is to be asked again. The age counts from the answer: a remote that takes longer than an answer
  * holds would never have one.
@@ -34,6 +14,20 @@ export function isOutdated(
   const last = failure ?? listing;
   if (last === undefined) return true;
   return now - last.answeredAt > maxAgeMs || [...synced.values()].some(({ syncedAt }) => syncedAt >= last.askedAt);
+}
+
+export const branchStates = ['behind', 'current', 'unsynced', 'unknown'] as const;
+
+/** State of a branch in the mirror relative to the remote. Unknown until the remote answers. */
+export type BranchState = (typeof branchStates)[number];
+
+export interface BranchStatus {
+  readonly name: string;
+  readonly state: BranchState;
+  /** The commit that the remote has, as far as it is known. */
+  readonly head: string | undefined;
+  readonly synced: { readonly head: string; readonly at: number } | undefined;
+  readonly isDefault: boolean;
 }
 
 /**
@@ -74,4 +68,10 @@ export function countBranchStates(branches: readonly BranchStatus[]): BranchStat
   const counts = { behind: 0, current: 0, unsynced: 0, unknown: 0 };
   for (const { state } of branches) counts[state] += 1;
   return counts;
+}
+
+function branchStateOf(head: string | undefined, synced: string | undefined): BranchState {
+  if (synced === undefined) return head === undefined ? 'unknown' : 'unsynced';
+  if (head === undefined) return 'unknown';
+  return head === synced ? 'current' : 'behind';
 }

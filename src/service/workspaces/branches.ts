@@ -7,8 +7,6 @@ import type { Remotes } from './remotes.ts';
 import { syncedBranches } from './synced-branches.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
-export const listBranchesTimeout = { timeoutMs: 10_000 };
-
 export type BranchListing =
   | { readonly kind: 'listed'; readonly branches: readonly Branch[] }
   | { readonly kind: 'no-answer'; readonly reason: string }
@@ -16,24 +14,6 @@ export type BranchListing =
   | { readonly kind: 'busy'; readonly reason: string };
 
 export type ListBranches = (workspace: StoredWorkspace) => Promise<BranchListing>;
-
-/** Requests that arrive before a listing starts share it: its result is newer than each of them. */
-function shareListings(remotes: Remotes): (workspace: StoredWorkspace) => Promise<RemoteBranches> {
-  const waiting = new Map<string, Promise<RemoteBranches>>();
-  return (workspace) => {
-    const key = JSON.stringify([workspace.id, workspace.remote]);
-    const shared = waiting.get(key);
-    if (shared !== undefined) return shared;
-    const forget = () => waiting.delete(key);
-    const listing = remotes.branches(workspace, listBranchesTimeout, forget).catch((error: unknown) => {
-      // It may have waited in vain, and never begun.
-      if (waiting.get(key) === listing) forget();
-      throw error;
-    });
-    waiting.set(key, listing);
-    return listing;
-  };
-}
 
 export function createListBranches(storage: Storage, remotes: Remotes): ListBranches {
   const list = shareListings(remotes);
@@ -56,5 +36,25 @@ export function createListBranches(storage: Storage, remotes: Remotes): ListBran
         return { kind: error.kind === 'busy' ? 'busy' : 'no-answer', reason: error.message };
       throw error;
     }
+  };
+}
+
+export const listBranchesTimeout = { timeoutMs: 10_000 };
+
+/** Requests that arrive before a listing starts share it: its result is newer than each of them. */
+function shareListings(remotes: Remotes): (workspace: StoredWorkspace) => Promise<RemoteBranches> {
+  const waiting = new Map<string, Promise<RemoteBranches>>();
+  return (workspace) => {
+    const key = JSON.stringify([workspace.id, workspace.remote]);
+    const shared = waiting.get(key);
+    if (shared !== undefined) return shared;
+    const forget = () => waiting.delete(key);
+    const listing = remotes.branches(workspace, listBranchesTimeout, forget).catch((error: unknown) => {
+      // It may have waited in vain, and never begun.
+      if (waiting.get(key) === listing) forget();
+      throw error;
+    });
+    waiting.set(key, listing);
+    return listing;
   };
 }

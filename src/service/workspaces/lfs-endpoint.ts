@@ -2,8 +2,6 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { maxRemoteLength, shownRemote } from '../git/remote.ts';
 import type { LfsSettings, StoredWorkspace } from './workspaces.ts';
 
-const withoutEnd = (address: string): string => address.replace(/(?<!\/)\/+$/, '');
-
 /**
  * Where the LFS objects of a workspace are, without credentials: as the operator says, or as a Git LFS client finds out from
  * the address of a repository (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md). Undefined where the
@@ -27,3 +25,5 @@ export function parseLfsUrl(text: string): Parsed<string> {
   if (url.search !== '' || url.hash !== '') return refused('It must not have a query or a fragment.');
   return accepted(withoutEnd(url.href));
 }
+
+const withoutEnd = (address: string): string => address.replace(/(?<!\/)\/+$/, '');

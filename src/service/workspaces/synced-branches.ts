@@ -12,16 +12,6 @@ export interface SyncedBranch {
 /** By name. */
 export type SyncedBranches = ReadonlyMap<string, SyncedBranch>;
 
-export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace: string): Promise<SyncedBranches> {
-  const rows = await read
-    .selectFrom('synced_branches')
-    .select(['name', 'head', 'synced_at'])
-    .where('workspace_id', '=', workspace)
-    .orderBy('name')
-    .execute();
-  return new Map(rows.map(({ name, head, synced_at }) => [name, { head, syncedAt: synced_at }]));
-}
-
 /** Synced branches by workspace; a workspace without any is missing. */
 export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promise<ReadonlyMap<string, SyncedBranches>> {
   const rows = await read.selectFrom('synced_branches').select(['workspace_id', 'name', 'head', 'synced_at']).execute();
@@ -54,6 +44,16 @@ export async function publishedBranches(
     for (const parent of parents) folders.add(parent);
   }
   return published;
+}
+
+export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace: string): Promise<SyncedBranches> {
+  const rows = await read
+    .selectFrom('synced_branches')
+    .select(['name', 'head', 'synced_at'])
+    .where('workspace_id', '=', workspace)
+    .orderBy('name')
+    .execute();
+  return new Map(rows.map(({ name, head, synced_at }) => [name, { head, syncedAt: synced_at }]));
 }
 
 /** As long as a job may take: what it has begun to clone, it can go on cloning. */

@@ -24,8 +24,6 @@ export async function syncedStates(
   }));
 }
 
-const rowOf = (workspace: string, { name }: Pick<SyncedState, 'name'>) => ({ workspace_id: workspace, name });
-
 /**
  * Notes which branches the remote no longer lists, for the next sync that succeeds. The states must be older than the
  * list: a branch that was created and synced in between is not on it.
@@ -73,3 +71,5 @@ export async function removeVanished(db: Database, workspace: string): Promise<r
     .execute();
   return forgotten.map(({ name }) => name);
 }
+
+const rowOf = (workspace: string, { name }: Pick<SyncedState, 'name'>) => ({ workspace_id: workspace, name });

@@ -8,6 +8,10 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
 
+export async function listWorkspaces(db: Database): Promise<Workspace[]> {
+  return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(toWorkspace);
+}
+
 export interface StoredWorkspace {
   readonly id: string;
   /** With its credentials: for git alone. */
@@ -27,20 +31,6 @@ export interface LfsSettings {
 }
 
 export interface FoundWorkspace extends StoredWorkspace, LfsSettings {}
-
-interface Row extends StoredWorkspace {
-  readonly created_at: number;
-}
-
-export const toWorkspace = ({ id, remote, created_at }: Row): Workspace => ({
-  id,
-  remote: shownRemote(remote),
-  created_at: asTimestamp(created_at),
-});
-
-export async function listWorkspaces(db: Database): Promise<Workspace[]> {
-  return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(toWorkspace);
-}
 
 const selectWorkspaces = batchQuery((db, members) =>
   db
@@ -67,61 +57,7 @@ export async function findVisibleWorkspace(
   return maySee(bearer, id) ? workspaceWithId(storage, id) : undefined;
 }
 
-export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
-  return db
-    .selectFrom('workspaces')
-    .select(['id', 'remote', 'desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit'])
-    .where('id', '=', id)
-    .executeTakeFirst();
-}
-
 export type NewWorkspace = StoredWorkspace & Partial<LfsSettings>;
-
-/** False: there is one with this id already. */
-export async function addWorkspace(
-  db: Database,
-  now: Now,
-  { id, remote, desk_ttl = null, lfs_url = null, lfs_mode = null, lfs_limit = null }: NewWorkspace,
-): Promise<boolean> {
-  const { numInsertedOrUpdatedRows = 0n } = await db
-    .insertInto('workspaces')
-    .values({ id, remote, desk_ttl, lfs_url, lfs_mode, lfs_limit, created_at: now })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .executeTakeFirst();
-  return numInsertedOrUpdatedRows > 0n;
-}
-
-export type Removal =
-  | { readonly kind: 'removed' }
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'locked'; readonly locks: number };
-
-export async function countHeldLocks(db: Database, now: Now, id: string): Promise<number> {
-  const { live } = await db
-    .selectFrom('locks')
-    .select((select) => select.fn.countAll<number>().as('live'))
-    .where('workspace_id', '=', id)
-    .where(sql<boolean>`expires_at > ${now}`)
-    .executeTakeFirstOrThrow();
-  return Number(live);
-}
-
-/**
- * A workspace in which somebody holds a lock stays: the holder counts on the lock. What belongs to the workspace goes in the
- * same transaction: see remove-workspace.ts for one that may have much.
- */
-export async function removeWorkspace(db: Database, now: Now, id: string): Promise<Removal> {
-  if ((await findWorkspace(db, id)) === undefined) return { kind: 'unknown' };
-  const locks = await countHeldLocks(db, now, id);
-  if (locks > 0) return { kind: 'locked', locks };
-  await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
-  // They tell of locks and hooks that a later workspace with this id does not have.
-  await db.deleteFrom('remembered_answers').where('workspace_id', '=', id).execute();
-  await db.deleteFrom('workspaces').where('id', '=', id).execute();
-  return { kind: 'removed' };
-}
-
-const detailOf = ({ id, remote }: StoredWorkspace) => ({ workspace: id, remote: shownRemote(remote) });
 
 /** False: there is one with this id already. */
 export async function addWorkspaceAudited(
@@ -154,6 +90,11 @@ export async function updateWorkspaceAudited(
   return true;
 }
 
+export type Removal =
+  | { readonly kind: 'removed' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'locked'; readonly locks: number };
+
 /** `endedLocks`: how many of its locks were ended for it. */
 export async function removeWorkspaceAudited(
   db: Database,
@@ -170,3 +111,62 @@ export async function removeWorkspaceAudited(
   }
   return removal;
 }
+
+interface Row extends StoredWorkspace {
+  readonly created_at: number;
+}
+
+export const toWorkspace = ({ id, remote, created_at }: Row): Workspace => ({
+  id,
+  remote: shownRemote(remote),
+  created_at: asTimestamp(created_at),
+});
+
+/** False: there is one with this id already. */
+export async function addWorkspace(
+  db: Database,
+  now: Now,
+  { id, remote, desk_ttl = null, lfs_url = null, lfs_mode = null, lfs_limit = null }: NewWorkspace,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('workspaces')
+    .values({ id, remote, desk_ttl, lfs_url, lfs_mode, lfs_limit, created_at: now })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows > 0n;
+}
+
+/**
+ * A workspace in which somebody holds a lock stays: the holder counts on the lock. What belongs to the workspace goes in the
+ * same transaction: see remove-workspace.ts for one that may have much.
+ */
+export async function removeWorkspace(db: Database, now: Now, id: string): Promise<Removal> {
+  if ((await findWorkspace(db, id)) === undefined) return { kind: 'unknown' };
+  const locks = await countHeldLocks(db, now, id);
+  if (locks > 0) return { kind: 'locked', locks };
+  await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
+  // They tell of locks and hooks that a later workspace with this id does not have.
+  await db.deleteFrom('remembered_answers').where('workspace_id', '=', id).execute();
+  await db.deleteFrom('workspaces').where('id', '=', id).execute();
+  return { kind: 'removed' };
+}
+
+export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
+  return db
+    .selectFrom('workspaces')
+    .select(['id', 'remote', 'desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+export async function countHeldLocks(db: Database, now: Now, id: string): Promise<number> {
+  const { live } = await db
+    .selectFrom('locks')
+    .select((select) => select.fn.countAll<number>().as('live'))
+    .where('workspace_id', '=', id)
+    .where(sql<boolean>`expires_at > ${now}`)
+    .executeTakeFirstOrThrow();
+  return Number(live);
+}
+
+const detailOf = ({ id, remote }: StoredWorkspace) => ({ workspace: id, remote: shownRemote(remote) });

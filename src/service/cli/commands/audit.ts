@@ -18,19 +18,6 @@ const maxEntries = 1_000_000;
 const maxNumber = 999_999_999_999_999;
 const maxAgo = { seconds: 36_500 * 86_400 };
 
-/** In pages, so that no query is long; the limit alone says how many there are in the end. */
-async function entriesUpTo(storage: Storage, query: AuditQuery): Promise<AuditPage> {
-  const entries: RecordedEntry[] = [];
-  let next = query.before;
-  do {
-    const limit = Math.min(pageSize, query.limit - entries.length);
-    const page = await readAudit(storage, { ...query, limit, before: next });
-    entries.push(...page.entries);
-    next = page.next;
-  } while (next !== undefined && entries.length < query.limit);
-  return { entries, next };
-}
-
 /** Ambiguous values, such as those that look like a further member, are written as JSON. */
 const shown = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"'=,[\]{}]+$/.test(value) ? value : JSON.stringify(value);
@@ -39,11 +26,6 @@ const shownDetail = (detail: RecordedEntry['detail']): string =>
   Object.entries(detail)
     .map(([name, value]) => `${shown(name)}=${shown(value)}`)
     .join(' ');
-
-function emptyText(query: Omit<AuditQuery, 'limit'>): string {
-  const all = Object.values(query).every((filter) => filter === undefined);
-  return all ? 'Nothing has been recorded yet.' : 'No entry matches.';
-}
 
 export const audit = defineStorageCommand({
   name: 'audit',
@@ -106,3 +88,21 @@ export const audit = defineStorageCommand({
     };
   },
 });
+
+/** In pages, so that no query is long; the limit alone says how many there are in the end. */
+async function entriesUpTo(storage: Storage, query: AuditQuery): Promise<AuditPage> {
+  const entries: RecordedEntry[] = [];
+  let next = query.before;
+  do {
+    const limit = Math.min(pageSize, query.limit - entries.length);
+    const page = await readAudit(storage, { ...query, limit, before: next });
+    entries.push(...page.entries);
+    next = page.next;
+  } while (next !== undefined && entries.length < query.limit);
+  return { entries, next };
+}
+
+function emptyText(query: Omit<AuditQuery, 'limit'>): string {
+  const all = Object.values(query).every((filter) => filter === undefined);
+  return all ? 'Nothing has been recorded yet.' : 'No entry matches.';
+}

@@ -6,43 +6,9 @@ import { required } from '../flags.ts';
 import { printLines } from '../output/table.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
-
 const name = 'completion';
 
 type Shell = (typeof shells)[number];
-
-function parseShell(text: string): Parsed<Shell> {
-  const shell = shells.find((each) => each === text);
-  return shell === undefined ? refused(`It must be one of ${shells.join(', ')}.`) : accepted(shell);
-}
-
-/** Completions after each beginning of a command: its second word, then its flags. */
-function followersOf(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
-  const followers = new Map<string, readonly string[]>();
-  for (const command of commands) {
-    const [group = '', second] = command.name.split(' ');
-    if (second !== undefined) followers.set(group, [...(followers.get(group) ?? []), second]);
-    const words = command.name === name ? shells : [];
-    followers.set(command.name, [...words, ...Object.keys(command.flags).map((flag) => `--${flag}`), '--help']);
-  }
-  return followers;
-}
-
-/** The function that both shells call: it leaves in `words` what may come next. */
-function wordsFunction(commands: readonly Command[]): readonly string[] {
-  const groups = [...new Set(commands.map((each) => each.name.split(' ')[0] ?? ''))];
-  return [
-    '_workspace_service_words() {',
-    '  case "$*" in',
-    `    '') words=${shellWord([...groups, '--help', '--version'].join(' '))} ;;`,
-    ...[...followersOf(commands)].map(
-      ([beginning, next]) => `    ${shellWord(beginning)}) words=${shellWord(next.join(' '))} ;;`,
-    ),
-    '    *) words= ;;',
-    '  esac',
-    '}',
-  ];
-}
 
 /** The first one or two words so far are those of the command. */
 const bash = (commands: readonly Command[]): readonly string[] => [
@@ -70,37 +36,6 @@ const zsh = (commands: readonly Command[]): readonly string[] => [
   'compdef _workspace_service workspace-service',
 ];
 
-function fishLines({ name: words, summary, flags }: Command): readonly string[] {
-  const [group = '', second] = words.split(' ');
-  const complete = 'complete --command workspace-service';
-  const isThere = (typed: readonly string[]) =>
-    shellWord(typed.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and '));
-  const first =
-    second === undefined
-      ? `${complete} --no-files --condition __fish_use_subcommand --arguments ${group} --description ${shellWord(summary)}`
-      : `${complete} --no-files --condition ${isThere([group])} --arguments ${second} --description ${shellWord(summary)}`;
-  const named = second === undefined ? [group] : [group, second];
-  return [
-    first,
-    ...Object.entries(flags).map(([flag, { placeholder, what }]) => {
-      const takesValue = placeholder === '' ? '' : ' --require-parameter';
-      return `${complete} --condition ${isThere(named)} --long-option ${flag}${takesValue} --description ${shellWord(what)}`;
-    }),
-  ];
-}
-
-function fish(commands: readonly Command[]): readonly string[] {
-  const groups = new Set(commands.filter((each) => each.name.includes(' ')).map((each) => each.name.split(' ')[0]));
-  return [
-    ...[...groups].map(
-      (group) =>
-        `complete --command workspace-service --no-files --condition __fish_use_subcommand --arguments ${group}`,
-    ),
-    ...commands.flatMap(fishLines),
-    `complete --command workspace-service --no-files --condition '__fish_seen_subcommand_from ${name}' --arguments '${shells.join(' ')}'`,
-  ];
-}
-
 const scripts: Readonly<Record<Shell, (commands: readonly Command[]) => readonly string[]>> = { bash, zsh, fish };
 
 /** Completes the commands that it is given, and itself. */
@@ -120,4 +55,68 @@ export function completionOf(commands: readonly Command[]): Command {
     },
   });
   return completion;
+}
+
+function parseShell(text: string): Parsed<Shell> {
+  const shell = shells.find((each) => each === text);
+  return shell === undefined ? refused(`It must be one of ${shells.join(', ')}.`) : accepted(shell);
+}
+
+/** The function that both shells call: it leaves in `words` what may come next. */
+function wordsFunction(commands: readonly Command[]): readonly string[] {
+  const groups = [...new Set(commands.map((each) => each.name.split(' ')[0] ?? ''))];
+  return [
+    '_workspace_service_words() {',
+    '  case "$*" in',
+    `    '') words=${shellWord([...groups, '--help', '--version'].join(' '))} ;;`,
+    ...[...followersOf(commands)].map(
+      ([beginning, next]) => `    ${shellWord(beginning)}) words=${shellWord(next.join(' '))} ;;`,
+    ),
+    '    *) words= ;;',
+    '  esac',
+    '}',
+  ];
+}
+
+/** Completions after each beginning of a command: its second word, then its flags. */
+function followersOf(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
+  const followers = new Map<string, readonly string[]>();
+  for (const command of commands) {
+    const [group = '', second] = command.name.split(' ');
+    if (second !== undefined) followers.set(group, [...(followers.get(group) ?? []), second]);
+    const words = command.name === name ? shells : [];
+    followers.set(command.name, [...words, ...Object.keys(command.flags).map((flag) => `--${flag}`), '--help']);
+  }
+  return followers;
+}
+
+function fish(commands: readonly Command[]): readonly string[] {
+  const groups = new Set(commands.filter((each) => each.name.includes(' ')).map((each) => each.name.split(' ')[0]));
+  return [
+    ...[...groups].map(
+      (group) =>
+        `complete --command workspace-service --no-files --condition __fish_use_subcommand --arguments ${group}`,
+    ),
+    ...commands.flatMap(fishLines),
+    `complete --command workspace-service --no-files --condition '__fish_seen_subcommand_from ${name}' --arguments '${shells.join(' ')}'`,
+  ];
+}
+
+function fishLines({ name: words, summary, flags }: Command): readonly string[] {
+  const [group = '', second] = words.split(' ');
+  const complete = 'complete --command workspace-service';
+  const isThere = (typed: readonly string[]) =>
+    shellWord(typed.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and '));
+  const first =
+    second === undefined
+      ? `${complete} --no-files --condition __fish_use_subcommand --arguments ${group} --description ${shellWord(summary)}`
+      : `${complete} --no-files --condition ${isThere([group])} --arguments ${second} --description ${shellWord(summary)}`;
+  const named = second === undefined ? [group] : [group, second];
+  return [
+    first,
+    ...Object.entries(flags).map(([flag, { placeholder, what }]) => {
+      const takesValue = placeholder === '' ? '' : ' --require-parameter';
+      return `${complete} --condition ${isThere(named)} --long-option ${flag}${takesValue} --description ${shellWord(what)}`;
+    }),
+  ];
 }

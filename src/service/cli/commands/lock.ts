@@ -13,22 +13,6 @@ import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgumen
 
 const pageSize = 1_000;
 
-async function allLocks(storage: Storage, workspace: string, prefix: string | undefined): Promise<Lock[]> {
-  const all: Lock[] = [];
-  let after: string | undefined;
-  do {
-    const { locks, next } = await listLocks(storage, { workspace, prefix, after, limit: pageSize });
-    all.push(...locks);
-    after = next;
-  } while (after !== undefined);
-  return all;
-}
-
-/** By the clock that decides when a lock ends. */
-async function databaseTime({ read, now }: Storage): Promise<number> {
-  return (await read.selectNoFrom(now.as('now')).executeTakeFirstOrThrow()).now;
-}
-
 const localList = defineStorageCommand({
   name: 'lock list',
   summary: remote.remoteLockList.summary,
@@ -86,3 +70,19 @@ const localRelease = defineStorageCommand({
 });
 
 export const lockRelease = eitherWay(remote.remoteLockRelease, localRelease);
+
+async function allLocks(storage: Storage, workspace: string, prefix: string | undefined): Promise<Lock[]> {
+  const all: Lock[] = [];
+  let after: string | undefined;
+  do {
+    const { locks, next } = await listLocks(storage, { workspace, prefix, after, limit: pageSize });
+    all.push(...locks);
+    after = next;
+  } while (after !== undefined);
+  return all;
+}
+
+/** By the clock that decides when a lock ends. */
+async function databaseTime({ read, now }: Storage): Promise<number> {
+  return (await read.selectNoFrom(now.as('now')).executeTakeFirstOrThrow()).now;
+}

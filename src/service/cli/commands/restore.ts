@@ -45,6 +45,18 @@ export const restore = defineCommand({
 const openInput = async (file: string, io: ProcessIo): Promise<Readable> =>
   file === '-' ? io.input() : (await openBackupFile(file)).createReadStream();
 
+const documentOf = ({ header, rows, ...restored }: Restored) => ({
+  taken_at: asTimestamp(header.taken_at),
+  service_version: header.service,
+  backup_schema_version: header.schema,
+  schema_version: restored.schema,
+  rows,
+  fences_raised_by: restored.fencesRaisedBy,
+  sessions_ended: restored.endedSessions,
+  sign_in_links_ended: restored.endedLinks,
+  live_locks: restored.liveLocks,
+});
+
 /** No service runs on the folder meanwhile. On PostgreSQL, restoreBackup() looks for instances itself. */
 async function withOwnDatabase<T>(
   { data, environment, io }: { readonly data: string; readonly environment: NodeJS.ProcessEnv; readonly io: ProcessIo },
@@ -60,18 +72,6 @@ async function withOwnDatabase<T>(
     release();
   }
 }
-
-const documentOf = ({ header, rows, ...restored }: Restored) => ({
-  taken_at: asTimestamp(header.taken_at),
-  service_version: header.service,
-  backup_schema_version: header.schema,
-  schema_version: restored.schema,
-  rows,
-  fences_raised_by: restored.fencesRaisedBy,
-  sessions_ended: restored.endedSessions,
-  sign_in_links_ended: restored.endedLinks,
-  live_locks: restored.liveLocks,
-});
 
 function linesOf({ header, rows, ...restored }: Restored): readonly OutputBlock[] {
   const migrated = header.schema === restored.schema ? '' : `, migrated from schema ${header.schema}`;

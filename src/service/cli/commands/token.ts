@@ -17,28 +17,6 @@ import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage-command.ts';
 import { parseScope, parseTokenIdOrName, scopeLines } from '../values.ts';
 
-async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
-  const { unknown, known } = await unknownWorkspaces(read, ids);
-  if (unknown.length === 0) return;
-  const sentences = unknown.map((id) => `There is no workspace "${id}". ${didYouMean(id, known)}`.trim());
-  const there = known.length === 0 ? 'There is none yet' : `There are ${known.join(', ')}`;
-  throw new CommandError(`${sentences.join(' ')} ${there}; no token was made.`);
-}
-
-const maxShownTokens = 5;
-
-/** Two tokens with the same owner should be intended: each can release the locks of the other. */
-export function sharedOwnerLines({ owner }: Pick<Token, 'owner'>, others: readonly Token[]): readonly string[] {
-  if (others.length === 0) return [];
-  const shown = others.slice(0, maxShownTokens).map(({ id, name }) => `"${name}" (${id})`);
-  const more = others.length - shown.length;
-  const names = [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
-  return [
-    `The owner "${owner}" already has ${others.length === 1 ? 'another active token' : 'other active tokens'}: ${names}.`,
-    'Each of them can renew and release the locks of the others.',
-  ];
-}
-
 export const tokenCreate = defineStorageCommand({
   name: 'token create',
   summary: 'create an API token and print its secret, once',
@@ -119,23 +97,6 @@ export const tokenList = defineStorageCommand({
   },
 });
 
-/** By the name that people know it by, as long as that means one token. */
-async function tokenId(storage: Storage, idOrName: string): Promise<string> {
-  if (idOrName.startsWith('tok_')) return idOrName;
-  const named = (await listTokens(storage)).filter(({ name, state }) => name === idOrName && state === 'active');
-  const [token, ...more] = named;
-  if (token === undefined) {
-    throw new CommandError(
-      `There is no active token ${quoted(idOrName)}. The command "workspace-service token list" shows those that there are.`,
-    );
-  }
-  if (more.length > 0) {
-    const ids = named.map(({ id }) => id).join(', ');
-    throw new CommandError(`There are ${named.length} active tokens ${quoted(idOrName)}: name one by its id (${ids}).`);
-  }
-  return token.id;
-}
-
 export const tokenRevoke = defineStorageCommand({
   name: 'token revoke',
   summary: 'revoke an API token, at once and for good',
@@ -160,3 +121,42 @@ export const tokenRevoke = defineStorageCommand({
     };
   },
 });
+
+const maxShownTokens = 5;
+
+/** Two tokens with the same owner should be intended: each can release the locks of the other. */
+export function sharedOwnerLines({ owner }: Pick<Token, 'owner'>, others: readonly Token[]): readonly string[] {
+  if (others.length === 0) return [];
+  const shown = others.slice(0, maxShownTokens).map(({ id, name }) => `"${name}" (${id})`);
+  const more = others.length - shown.length;
+  const names = [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  return [
+    `The owner "${owner}" already has ${others.length === 1 ? 'another active token' : 'other active tokens'}: ${names}.`,
+    'Each of them can renew and release the locks of the others.',
+  ];
+}
+
+async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
+  const { unknown, known } = await unknownWorkspaces(read, ids);
+  if (unknown.length === 0) return;
+  const sentences = unknown.map((id) => `There is no workspace "${id}". ${didYouMean(id, known)}`.trim());
+  const there = known.length === 0 ? 'There is none yet' : `There are ${known.join(', ')}`;
+  throw new CommandError(`${sentences.join(' ')} ${there}; no token was made.`);
+}
+
+/** By the name that people know it by, as long as that means one token. */
+async function tokenId(storage: Storage, idOrName: string): Promise<string> {
+  if (idOrName.startsWith('tok_')) return idOrName;
+  const named = (await listTokens(storage)).filter(({ name, state }) => name === idOrName && state === 'active');
+  const [token, ...more] = named;
+  if (token === undefined) {
+    throw new CommandError(
+      `There is no active token ${quoted(idOrName)}. The command "workspace-service token list" shows those that there are.`,
+    );
+  }
+  if (more.length > 0) {
+    const ids = named.map(({ id }) => id).join(', ');
+    throw new CommandError(`There are ${named.length} active tokens ${quoted(idOrName)}: name one by its id (${ids}).`);
+  }
+  return token.id;
+}

@@ -6,11 +6,12 @@ import type { RemoteBranches } from '../../git/remote-branches.ts';
 import { CommandError } from '../command.ts';
 import { toggle } from '../flags.ts';
 
-/** The remote of a workspace, as somebody gives it at the command line. */
-
-const queueTimeout = { timeoutMs: 10_000 };
-
 export const remoteForms = 'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path';
+
+export const remoteFlags = {
+  noCheck: toggle('store the remote without contacting it'),
+  allowFileRemotes: toggle('let the remote be a repository on this machine'),
+};
 
 export interface TypedRemote {
   /** With its credentials. */
@@ -24,11 +25,6 @@ export function parseAnyRemote(text: string): Parsed<TypedRemote> {
   return remote.ok ? accepted({ text, remote: remote.value }) : remote;
 }
 
-export const remoteFlags = {
-  noCheck: toggle('store the remote without contacting it'),
-  allowFileRemotes: toggle('let the remote be a repository on this machine'),
-};
-
 interface GivenRemote {
   readonly remote: TypedRemote | undefined;
   readonly noCheck: boolean;
@@ -39,6 +35,10 @@ export const connectionProblem = ({ remote, allowFileRemotes }: Pick<GivenRemote
   remote?.remote.kind === 'file' && !allowFileRemotes
     ? ['--remote is a repository on this machine. Allow it with --allow-file-remotes, here and for the service.']
     : [];
+
+/** The remote of a workspace, as somebody gives it at the command line. */
+
+const queueTimeout = { timeoutMs: 10_000 };
 
 interface Asking {
   readonly dataFolder: string;

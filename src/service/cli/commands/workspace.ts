@@ -70,13 +70,6 @@ export const workspaceList = defineStorageCommand({
   },
 });
 
-/** `3 locks: a (held by ci), b (held by ada) and 1 more` */
-function countAndName(locks: readonly Lock[], count: number): string {
-  const named = locks.map(({ path, owner }) => `${path} (held by ${owner})`).join(', ');
-  const more = count > locks.length ? ` and ${count - locks.length} more` : '';
-  return `${count} ${count === 1 ? 'lock' : 'locks'}: ${named}${more}`;
-}
-
 export const workspaceRemove = defineStorageCommand({
   name: 'workspace remove',
   summary: 'remove a workspace with its mirror, its syncs and its hooks',
@@ -108,3 +101,10 @@ export const workspaceRemove = defineStorageCommand({
     };
   },
 });
+
+/** `3 locks: a (held by ci), b (held by ada) and 1 more` */
+function countAndName(locks: readonly Lock[], count: number): string {
+  const named = locks.map(({ path, owner }) => `${path} (held by ${owner})`).join(', ');
+  const more = count > locks.length ? ` and ${count - locks.length} more` : '';
+  return `${count} ${count === 1 ? 'lock' : 'locks'}: ${named}${more}`;
+}

@@ -6,6 +6,16 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
+/**
+ * Where the log goes must not end the service, whatever happens there: the reader goes away, the disk is full. Node's
+ * own stream would go on in the middle of a line when there is room again.
+ */
+export function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
+  if (isFile(fd)) return lastingFile(fd);
+  stream.on('error', () => undefined);
+  return stream;
+}
+
 /** Gives how many bytes it has written. */
 type Write = (fd: number, bytes: Buffer, from: number) => number;
 
@@ -34,14 +44,4 @@ function isFile(fd: number): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * Where the log goes must not end the service, whatever happens there: the reader goes away, the disk is full. Node's
- * own stream would go on in the middle of a line when there is room again.
- */
-export function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
-  if (isFile(fd)) return lastingFile(fd);
-  stream.on('error', () => undefined);
-  return stream;
 }

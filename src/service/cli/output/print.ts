@@ -3,23 +3,7 @@ import type { Timestamp } from '../../../interface/resources.ts';
 import { safeText } from '../../dashboard/assets/text.js';
 import type { Output } from './log-output.ts';
 
-const unsafeInJson = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-/** For JSON what safeText() is for text, and it means what it did: `JSON.stringify` escapes only the first 32 characters. */
-export const safeJson = (json: string): string =>
-  json.replaceAll(unsafeInJson, (character) =>
-    // Each half of a surrogate pair by itself.
-    character.split('').reduce((text, unit) => `${text}\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`, ''),
-  );
-
 const maxQuoted = 100;
-
-/** The user's input, without a secret in the wrong place. */
-export const withoutTypedSecrets = (text: string): string =>
-  text
-    .replaceAll(/\/\/[^\s/]*@/g, '//***@')
-    .replaceAll(/\b(wsa_|whsec_)[\w+/=-]+/g, '$1***')
-    .replaceAll(/\bpostgres(ql)?:\S*/gi, 'postgres:***');
 
 /** The user's input, quoted in a message. */
 export function quoted(text: string): string {
@@ -40,3 +24,19 @@ export const shownTime = (time: Timestamp): string => `${time.slice(0, 10)} ${ti
 /** How far ahead a time is: `in 12 min`. */
 export const shownUntil = (time: Timestamp, now: number): string =>
   `in ${formatSpan((Date.parse(time) - now) / 1_000)}`;
+
+const unsafeInJson = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** For JSON what safeText() is for text, and it means what it did: `JSON.stringify` escapes only the first 32 characters. */
+export const safeJson = (json: string): string =>
+  json.replaceAll(unsafeInJson, (character) =>
+    // Each half of a surrogate pair by itself.
+    character.split('').reduce((text, unit) => `${text}\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`, ''),
+  );
+
+/** The user's input, without a secret in the wrong place. */
+export const withoutTypedSecrets = (text: string): string =>
+  text
+    .replaceAll(/\/\/[^\s/]*@/g, '//***@')
+    .replaceAll(/\b(wsa_|whsec_)[\w+/=-]+/g, '$1***')
+    .replaceAll(/\bpostgres(ql)?:\S*/gi, 'postgres:***');

@@ -14,35 +14,12 @@ export type OutputBlock = string | Table;
 export const textTable = (columns: readonly string[], rows: Table['rows'], otherwise = ''): readonly OutputBlock[] =>
   rows.length === 0 ? [otherwise] : [{ columns, rows }];
 
-const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
-
-/** How many columns of a terminal a character takes, as nearly as that can be known. */
-function widthOfCharacter(character: string): number {
-  if (/\p{M}/u.test(character)) return 0;
-  return wide.test(character) ? 2 : 1;
-}
-
-const widthOf = (text: string): number =>
-  [...text].reduce((width, character) => width + widthOfCharacter(character), 0);
-
-/** As many characters as fit into a width. */
-function beginning(characters: readonly string[], width: number): readonly string[] {
-  let taken = 0;
-  const end = characters.findIndex((character) => {
-    taken += widthOfCharacter(character);
-    return taken > width;
-  });
-  return end === -1 ? characters : characters.slice(0, end);
-}
-
-/** The end of a path says more than its beginning. */
-export function shortened(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
-  const characters = [...text];
-  if (!text.includes('/')) return `${beginning(characters, width - 1).join('')}…`;
-  return `…${beginning(characters.toReversed(), width - 1)
-    .toReversed()
-    .join('')}`;
+/** Lines for a person. */
+export function printLines(output: Output, lines: readonly OutputBlock[]): void {
+  const texts = lines.flatMap((line) =>
+    typeof line === 'string' ? [safeText(line)] : tableLines(line, output.columns),
+  );
+  output.write(texts.map((text) => `${text}\n`).join(''));
 }
 
 const gap = '  ';
@@ -52,20 +29,6 @@ const minWidth = 16;
 
 /** Values that users copy into the next command. */
 const wholeColumns: readonly string[] = ['ID', 'TOKEN'];
-
-/** The widest columns give way first; undefined where there is too little room all the same. */
-function fitWidths(widths: readonly number[], least: readonly number[], room: number): readonly number[] | undefined {
-  let excess = widths.reduce((sum, width) => sum + width, 0) - room;
-  const fitted = [...widths];
-  while (excess > 0) {
-    const spare = fitted.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
-    const widest = Math.max(...spare);
-    if (widest === 0) return undefined;
-    fitted[spare.indexOf(widest)] = widest - 1;
-    excess -= 1;
-  }
-  return fitted;
-}
 
 /** A row a line; on a terminal that is too narrow for that, a block of lines for each row. */
 export function tableLines({ columns, rows }: Table, terminal = Number.POSITIVE_INFINITY): readonly string[] {
@@ -96,10 +59,47 @@ export function tableLines({ columns, rows }: Table, terminal = Number.POSITIVE_
   );
 }
 
-/** Lines for a person. */
-export function printLines(output: Output, lines: readonly OutputBlock[]): void {
-  const texts = lines.flatMap((line) =>
-    typeof line === 'string' ? [safeText(line)] : tableLines(line, output.columns),
-  );
-  output.write(texts.map((text) => `${text}\n`).join(''));
+/** The end of a path says more than its beginning. */
+export function shortened(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const characters = [...text];
+  if (!text.includes('/')) return `${beginning(characters, width - 1).join('')}…`;
+  return `…${beginning(characters.toReversed(), width - 1)
+    .toReversed()
+    .join('')}`;
+}
+
+const widthOf = (text: string): number =>
+  [...text].reduce((width, character) => width + widthOfCharacter(character), 0);
+
+/** As many characters as fit into a width. */
+function beginning(characters: readonly string[], width: number): readonly string[] {
+  let taken = 0;
+  const end = characters.findIndex((character) => {
+    taken += widthOfCharacter(character);
+    return taken > width;
+  });
+  return end === -1 ? characters : characters.slice(0, end);
+}
+
+const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
+
+/** How many columns of a terminal a character takes, as nearly as that can be known. */
+function widthOfCharacter(character: string): number {
+  if (/\p{M}/u.test(character)) return 0;
+  return wide.test(character) ? 2 : 1;
+}
+
+/** The widest columns give way first; undefined where there is too little room all the same. */
+function fitWidths(widths: readonly number[], least: readonly number[], room: number): readonly number[] | undefined {
+  let excess = widths.reduce((sum, width) => sum + width, 0) - room;
+  const fitted = [...widths];
+  while (excess > 0) {
+    const spare = fitted.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
+    const widest = Math.max(...spare);
+    if (widest === 0) return undefined;
+    fitted[spare.indexOf(widest)] = widest - 1;
+    excess -= 1;
+  }
+  return fitted;
 }

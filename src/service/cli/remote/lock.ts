@@ -93,15 +93,6 @@ export const remoteLockRelease = defineRemoteCommand({
   },
 });
 
-function adviceOn(refused: readonly CheckedPath[]): string {
-  const free = refused.some(({ status }) => status === 'free');
-  const held = refused.some(({ status }) => status === 'theirs');
-  return [
-    ...(free ? ['Take what is free with "workspace-service lock take PATH".'] : []),
-    ...(held ? ['Ask who holds the others, or wait for them with --wait.'] : []),
-  ].join(' ');
-}
-
 /** A name that cannot be locked stays out: nobody could ever hold it, and so nobody could ever commit the file. */
 const lockPathsIn = (names: readonly string[]): readonly LockPath[] =>
   names.flatMap((name) => {
@@ -139,3 +130,12 @@ export const lockCheck = defineRemoteCommand({
     };
   },
 });
+
+function adviceOn(refused: readonly CheckedPath[]): string {
+  const free = refused.some(({ status }) => status === 'free');
+  const held = refused.some(({ status }) => status === 'theirs');
+  return [
+    ...(free ? ['Take what is free with "workspace-service lock take PATH".'] : []),
+    ...(held ? ['Ask who holds the others, or wait for them with --wait.'] : []),
+  ].join(' ');
+}

@@ -18,10 +18,6 @@ interface ReleaseResult {
   readonly problems: readonly string[];
 }
 
-/** A reason that the command has read is one that a service would take. */
-const isUnknownReason = ({ failure }: ServiceError): boolean =>
-  failure.kind === 'refused' && failure.status === 422 && failure.fields.some(({ field }) => field === 'reason');
-
 /** Releases the locks that a look has found, and none that was taken after it. Those of others only with `force`. */
 export async function releaseRemoteLocks(
   { client, workspace, within }: RemoteService,
@@ -66,3 +62,7 @@ export async function releaseRemoteLocks(
     problems: wanted.flatMap((path) => answers.get(path) ?? []),
   };
 }
+
+/** A reason that the command has read is one that a service would take. */
+const isUnknownReason = ({ failure }: ServiceError): boolean =>
+  failure.kind === 'refused' && failure.status === 422 && failure.fields.some(({ field }) => field === 'reason');

@@ -59,46 +59,6 @@ const variables = [
   ['WORKSPACE_ID', 'the id of the workspace'],
 ] as const;
 
-/** Somebody waits at a terminal, or for a commit. */
-const requestMs = 60_000;
-const attemptMs = 15_000;
-
-async function connectTo(environment: NodeJS.ProcessEnv, allowHttp: boolean, io: ProcessIo, interrupted: AbortSignal) {
-  const [{ parseBaseUrl, parseToken }, { createClient, parseWorkspaceId, steadyClock }] = await Promise.all([
-    import('../../../client/access.ts'),
-    import('../../../client/client.ts'),
-  ]);
-  const problems: string[] = [];
-  function read<T>(
-    [name, what]: readonly [string, string],
-    parse: (text: string) => Parsed<T>,
-    secret = false,
-  ): T | undefined {
-    const text = environment[name] ?? '';
-    const parsed = text === '' ? undefined : parse(text);
-    if (parsed?.ok) return parsed.value;
-    if (parsed === undefined) problems.push(`${name} is not set: ${what}.`);
-    else problems.push(`${name} ${secret ? 'cannot be used' : `is ${quoted(text)}`}. ${parsed.reason}`);
-    return undefined;
-  }
-  const [address, secret, id] = variables;
-  const baseUrl = read(address, (text) => parseBaseUrl(text, allowHttp, '--allow-http'));
-  const token = read(secret, parseToken('It has to be in one piece.'), true);
-  const workspace = read(id, parseWorkspaceId);
-  if (baseUrl === undefined || token === undefined || workspace === undefined)
-    throw new CommandError(problems.join(' '), 2);
-  const tell = (line: string): void => printLines(io.stderr, [line]);
-  const client = createClient({
-    baseUrl,
-    credentials: { kind: 'given', token },
-    userAgent: `workspace-service/${packageVersion()}`,
-    requestTimeoutMs: attemptMs,
-    onWarning: tell,
-  });
-  const within = (): CallLimits => ({ deadline: steadyClock() + requestMs, signal: interrupted });
-  return { client, workspace, interrupted, within, tell };
-}
-
 /** A command that asks a service over HTTP, from wherever it runs. */
 export function defineRemoteCommand<F extends Flags = None, A extends Flags = None>({
   flags,
@@ -168,3 +128,43 @@ export const eitherWay = (remote: Command, local: Command): Command => ({
 });
 
 export const shown = ({ raw, ...lock }: KnownLock): ShownLock => lock;
+
+/** Somebody waits at a terminal, or for a commit. */
+const requestMs = 60_000;
+const attemptMs = 15_000;
+
+async function connectTo(environment: NodeJS.ProcessEnv, allowHttp: boolean, io: ProcessIo, interrupted: AbortSignal) {
+  const [{ parseBaseUrl, parseToken }, { createClient, parseWorkspaceId, steadyClock }] = await Promise.all([
+    import('../../../client/access.ts'),
+    import('../../../client/client.ts'),
+  ]);
+  const problems: string[] = [];
+  function read<T>(
+    [name, what]: readonly [string, string],
+    parse: (text: string) => Parsed<T>,
+    secret = false,
+  ): T | undefined {
+    const text = environment[name] ?? '';
+    const parsed = text === '' ? undefined : parse(text);
+    if (parsed?.ok) return parsed.value;
+    if (parsed === undefined) problems.push(`${name} is not set: ${what}.`);
+    else problems.push(`${name} ${secret ? 'cannot be used' : `is ${quoted(text)}`}. ${parsed.reason}`);
+    return undefined;
+  }
+  const [address, secret, id] = variables;
+  const baseUrl = read(address, (text) => parseBaseUrl(text, allowHttp, '--allow-http'));
+  const token = read(secret, parseToken('It has to be in one piece.'), true);
+  const workspace = read(id, parseWorkspaceId);
+  if (baseUrl === undefined || token === undefined || workspace === undefined)
+    throw new CommandError(problems.join(' '), 2);
+  const tell = (line: string): void => printLines(io.stderr, [line]);
+  const client = createClient({
+    baseUrl,
+    credentials: { kind: 'given', token },
+    userAgent: `workspace-service/${packageVersion()}`,
+    requestTimeoutMs: attemptMs,
+    onWarning: tell,
+  });
+  const within = (): CallLimits => ({ deadline: steadyClock() + requestMs, signal: interrupted });
+  return { client, workspace, interrupted, within, tell };
+}

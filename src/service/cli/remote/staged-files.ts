@@ -1,6 +1,34 @@
 import { spawnSync } from 'node:child_process';
 import { CommandError } from '../command.ts';
 
+/** The staged files with the attribute `lockable`, as Git LFS understands it, from the root of the repository. */
+export function stagedLockableFiles(): readonly string[] {
+  const folder = git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
+  const names = withoutMerged(stagedSince(folder), folder);
+  if (names.length === 0) return [];
+  const fields = git(
+    ['check-attr', '-z', '--stdin', 'lockable'],
+    folder,
+    names.map((name) => `${name}\0`).join(''),
+  ).split('\0');
+  // In threes: the name, the attribute, and its value.
+  return names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
+}
+
+/** A file that a merge takes unchanged from the other side was locked by the person who changed it there. */
+function withoutMerged(names: readonly string[], folder: string): readonly string[] {
+  const merging = spawnSync('git', ['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'], { cwd: folder }).status === 0;
+  if (!merging) return names;
+  const alsoChangedHere = new Set(stagedSince(folder, 'MERGE_HEAD'));
+  return names.filter((name) => alsoChangedHere.has(name));
+}
+
+/** The files that differ from a commit, by their names before and after a renaming, and those that are deleted. */
+const stagedSince = (folder: string, ...commit: readonly string[]): readonly string[] =>
+  namesIn(git(['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], folder));
+
+const namesIn = (output: string): readonly string[] => output.split('\0').filter((name) => name !== '');
+
 const maxListBytes = 64 * 1_024 * 1_024;
 const timeoutMs = 60_000;
 
@@ -17,32 +45,4 @@ function git(args: readonly string[], folder?: string, input?: string): string {
   if (status !== 0)
     throw new CommandError(`git could not list the staged files: ${stderr.trim() || `it ended with ${status}`}`);
   return stdout;
-}
-
-const namesIn = (output: string): readonly string[] => output.split('\0').filter((name) => name !== '');
-
-/** The files that differ from a commit, by their names before and after a renaming, and those that are deleted. */
-const stagedSince = (folder: string, ...commit: readonly string[]): readonly string[] =>
-  namesIn(git(['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], folder));
-
-/** A file that a merge takes unchanged from the other side was locked by the person who changed it there. */
-function withoutMerged(names: readonly string[], folder: string): readonly string[] {
-  const merging = spawnSync('git', ['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'], { cwd: folder }).status === 0;
-  if (!merging) return names;
-  const alsoChangedHere = new Set(stagedSince(folder, 'MERGE_HEAD'));
-  return names.filter((name) => alsoChangedHere.has(name));
-}
-
-/** The staged files with the attribute `lockable`, as Git LFS understands it, from the root of the repository. */
-export function stagedLockableFiles(): readonly string[] {
-  const folder = git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
-  const names = withoutMerged(stagedSince(folder), folder);
-  if (names.length === 0) return [];
-  const fields = git(
-    ['check-attr', '-z', '--stdin', 'lockable'],
-    folder,
-    names.map((name) => `${name}\0`).join(''),
-  ).split('\0');
-  // In threes: the name, the attribute, and its value.
-  return names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
 }

@@ -22,23 +22,63 @@ interface TakeRequest {
   readonly wait: Duration;
 }
 
+/** Takes all paths or none, and waits as long as it may for those that others hold. */
+export async function acquireRemoteLocks(
+  remote: RemoteService,
+  request: TakeRequest,
+): Promise<readonly AcquiredLock[]> {
+  const unanswered = new Map<LockPath, string>();
+  const paths = [...new Set(request.paths)].toSorted();
+  try {
+    return await takeOrWait(remote, { ...request, paths }, unanswered);
+  } catch (error) {
+    for (const path of unanswered.keys()) {
+      remote.tell(
+        `It is not known whether ${path} was locked. If it was, that lock ends ${formatDuration(request.ttl)} after it was taken.`,
+      );
+    }
+    throw error;
+  }
+}
+
+async function takeOrWait(
+  remote: RemoteService,
+  request: TakeRequest,
+  unanswered: Map<LockPath, string>,
+): Promise<readonly AcquiredLock[]> {
+  const deadline = steadyClock() + milliseconds(request.wait);
+  for (;;) {
+    const round = await takeAllOrNone(remote, request, unanswered);
+    const leftMs = deadline - steadyClock();
+    switch (round.kind) {
+      case 'taken':
+        return round.locks;
+      case 'failed':
+        // A service that is being restarted does not end a wait.
+        if (leftMs <= 0 || !isTransient(round.error)) throw round.error;
+        remote.tell(`${round.error.message} Trying again, ${formatSpan(leftMs / 1_000)} left.`);
+        await pause(remote, deadline);
+        break;
+      case 'interrupted':
+        throw new CommandError('It was interrupted, and has given back what it took.');
+      case 'held': {
+        const { path, holder } = round;
+        const held = `${path} is held by ${holderText(holder === undefined ? { path } : shown(holder))}.`;
+        const advice = request.wait.seconds > 0 ? 'Raise --wait to wait longer' : 'To wait for it, add --wait 15m';
+        if (leftMs <= 0) throw new CommandError(`${held} Nothing was locked. ${advice}.`);
+        remote.tell(`${held} Waiting, ${formatSpan(leftMs / 1_000)} left.`);
+        await untilFree(remote, path, deadline);
+      }
+    }
+  }
+}
+
 /** Result of one request for all paths: all locks, or none. */
 type Round =
   | { readonly kind: 'taken'; readonly locks: readonly AcquiredLock[] }
   | { readonly kind: 'held'; readonly path: LockPath; readonly holder: KnownLock | undefined }
   | { readonly kind: 'failed'; readonly error: ServiceError }
   | { readonly kind: 'interrupted' };
-
-/** For what is settled after Ctrl-C, too. */
-const rollBackMs = 10_000;
-const toGiveBack = () => ({ deadline: steadyClock() + rollBackMs });
-
-async function giveBack({ client, workspace, tell }: RemoteService, lock: AcquiredLock): Promise<void> {
-  const { path, expires_at } = lock;
-  const result = await client.releaseLock({ workspace, path, proof: lock }, toGiveBack());
-  if (result.kind !== 'failed') return;
-  tell(`${path} could not be released again, and stays locked until ${expires_at}: ${result.error.message}`);
-}
 
 /** `unclear` has the keys of requests without an answer: asked with the same one, the service takes no second lock. */
 async function takeAllOrNone(
@@ -85,13 +125,20 @@ async function takeAllOrNone(
   return interrupted.aborted || refusal === undefined ? { kind: 'interrupted' } : refusal;
 }
 
+async function giveBack({ client, workspace, tell }: RemoteService, lock: AcquiredLock): Promise<void> {
+  const { path, expires_at } = lock;
+  const result = await client.releaseLock({ workspace, path, proof: lock }, toGiveBack());
+  if (result.kind !== 'failed') return;
+  tell(`${path} could not be released again, and stays locked until ${expires_at}: ${result.error.message}`);
+}
+
+/** For what is settled after Ctrl-C, too. */
+const rollBackMs = 10_000;
+const toGiveBack = () => ({ deadline: steadyClock() + rollBackMs });
+
 /** Proxies cut connections that are silent for a minute. */
 const maxWaitSeconds = 30;
 const minPauseMs = 1_000;
-
-/** At random, because all who wait have been told the same. */
-const pause = ({ interrupted }: RemoteService, deadline: number): Promise<void> =>
-  sleep(Math.min(minPauseMs * (1 + Math.random()), deadline - steadyClock()), interrupted);
 
 /** Returns when the path may be free; the service says so, where it can. */
 async function untilFree(remote: RemoteService, path: LockPath, deadline: number): Promise<void> {
@@ -105,53 +152,6 @@ async function untilFree(remote: RemoteService, path: LockPath, deadline: number
   await pause(remote, deadline);
 }
 
-async function takeOrWait(
-  remote: RemoteService,
-  request: TakeRequest,
-  unanswered: Map<LockPath, string>,
-): Promise<readonly AcquiredLock[]> {
-  const deadline = steadyClock() + milliseconds(request.wait);
-  for (;;) {
-    const round = await takeAllOrNone(remote, request, unanswered);
-    const leftMs = deadline - steadyClock();
-    switch (round.kind) {
-      case 'taken':
-        return round.locks;
-      case 'failed':
-        // A service that is being restarted does not end a wait.
-        if (leftMs <= 0 || !isTransient(round.error)) throw round.error;
-        remote.tell(`${round.error.message} Trying again, ${formatSpan(leftMs / 1_000)} left.`);
-        await pause(remote, deadline);
-        break;
-      case 'interrupted':
-        throw new CommandError('It was interrupted, and has given back what it took.');
-      case 'held': {
-        const { path, holder } = round;
-        const held = `${path} is held by ${holderText(holder === undefined ? { path } : shown(holder))}.`;
-        const advice = request.wait.seconds > 0 ? 'Raise --wait to wait longer' : 'To wait for it, add --wait 15m';
-        if (leftMs <= 0) throw new CommandError(`${held} Nothing was locked. ${advice}.`);
-        remote.tell(`${held} Waiting, ${formatSpan(leftMs / 1_000)} left.`);
-        await untilFree(remote, path, deadline);
-      }
-    }
-  }
-}
-
-/** Takes all paths or none, and waits as long as it may for those that others hold. */
-export async function acquireRemoteLocks(
-  remote: RemoteService,
-  request: TakeRequest,
-): Promise<readonly AcquiredLock[]> {
-  const unanswered = new Map<LockPath, string>();
-  const paths = [...new Set(request.paths)].toSorted();
-  try {
-    return await takeOrWait(remote, { ...request, paths }, unanswered);
-  } catch (error) {
-    for (const path of unanswered.keys()) {
-      remote.tell(
-        `It is not known whether ${path} was locked. If it was, that lock ends ${formatDuration(request.ttl)} after it was taken.`,
-      );
-    }
-    throw error;
-  }
-}
+/** At random, because all who wait have been told the same. */
+const pause = ({ interrupted }: RemoteService, deadline: number): Promise<void> =>
+  sleep(Math.min(minPauseMs * (1 + Math.random()), deadline - steadyClock()), interrupted);

@@ -5,10 +5,6 @@ import type { ServeSettings } from './settings.ts';
 
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 
-/** Origin of the service, without a trailing slash. */
-export const originAt = (host: string, port: number): string =>
-  `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}`;
-
 /** If only this machine reaches the service, as usual in development, the URL needs no setting. */
 export function publicUrlOf(
   { publicUrl, dev, host }: Pick<ServeSettings, 'publicUrl' | 'dev' | 'host'>,
@@ -36,3 +32,7 @@ export function listenFailure(error: unknown, host: string, port: number): unkno
       return error;
   }
 }
+
+/** Origin of the service, without a trailing slash. */
+export const originAt = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}`;

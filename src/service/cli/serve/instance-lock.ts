@@ -5,11 +5,6 @@ import { CommandError } from '../command.ts';
 import { folderFailure } from '../open-storage.ts';
 import { quoted } from '../output/print.ts';
 
-const busy = 5;
-
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && (error.errcode & 0xff) === busy;
-
 /**
  * Makes sure that no other service works on the folder. A database that nobody reads is locked for as long as the
  * process lives: the system itself takes the lock back, however the process ends. Gives what releases it earlier.
@@ -28,3 +23,8 @@ export function takeInstanceLock(folder: string, whatToDo: string): () => void {
     throw new CommandError(`Another service is running on the data folder ${quoted(folder)}. ${whatToDo}`);
   }
 }
+
+const busy = 5;
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && (error.errcode & 0xff) === busy;

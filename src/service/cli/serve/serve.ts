@@ -26,14 +26,42 @@ import { createLog, logFormatFor } from './log.ts';
 import type { ServeSettings } from './settings.ts';
 import { awaitStop } from './stop-request.ts';
 
-interface Parts {
-  readonly settings: ServeSettings;
-  readonly storage: Storage;
-  readonly git: Git;
-  readonly metrics: Metrics;
-  readonly log: Logger;
-  readonly environment: NodeJS.ProcessEnv;
-  readonly io: ProcessIo;
+const otherWays =
+  'Stop it first, give this one a folder of its own with --data, or use PostgreSQL (DATABASE_URL) to run several.';
+
+/** Runs the service until it is told to stop. */
+export async function serve(
+  settings: ServeSettings,
+  environment: NodeJS.ProcessEnv,
+  io: ProcessIo,
+  unknown: readonly UnknownVariable[],
+): Promise<void> {
+  const { data, dev, allowFileRemotes, logLevel } = settings;
+  const log = createLog(logLevel, logFormatFor(settings.log, io.stderr), io.stderr);
+  for (const each of unknown) log.warn(each, 'unknown variable: it has no effect');
+  const metrics = createMetrics();
+  const build = { version: packageVersion(), revision: revision() ?? 'unknown', node: process.versions.node };
+  metrics.buildInfo.set(build, 1);
+  const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
+  const databaseIsElsewhere = databaseUrl(environment) !== null;
+  await checkGit(git);
+  prepareDataFolder(data);
+  const releaseInstance = databaseIsElsewhere ? () => {} : takeInstanceLock(data, otherWays);
+  try {
+    const storage = await openStorage(data, environment, {
+      onCommit: (changes) => metrics.commits.observe(changes),
+      onIdleError: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
+      onMigrated: ({ from, to, durationMs: duration_ms }) =>
+        log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
+    });
+    try {
+      await serveOn({ settings, storage, git, metrics, log, environment, io });
+    } finally {
+      await storage.close();
+    }
+  } finally {
+    releaseInstance();
+  }
 }
 
 /** Older ones do not know some of the settings that keep git from running what a remote says. */
@@ -47,6 +75,36 @@ async function checkGit(git: Git): Promise<void> {
     throw new CommandError(
       `The service needs git ${oldestGit.join('.')} or newer, and this is git ${version}. Install a newer one.`,
     );
+  }
+}
+
+interface Parts {
+  readonly settings: ServeSettings;
+  readonly storage: Storage;
+  readonly git: Git;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly io: ProcessIo;
+}
+
+async function serveOn(parts: Parts): Promise<void> {
+  const { settings, storage, git, log, io } = parts;
+  await tidyUp(parts);
+  const stop = awaitStop(io);
+  try {
+    const service = await listen(parts);
+    try {
+      const link = await offerSignInLink(storage);
+      announce(parts, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
+      await warnOfMissingAddress(parts, service);
+      const signal = await stop.received;
+      log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    stop.forget();
   }
 }
 
@@ -140,62 +198,4 @@ async function warnOfMissingAddress({ settings, storage, log }: Parts, { port }:
   if (publicUrlOf(settings, port) !== undefined) return;
   const { length: trust_rules } = await listTrustRules(storage);
   if (trust_rules > 0) log.warn({ trust_rules }, 'token exchange is disabled until --public-url is set');
-}
-
-async function serveOn(parts: Parts): Promise<void> {
-  const { settings, storage, git, log, io } = parts;
-  await tidyUp(parts);
-  const stop = awaitStop(io);
-  try {
-    const service = await listen(parts);
-    try {
-      const link = await offerSignInLink(storage);
-      announce(parts, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
-      await warnOfMissingAddress(parts, service);
-      const signal = await stop.received;
-      log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    stop.forget();
-  }
-}
-
-const otherWays =
-  'Stop it first, give this one a folder of its own with --data, or use PostgreSQL (DATABASE_URL) to run several.';
-
-/** Runs the service until it is told to stop. */
-export async function serve(
-  settings: ServeSettings,
-  environment: NodeJS.ProcessEnv,
-  io: ProcessIo,
-  unknown: readonly UnknownVariable[],
-): Promise<void> {
-  const { data, dev, allowFileRemotes, logLevel } = settings;
-  const log = createLog(logLevel, logFormatFor(settings.log, io.stderr), io.stderr);
-  for (const each of unknown) log.warn(each, 'unknown variable: it has no effect');
-  const metrics = createMetrics();
-  const build = { version: packageVersion(), revision: revision() ?? 'unknown', node: process.versions.node };
-  metrics.buildInfo.set(build, 1);
-  const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
-  const databaseIsElsewhere = databaseUrl(environment) !== null;
-  await checkGit(git);
-  prepareDataFolder(data);
-  const releaseInstance = databaseIsElsewhere ? () => {} : takeInstanceLock(data, otherWays);
-  try {
-    const storage = await openStorage(data, environment, {
-      onCommit: (changes) => metrics.commits.observe(changes),
-      onIdleError: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
-      onMigrated: ({ from, to, durationMs: duration_ms }) =>
-        log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
-    });
-    try {
-      await serveOn({ settings, storage, git, metrics, log, environment, io });
-    } finally {
-      await storage.close();
-    }
-  } finally {
-    releaseInstance();
-  }
 }

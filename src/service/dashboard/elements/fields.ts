@@ -1,12 +1,6 @@
 import { html } from 'hono/html';
 import type { Markup } from './text.ts';
 
-/** Error message of a field. */
-const problemBeside = (id: string, problem: Markup | string | undefined): Markup | string =>
-  problem === undefined ? '' : html`<p class="problem" id="${id}-problem" role="alert">${problem}</p>`;
-
-export const marked = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
-
 interface Field {
   readonly id: string;
   readonly title: string;
@@ -76,3 +70,9 @@ export function problemSummary<Field extends string>(
   const links = wrong.map((field, index) => html`${index === 0 ? '' : ', '}<a href="#${field}">${titles[field]}</a>`);
   return html`<p class="warning" role="alert">${nothingDone} Check ${links}. ${more}</p>`;
 }
+
+export const marked = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
+
+/** Error message of a field. */
+const problemBeside = (id: string, problem: Markup | string | undefined): Markup | string =>
+  problem === undefined ? '' : html`<p class="problem" id="${id}-problem" role="alert">${problem}</p>`;

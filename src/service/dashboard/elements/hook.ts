@@ -44,9 +44,6 @@ export function hookState({ inactive_why: reason, failing_since: since }: HookOv
   return html`<span class="state ${state}">${hookStates[state]}</span>`;
 }
 
-const eventsWere = (count: number): string =>
-  count === 1 ? 'One event was' : `${count.toLocaleString('en-US')} events were`;
-
 /** Which events were dropped, and whether that continues. */
 export function droppedEvents({ dropped_events: dropped }: HookOverview, now: number): Markup | string {
   if (dropped === null) return '';
@@ -61,15 +58,6 @@ export const droppedInShort = ({ dropped_events: dropped }: HookOverview): Marku
   dropped === null
     ? ''
     : html`<p class="hint">${eventsWere(dropped.count)} dropped: its queue ${dropped.is_full ? 'is' : 'was'} full.</p>`;
-
-/** The subject of an event. */
-export function subjectOf({ data }: HookEventOccurrence): {
-  readonly kind: 'branch' | 'path' | 'audit';
-  readonly name: string;
-} {
-  if ('sync' in data) return { kind: 'branch', name: data.sync.branch };
-  return 'lock' in data ? { kind: 'path', name: data.lock.path } : { kind: 'audit', name: data.entry.action };
-}
 
 /** The word for a state, and the class for its colour. */
 const deliveryStates: Readonly<Record<DeliveryState['kind'], readonly [word: string, colour: string]>> = {
@@ -126,8 +114,20 @@ const notices = {
   'sent-after-another': 'It will be sent again after an earlier delivery about the same subject.',
 } as const;
 
+export const noticeOf = (text: string): Markup | string => notice(isNotice(text) ? notices[text] : undefined);
+
+/** The subject of an event. */
+export function subjectOf({ data }: HookEventOccurrence): {
+  readonly kind: 'branch' | 'path' | 'audit';
+  readonly name: string;
+} {
+  if ('sync' in data) return { kind: 'branch', name: data.sync.branch };
+  return 'lock' in data ? { kind: 'path', name: data.lock.path } : { kind: 'audit', name: data.entry.action };
+}
+
+const eventsWere = (count: number): string =>
+  count === 1 ? 'One event was' : `${count.toLocaleString('en-US')} events were`;
+
 export type Notice = keyof typeof notices;
 
 const isNotice = (text: string): text is Notice => Object.hasOwn(notices, text);
-
-export const noticeOf = (text: string): Markup | string => notice(isNotice(text) ? notices[text] : undefined);

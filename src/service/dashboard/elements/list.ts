@@ -2,17 +2,10 @@ import { html } from 'hono/html';
 import { invalid } from '../../contract/problem.ts';
 import type { Markup } from './text.ts';
 
-export type Heading = Markup | string | [text: string, kind: 'number' | 'wide' | 'number wide'];
-
 /** For a column that only has buttons or links. */
 export const unseen = (heading: string): Markup => html`<span class="visually-hidden">${heading}</span>`;
 
-function headingCell(heading: Heading): Markup | string {
-  if (heading === '') return '';
-  if (!Array.isArray(heading)) return html`<th scope="col">${heading}</th>`;
-  const [text, kind] = heading;
-  return html`<th scope="col" class="${kind}">${text}</th>`;
-}
+export type Heading = Markup | string | [text: string, kind: 'number' | 'wide' | 'number wide'];
 
 /** An empty heading is of a column that is left out. */
 export const htmlTable = (kind: string, headings: readonly Heading[], rows: readonly Markup[]): Markup =>
@@ -55,13 +48,6 @@ export const navigationLinks = (links: readonly NavigationLink[]): Markup =>
       html`<li><a href="${href}"${current ? html` aria-current="page"` : ''}>${text}</a></li>`,
   )}</ul>`;
 
-export const link = (href: string, text: string, rel?: 'prev' | 'next'): Markup =>
-  html`<a href="${href}"${rel === undefined ? '' : html` rel="${rel}"`}>${text}</a>`;
-
-/** Links to the other pages of a list, if any. */
-export const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>
-  links.every((each) => each === '') ? '' : html`<nav class="pages" aria-label="Pages">${links}</nav>`;
-
 /** Links to what comes before and after one page of a list whose pages have numbers. */
 export function numberedPages(
   { page, pages }: { readonly page: number; readonly pages: number },
@@ -84,4 +70,18 @@ export function positionIn(
   if (text === '') return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw invalid({ pointer: '#/before', detail: reason });
+}
+
+export const link = (href: string, text: string, rel?: 'prev' | 'next'): Markup =>
+  html`<a href="${href}"${rel === undefined ? '' : html` rel="${rel}"`}>${text}</a>`;
+
+/** Links to the other pages of a list, if any. */
+export const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>
+  links.every((each) => each === '') ? '' : html`<nav class="pages" aria-label="Pages">${links}</nav>`;
+
+function headingCell(heading: Heading): Markup | string {
+  if (heading === '') return '';
+  if (!Array.isArray(heading)) return html`<th scope="col">${heading}</th>`;
+  const [text, kind] = heading;
+  return html`<th scope="col" class="${kind}">${text}</th>`;
 }

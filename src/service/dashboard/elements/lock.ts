@@ -10,22 +10,9 @@ import { field } from './fields.ts';
 import { addressWith, htmlTable } from './list.ts';
 import { brokenAtSlashes, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
 
-/** A path of which the end stays in sight where there is no room for all of it. */
-export const pathLink = (workspace: string, path: string): Markup => {
-  const folder = folderOf(path);
-  return html`<a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><span dir="ltr"><bdi class="folder">${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
-};
-
 /** URL path of the form that locks a file, filled in with the path if one is given. */
 export const newLockAddress = (workspace: string, path = ''): string =>
   addressWith(`/workspaces/${workspace}/locks/new`, { path });
-
-/** A link to the run from which a lock was taken. */
-export function originLink(origin: string | null, length: 'whole' | 'short'): Markup {
-  const short = shortRun(origin);
-  if (origin === null || short === undefined) return faint(noRun(origin));
-  return html`<a rel="noreferrer noopener" href="${origin}">${brokenAtSlashes(length === 'short' ? short : origin)}</a>`;
-}
 
 /** A lock in full, to decide about. */
 export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }: Lock, now: number): Markup =>
@@ -37,21 +24,6 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
     <dt>Since</dt><dd>${time(acquired_at, now)} <span class="faint">(${pointInTime(acquired_at)})</span></dd>
     <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${pointInTime(expires_at)})</span></dd>
   </dl>`;
-
-export const changeNames: Readonly<Record<LockChangeKind, string>> = {
-  acquired: 'taken',
-  released: 'released',
-  'force-released': 'force-released',
-  expired: 'expired',
-};
-
-const isKnown = (kind: string): kind is LockChangeKind => Object.hasOwn(changeNames, kind);
-
-/** Kinds of other versions are shown as they are. */
-function change({ kind, owner, ended_by }: RecordedLockChange): Markup {
-  const by = ended_by === null || ended_by === owner ? '' : html` by ${userText(ended_by)}`;
-  return html`${isKnown(kind) ? changeNames[kind] : literal(kind)}${by}`;
-}
 
 /** What happened to locks; without a workspace they are all on one path, which is left out. */
 export function changeTable(changes: readonly RecordedLockChange[], now: number, workspace?: string): Markup {
@@ -84,3 +56,31 @@ export const durationField = (title: string, { text, problem }: TypedDuration): 
     control: (aria) =>
       html`<input id="duration" name="duration" value="${text}" required autocomplete="off" autocapitalize="none" spellcheck="false" size="8"${aria}>`,
   });
+
+/** A path of which the end stays in sight where there is no room for all of it. */
+export const pathLink = (workspace: string, path: string): Markup => {
+  const folder = folderOf(path);
+  return html`<a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><span dir="ltr"><bdi class="folder">${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
+};
+
+/** A link to the run from which a lock was taken. */
+export function originLink(origin: string | null, length: 'whole' | 'short'): Markup {
+  const short = shortRun(origin);
+  if (origin === null || short === undefined) return faint(noRun(origin));
+  return html`<a rel="noreferrer noopener" href="${origin}">${brokenAtSlashes(length === 'short' ? short : origin)}</a>`;
+}
+
+export const changeNames: Readonly<Record<LockChangeKind, string>> = {
+  acquired: 'taken',
+  released: 'released',
+  'force-released': 'force-released',
+  expired: 'expired',
+};
+
+/** Kinds of other versions are shown as they are. */
+function change({ kind, owner, ended_by }: RecordedLockChange): Markup {
+  const by = ended_by === null || ended_by === owner ? '' : html` by ${userText(ended_by)}`;
+  return html`${isKnown(kind) ? changeNames[kind] : literal(kind)}${by}`;
+}
+
+const isKnown = (kind: string): kind is LockChangeKind => Object.hasOwn(changeNames, kind);

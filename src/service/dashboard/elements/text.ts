@@ -10,22 +10,10 @@ export type Markup = ReturnType<typeof html> | HtmlEscapedString;
 /** Text of a user, which cannot reorder or hide what is around it. */
 export const userText = (text: string): Markup => html`<bdi>${safeText(text)}</bdi>`;
 
-/** A path, a branch or an id, which people may compare letter by letter. */
-export const literal = (text: string): Markup => html`<code><bdi>${safeText(text)}</bdi></code>`;
-
-/** An address. Where it does not fit, it breaks after a slash rather than within a name. */
-export const brokenAtSlashes = (text: string): Markup =>
-  html`<bdi>${safeText(text)
-    .split(/(?<=[^:/]\/)/)
-    .map((part, index) => html`${index === 0 ? '' : html`<wbr>`}${part}`)}</bdi>`;
-
 export const addressText = (text: string): Markup => html`<code>${brokenAtSlashes(text)}</code>`;
 
 export const literals = (texts: readonly string[]): Markup =>
   html`${texts.map((text, index) => html`${index === 0 ? '' : ', '}${literal(text)}`)}`;
-
-/** Like safeText(), but keeps line ends. */
-export const safeLines = (text: string): string => text.split(/\r?\n/).map(safeText).join('\n');
 
 /** Text of several lines; only line ends and tabs take effect. */
 export const verbatim = (text: string): Markup => html`<pre>${text.split('\t').map(safeLines).join('\t')}</pre>`;
@@ -59,8 +47,6 @@ export const countdown = (until: Timestamp, now: number): Markup => {
   return html`<span class="countdown${isUrgent(left) ? ' urgent' : ''}" data-until="${until}" title="${fullTime(until)}">${timeLeft(left)}</span>`;
 };
 
-const divide = (whole: number, by: number): readonly [number, number] => [Math.floor(whole / by), whole % by];
-
 /** As precise as people compare: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(milliseconds: number): string {
   const exact = Math.max(0, milliseconds) / 1_000;
@@ -72,3 +58,17 @@ export function duration(milliseconds: number): string {
   const [hours, restMinutes] = divide(minutes, 60);
   return restMinutes === 0 ? `${hours} h` : `${hours} h ${restMinutes} min`;
 }
+
+/** A path, a branch or an id, which people may compare letter by letter. */
+export const literal = (text: string): Markup => html`<code><bdi>${safeText(text)}</bdi></code>`;
+
+/** An address. Where it does not fit, it breaks after a slash rather than within a name. */
+export const brokenAtSlashes = (text: string): Markup =>
+  html`<bdi>${safeText(text)
+    .split(/(?<=[^:/]\/)/)
+    .map((part, index) => html`${index === 0 ? '' : html`<wbr>`}${part}`)}</bdi>`;
+
+/** Like safeText(), but keeps line ends. */
+export const safeLines = (text: string): string => text.split(/\r?\n/).map(safeText).join('\n');
+
+const divide = (whole: number, by: number): readonly [number, number] => [Math.floor(whole / by), whole % by];

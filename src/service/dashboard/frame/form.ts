@@ -9,16 +9,13 @@ import { decodeUrlencoded } from '../../http/urlencoded.ts';
 import { formToken, isFormToken, sealed, unsealed } from '../../sessions/secret.ts';
 import type { Markup } from '../elements/text.ts';
 
-/**
- * Far more than anyone types. What needs more, such as a token for a hundred workspaces, is for the command or the API. A form
- * with a box in each row of a table sets its own number of fields.
- */
-export const maxFormBytes = 64 * 1024;
-export const maxFormFields = 100;
-
 interface InSession {
   readonly c: Context<Environment>;
 }
+
+/** The hidden field of every form in a session. */
+export const formField = ({ c }: InSession): Markup =>
+  html`<input type="hidden" name="form_token" value="${formToken(c.get('session').secret)}">`;
 
 /** The fields of a form. */
 export interface Form {
@@ -26,58 +23,6 @@ export interface Form {
   text(name: string): string;
   all(name: string): readonly string[];
 }
-
-const unreadable = (): Refusal => new Refusal('malformed-request', 'The form cannot be read.');
-
-function decode(text: string): string {
-  const decoded = decodeUrlencoded(text);
-  if (decoded === undefined) throw unreadable();
-  return decoded;
-}
-
-/** The number of fields is checked before any of them is read. */
-function fieldsOf(text: string, maxFields: number): readonly string[] {
-  // One more than allowed is enough to know that there are too many.
-  const fields = text.split('&', maxFields + 1);
-  if (fields.length > maxFields) {
-    const detail = `A form must not have more than ${maxFields} fields. Nothing was done.`;
-    throw new Refusal('invalid-request', detail, { errors: [{ pointer: '#', detail }] });
-  }
-  return fields.filter((field) => field !== '');
-}
-
-export function parseForm(text: string, maxFields = maxFormFields): Form {
-  const values = new Map<string, string[]>();
-  for (const field of fieldsOf(text, maxFields)) {
-    const [encodedName = '', ...encodedValue] = field.split('=');
-    const name = decode(encodedName);
-    // Browsers end the lines of a text area with CRLF.
-    const value = decode(encodedValue.join('=')).replaceAll('\r\n', '\n');
-    const known = values.get(name);
-    if (known === undefined) values.set(name, [value]);
-    else known.push(value);
-  }
-  return {
-    text(name) {
-      const [value = '', ...more] = values.get(name) ?? [];
-      if (more.length > 0) throw unreadable();
-      return value;
-    },
-    all: (name) => values.get(name) ?? [],
-  };
-}
-
-/** Reading is work: the caller has checked the form's origin and the sender's rate limit. */
-export async function readForm(incoming: IncomingMessage, maxFields?: number): Promise<Form> {
-  if (!isForm(incoming.headers['content-type'] ?? '')) {
-    throw new Refusal('unsupported-media-type', 'Send forms as application/x-www-form-urlencoded.');
-  }
-  return parseForm(await readText(incoming, { maxBytes: maxFormBytes, what: 'A form' }), maxFields);
-}
-
-/** The hidden field of every form in a session. */
-export const formField = ({ c }: InSession): Markup =>
-  html`<input type="hidden" name="form_token" value="${formToken(c.get('session').secret)}">`;
 
 /** Reads the form, if it is from a page that this session was shown. */
 export async function readOwnForm(c: Context<Environment>, maxFields?: number): Promise<Form> {
@@ -100,4 +45,60 @@ export function formIdOf({ c, form }: InSession & { readonly form: Form }): stri
     throw new Refusal('malformed-request', 'This form is not one of this service. Open its page again.');
   }
   return id;
+}
+
+/**
+ * Far more than anyone types. What needs more, such as a token for a hundred workspaces, is for the command or the API. A form
+ * with a box in each row of a table sets its own number of fields.
+ */
+export const maxFormBytes = 64 * 1024;
+
+/** Reading is work: the caller has checked the form's origin and the sender's rate limit. */
+export async function readForm(incoming: IncomingMessage, maxFields?: number): Promise<Form> {
+  if (!isForm(incoming.headers['content-type'] ?? '')) {
+    throw new Refusal('unsupported-media-type', 'Send forms as application/x-www-form-urlencoded.');
+  }
+  return parseForm(await readText(incoming, { maxBytes: maxFormBytes, what: 'A form' }), maxFields);
+}
+
+export const maxFormFields = 100;
+
+export function parseForm(text: string, maxFields = maxFormFields): Form {
+  const values = new Map<string, string[]>();
+  for (const field of fieldsOf(text, maxFields)) {
+    const [encodedName = '', ...encodedValue] = field.split('=');
+    const name = decode(encodedName);
+    // Browsers end the lines of a text area with CRLF.
+    const value = decode(encodedValue.join('=')).replaceAll('\r\n', '\n');
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
+  }
+  return {
+    text(name) {
+      const [value = '', ...more] = values.get(name) ?? [];
+      if (more.length > 0) throw unreadable();
+      return value;
+    },
+    all: (name) => values.get(name) ?? [],
+  };
+}
+
+function decode(text: string): string {
+  const decoded = decodeUrlencoded(text);
+  if (decoded === undefined) throw unreadable();
+  return decoded;
+}
+
+const unreadable = (): Refusal => new Refusal('malformed-request', 'The form cannot be read.');
+
+/** The number of fields is checked before any of them is read. */
+function fieldsOf(text: string, maxFields: number): readonly string[] {
+  // One more than allowed is enough to know that there are too many.
+  const fields = text.split('&', maxFields + 1);
+  if (fields.length > maxFields) {
+    const detail = `A form must not have more than ${maxFields} fields. Nothing was done.`;
+    throw new Refusal('invalid-request', detail, { errors: [{ pointer: '#', detail }] });
+  }
+  return fields.filter((field) => field !== '');
 }

@@ -36,6 +36,63 @@ export interface View {
   readonly script?: string;
 }
 
+/** Page for a problem: the error, and the request id for the log. */
+export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): Promise<Response> {
+  const { status, title } = problems[refusal.problem];
+  // Both are set once the session has been found.
+  const session: ContextVariableMap['session'] | undefined = c.get('session');
+  const bearer: Environment['Variables']['bearer'] | undefined = c.get('bearer');
+  const call = session === undefined || bearer === undefined ? undefined : { c, bearer, now: session.now };
+  const view: View = {
+    title,
+    location: { section: 'none' },
+    main: html`<p>${safeText(refusal.message)}</p>
+      <p class="faint">Request <code>${c.get('requestId')}</code></p>
+      <p><a href="/">${call === undefined ? 'Sign in' : 'Go to the workspaces'}</a></p>`,
+  };
+  const page = await showPage(call, view, status);
+  return send(c, { ...page, headers: { ...refusal.extras.headers, ...page.headers } });
+}
+
+/** The content and everything around it. Without `call` nobody is signed in. */
+export async function showPage(
+  call: PageCall | undefined,
+  { title, location, actions = '', main, script }: View,
+  status = 200,
+): Promise<ApiResponse> {
+  const inWorkspace =
+    call !== undefined && 'workspace' in location
+      ? workspaceNavigation(location.workspace, location.tab, call.bearer)
+      : '';
+  const style = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">`;
+  const module = (name: string) => html`<script type="module" src="${assetPath(name)}"></script>`;
+  const page = await html`<!doctype html>
+<html lang="en" data-now="${call?.now ?? Date.now()}">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <title>${safeText(title)}${'workspace' in location ? ` · ${location.workspace}` : ''} · Workspaces</title>
+  ${['style.css', 'elements.css', ...stylesOf(location)].map(style)}
+  <link rel="icon" href="${assetPath('icon.svg')}">
+  ${['page.js', ...(script === undefined ? [] : [script])].map(module)}
+</head>
+<body>
+  <a class="skip" href="#main">Skip to the content</a>
+  <header class="top">
+    <a class="brand" href="/"><img src="${assetPath('icon.svg')}" alt="" width="20" height="20">Workspace service</a>
+    ${call === undefined ? '' : [mainNavigation(location, call.bearer), signedIn(call)]}
+  </header>
+  ${inWorkspace}
+  <main id="main" tabindex="-1">
+    <div class="heading"><h1>${userText(title)}</h1>${actions === '' ? '' : html`<div class="actions">${actions}</div>`}</div>
+    ${main}
+  </main>
+</body>
+</html>`;
+  return { status, headers: pageHeaders, body: String(page) };
+}
+
 interface TabLink {
   readonly text: string;
   readonly path: string;
@@ -87,61 +144,4 @@ function stylesOf(location: PageLocation): readonly string[] {
   if ('tab' in location) return tabs[location.tab].styles;
   if (location.section === 'my-locks') return ['locks.css'];
   return location.section === 'workspaces' ? ['syncs.css', 'locks.css'] : [];
-}
-
-/** The content and everything around it. Without `call` nobody is signed in. */
-export async function showPage(
-  call: PageCall | undefined,
-  { title, location, actions = '', main, script }: View,
-  status = 200,
-): Promise<ApiResponse> {
-  const inWorkspace =
-    call !== undefined && 'workspace' in location
-      ? workspaceNavigation(location.workspace, location.tab, call.bearer)
-      : '';
-  const style = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">`;
-  const module = (name: string) => html`<script type="module" src="${assetPath(name)}"></script>`;
-  const page = await html`<!doctype html>
-<html lang="en" data-now="${call?.now ?? Date.now()}">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta name="color-scheme" content="light dark">
-  <title>${safeText(title)}${'workspace' in location ? ` · ${location.workspace}` : ''} · Workspaces</title>
-  ${['style.css', 'elements.css', ...stylesOf(location)].map(style)}
-  <link rel="icon" href="${assetPath('icon.svg')}">
-  ${['page.js', ...(script === undefined ? [] : [script])].map(module)}
-</head>
-<body>
-  <a class="skip" href="#main">Skip to the content</a>
-  <header class="top">
-    <a class="brand" href="/"><img src="${assetPath('icon.svg')}" alt="" width="20" height="20">Workspace service</a>
-    ${call === undefined ? '' : [mainNavigation(location, call.bearer), signedIn(call)]}
-  </header>
-  ${inWorkspace}
-  <main id="main" tabindex="-1">
-    <div class="heading"><h1>${userText(title)}</h1>${actions === '' ? '' : html`<div class="actions">${actions}</div>`}</div>
-    ${main}
-  </main>
-</body>
-</html>`;
-  return { status, headers: pageHeaders, body: String(page) };
-}
-
-/** Page for a problem: the error, and the request id for the log. */
-export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): Promise<Response> {
-  const { status, title } = problems[refusal.problem];
-  // Both are set once the session has been found.
-  const session: ContextVariableMap['session'] | undefined = c.get('session');
-  const bearer: Environment['Variables']['bearer'] | undefined = c.get('bearer');
-  const call = session === undefined || bearer === undefined ? undefined : { c, bearer, now: session.now };
-  const view: View = {
-    title,
-    location: { section: 'none' },
-    main: html`<p>${safeText(refusal.message)}</p>
-      <p class="faint">Request <code>${c.get('requestId')}</code></p>
-      <p><a href="/">${call === undefined ? 'Sign in' : 'Go to the workspaces'}</a></p>`,
-  };
-  const page = await showPage(call, view, status);
-  return send(c, { ...page, headers: { ...refusal.extras.headers, ...page.headers } });
 }

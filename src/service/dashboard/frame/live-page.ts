@@ -41,6 +41,9 @@ const headers = {
 /** Sends the current state and then changes, until nobody listens. */
 export type Follow = (listener: Listener) => Promise<void>;
 
+/** Reserves a slot for a page and gives what frees it; refuses the page when there is none. */
+export type LivePageQuota = (page: { readonly session: string; readonly workspace: string }) => () => void;
+
 /**
  * Server-sent events. `find` looks up what to follow, and refuses what does not exist: once the answer has begun, it is too
  * late for that. The session is checked anew for each event, so that a revoked token receives nothing more.
@@ -107,16 +110,6 @@ interface LivePageLimits {
 
 const livePageLimits: LivePageLimits = { total: 256, perSession: 16, perWorkspace: 128 };
 
-/** Reserves a slot for a page and gives what frees it; refuses the page when there is none. */
-export type LivePageQuota = (page: { readonly session: string; readonly workspace: string }) => () => void;
-
-const retryAfterSeconds = 30;
-
-const full = (reason: string): Refusal =>
-  new Refusal('unavailable', `${reason} This page shows the state as of when it was opened.`, {
-    headers: { 'retry-after': String(retryAfterSeconds) },
-  });
-
 export function createLivePageQuota(limits: LivePageLimits = livePageLimits): LivePageQuota {
   const counts = new Map<string, number>();
 
@@ -141,3 +134,10 @@ export function createLivePageQuota(limits: LivePageLimits = livePageLimits): Li
     };
   };
 }
+
+const retryAfterSeconds = 30;
+
+const full = (reason: string): Refusal =>
+  new Refusal('unavailable', `${reason} This page shows the state as of when it was opened.`, {
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  });

@@ -17,23 +17,12 @@ export interface PageRoute {
   readonly access: Exclude<Access, 'anyone'>;
 }
 
-export interface ActionRoute extends PageRoute {
-  /** For a form with a box in each row of a table. */
-  readonly maxFields?: number;
-}
-
 export interface PageCall {
   readonly c: Context<Environment>;
   readonly bearer: Bearer;
   /** The database's time, in milliseconds. */
   readonly now: number;
 }
-
-export interface ActionCall extends PageCall {
-  readonly form: Form;
-}
-
-export const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
 
 /** A page, for sessions whose token has the scope. */
 export function addPage(
@@ -43,6 +32,15 @@ export function addPage(
   show: (call: PageCall) => Promise<ApiResponse>,
 ): void {
   app.get(path, requireSession(control, access), async (c) => send(c, await show(callOf(c))));
+}
+
+export interface ActionRoute extends PageRoute {
+  /** For a form with a box in each row of a table. */
+  readonly maxFields?: number;
+}
+
+export interface ActionCall extends PageCall {
+  readonly form: Form;
 }
 
 /** Action of a form. The form must come from a page of the same session; headers are checked first. */
@@ -82,3 +80,5 @@ export function keyOfForm(call: ActionCall, typed: unknown): KeyedRequest | unde
     body: '',
   });
 }
+
+export const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });

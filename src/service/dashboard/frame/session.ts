@@ -17,6 +17,21 @@ declare module 'hono' {
   }
 }
 
+/** Counterpart of requireAccess() for pages: the same scopes and the same rate limit. */
+export function requireSession(
+  control: AccessControl,
+  access: Exclude<Access, 'anyone'>,
+): MiddlewareHandler<Environment> {
+  return async (c, next) => {
+    const secret = sessionSecretIn(c.env.incoming);
+    const session = secret === undefined ? undefined : await authenticateSession(control.storage, secret);
+    if (secret === undefined || session?.kind !== 'known') return send(c, withoutSession(c));
+    c.set('session', { secret, now: session.now });
+    admitBearer(c, control, session.bearer, access);
+    return next();
+  };
+}
+
 /**
  * A link on another site brings no cookie (SameSite=Strict), even for someone who is signed in. Loading the same address
  * again from a page of ours does.
@@ -37,19 +52,19 @@ function withoutSession(c: Context<Environment>): ApiResponse {
   return seeOther(to === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(to)}`);
 }
 
-/** Counterpart of requireAccess() for pages: the same scopes and the same rate limit. */
-export function requireSession(
-  control: AccessControl,
-  access: Exclude<Access, 'anyone'>,
-): MiddlewareHandler<Environment> {
-  return async (c, next) => {
-    const secret = sessionSecretIn(c.env.incoming);
-    const session = secret === undefined ? undefined : await authenticateSession(control.storage, secret);
-    if (secret === undefined || session?.kind !== 'known') return send(c, withoutSession(c));
-    c.set('session', { secret, now: session.now });
-    admitBearer(c, control, session.bearer, access);
-    return next();
-  };
+/** Comes first, because checking a header costs nothing. */
+export const requireSameSite: MiddlewareHandler<Environment> = async (c, next) => {
+  refuseOtherSites(c.env.incoming);
+  await next();
+};
+
+/** Refuses a form that another site made the browser send. */
+export function refuseOtherSites(incoming: IncomingMessage): void {
+  if (isSameOrigin(incoming)) return;
+  throw new Refusal(
+    'cross-site',
+    'This form did not come from a page of this service, so nothing was done. Open the page again and send it from there.',
+  );
 }
 
 /**
@@ -65,13 +80,28 @@ function isSameOrigin({ headers, headersDistinct }: IncomingMessage): boolean {
   return host !== undefined && host === headersDistinct['host']?.[0]?.toLowerCase();
 }
 
-/** Refuses a form that another site made the browser send. */
-export function refuseOtherSites(incoming: IncomingMessage): void {
-  if (isSameOrigin(incoming)) return;
-  throw new Refusal(
-    'cross-site',
-    'This form did not come from a page of this service, so nothing was done. Open the page again and send it from there.',
-  );
+export const sessionCookie = (incoming: IncomingMessage, secret: string): string =>
+  cookie(incoming, secret, sessionMs / 1_000);
+
+export const endedCookie = (incoming: IncomingMessage): string => cookie(incoming, '', 0);
+
+function cookie(incoming: IncomingMessage, secret: string, maxAge: number): string {
+  const secure = speaksHttps(incoming);
+  const settings = { path: '/', httpOnly: true, sameSite: 'Strict', secure, maxAge } as const;
+  return serialize(secure ? names.secure : names.plain, secret, settings);
+}
+
+/** RFC 6265bis section 4.1.3.2: browsers accept this prefix only over https, for this host and all of its paths. */
+const names = { secure: '__Host-workspace-session', plain: 'workspace-session' } as const;
+
+/**
+ * The secret of the session, if there is one. Over https only the cookie counts that https alone can set: other hosts of the
+ * domain, and anyone on the path of a plain connection, can set the other one.
+ */
+export function sessionSecretIn(incoming: IncomingMessage): string | undefined {
+  const all = parse(incoming.headers.cookie ?? '');
+  const counted = speaksHttps(incoming) ? [all[names.secure]] : [all[names.secure], all[names.plain]];
+  return counted.find((value) => value !== undefined && looksLikeSessionSecret(value));
 }
 
 /**
@@ -83,34 +113,4 @@ function speaksHttps({ headers: { origin, ...headers }, headersDistinct }: Incom
   if (origin !== undefined) return origin.startsWith('https:');
   const host = URL.parse(`http://${headersDistinct['host']?.[0]}`)?.hostname ?? '';
   return headers['sec-fetch-site'] !== undefined && !isLoopback(host);
-}
-
-/** Comes first, because checking a header costs nothing. */
-export const requireSameSite: MiddlewareHandler<Environment> = async (c, next) => {
-  refuseOtherSites(c.env.incoming);
-  await next();
-};
-
-/** RFC 6265bis section 4.1.3.2: browsers accept this prefix only over https, for this host and all of its paths. */
-const names = { secure: '__Host-workspace-session', plain: 'workspace-session' } as const;
-
-function cookie(incoming: IncomingMessage, secret: string, maxAge: number): string {
-  const secure = speaksHttps(incoming);
-  const settings = { path: '/', httpOnly: true, sameSite: 'Strict', secure, maxAge } as const;
-  return serialize(secure ? names.secure : names.plain, secret, settings);
-}
-
-export const sessionCookie = (incoming: IncomingMessage, secret: string): string =>
-  cookie(incoming, secret, sessionMs / 1_000);
-
-export const endedCookie = (incoming: IncomingMessage): string => cookie(incoming, '', 0);
-
-/**
- * The secret of the session, if there is one. Over https only the cookie counts that https alone can set: other hosts of the
- * domain, and anyone on the path of a plain connection, can set the other one.
- */
-export function sessionSecretIn(incoming: IncomingMessage): string | undefined {
-  const all = parse(incoming.headers.cookie ?? '');
-  const counted = speaksHttps(incoming) ? [all[names.secure]] : [all[names.secure], all[names.plain]];
-  return counted.find((value) => value !== undefined && looksLikeSessionSecret(value));
 }

@@ -31,96 +31,10 @@ import { requireSession } from '../frame/session.ts';
 
 const entriesOfPage = 50;
 const entriesPerRead = 1_000;
-
 const filterNames = ['action', 'actor', 'workspace', 'from', 'to'] as const;
 
 /** As they stand in the form; empty for all. */
 type Filter = Readonly<Record<(typeof filterNames)[number], string>>;
-
-const noFilter: Filter = { action: '', actor: '', workspace: '', from: '', to: '' };
-
-/** Also accepts actions of other versions. */
-const canBeAction = (text: string): boolean => /^[\w.-]{1,64}$/.test(text);
-
-function filterForm(filter: Filter, problems: Partial<Filter> = {}): Markup {
-  const { action } = filter;
-  const options = ['', ...auditActions, ...(action === '' || isAuditAction(action) ? [] : [action])];
-  const input = (id: 'actor' | 'workspace' | 'from' | 'to', title: string, type: 'search' | 'date') =>
-    field({
-      id,
-      title,
-      problem: problems[id],
-      control: (aria) =>
-        html`<input id="${id}" name="${id}" type="${type}" value="${filter[id]}" autocomplete="off" spellcheck="false"${aria}>`,
-    });
-  return html`<form method="get" action="/audit" class="filters" role="search">
-    <div class="field"><label for="action">Action</label><select id="action" name="action">${options.map((value) => option(value, value === '' ? 'all actions' : value, action))}</select></div>
-    ${input('actor', 'Who, by name or token id', 'search')}
-    ${input('workspace', 'Workspace', 'search')}
-    ${input('from', 'From (UTC)', 'date')}
-    ${input('to', 'To (UTC)', 'date')}
-    <button>Show</button>
-    ${filterNames.every((name) => filter[name] === '') ? '' : html`<a href="/audit">Show all</a>`}
-  </form>`;
-}
-
-type Reading =
-  | { readonly kind: 'valid'; readonly filter: Filter; readonly query: Omit<AuditQuery, 'limit'> }
-  | { readonly kind: 'invalid'; readonly filter: Filter; readonly problems: Partial<Filter> };
-
-function readFilter(typed: Filter): Reading {
-  const given = <T>(text: string, parse: (text: string) => Parsed<T>): Parsed<T | undefined> =>
-    text.trim() === '' ? accepted(undefined) : parse(text.trim());
-  const parsed = {
-    actor: given(typed.actor, parseAuditActor),
-    workspace: given(typed.workspace, parseWorkspaceId),
-    from: given(typed.from, parseDay),
-    to: given(typed.to, parseEndOfDay),
-  };
-  const { actor, workspace, from, to } = parsed;
-  const action = canBeAction(typed.action) ? typed.action : '';
-  if (actor.ok && workspace.ok && from.ok && to.ok) {
-    return {
-      kind: 'valid',
-      filter: { ...typed, action },
-      query: {
-        action: action === '' ? undefined : action,
-        actor: actor.value,
-        workspace: workspace.value,
-        from: from.value,
-        until: to.value,
-      },
-    };
-  }
-  const wrong = Object.entries(parsed).flatMap(([name, value]) => (value.ok ? [] : [[name, value.reason] as const]));
-  // A wrong value may be a secret: do not repeat it.
-  return { kind: 'invalid', filter: { ...noFilter, action }, problems: Object.fromEntries(wrong) };
-}
-
-function whose({ token_id }: RecordedEntry): Markup {
-  if (token_id === null) return faint('at the command line');
-  return looksLikeTokenId(token_id) ? html`<a href="/tokens#${token_id}">${literal(token_id)}</a>` : literal(token_id);
-}
-
-function row(entry: RecordedEntry, now: number): Markup {
-  const { sequence, at, address } = entry;
-  return html`<tr>
-    <td>${time(at, now)}</td>
-    <td>${sentence(entry)}
-      <details><summary>Details<span class="visually-hidden"> of entry ${sequence}</span></summary>${verbatim(JSON.stringify(entry, null, 2))}</details></td>
-    <td data-label="Token">${whose(entry)}</td>
-    <td data-label="Address">${address === null ? faint('none') : literal(address)}</td>
-  </tr>`;
-}
-
-const addressOf = (filter: Filter, before?: number): string =>
-  addressWith('/audit', { ...filter, before: before?.toString() });
-
-function nothing(filter: Filter, before: number | undefined, next: number | undefined): Markup {
-  if (next !== undefined) return empty('No entry matches in this part.', link(addressOf(filter, next), 'Older'));
-  if (before !== undefined) return empty('There are no older entries.', link(addressOf(filter), 'Show the newest'));
-  return empty('No entry matches.', html`<a href="/audit">Show all entries</a>`);
-}
 
 export function addAuditPage(app: App, parts: DashboardParts): void {
   const show = (call: PageCall, main: Markup, { status, actions }: { status?: number; actions?: Markup } = {}) =>
@@ -170,6 +84,77 @@ export function addAuditPage(app: App, parts: DashboardParts): void {
   }
 }
 
+function filterForm(filter: Filter, problems: Partial<Filter> = {}): Markup {
+  const { action } = filter;
+  const options = ['', ...auditActions, ...(action === '' || isAuditAction(action) ? [] : [action])];
+  const input = (id: 'actor' | 'workspace' | 'from' | 'to', title: string, type: 'search' | 'date') =>
+    field({
+      id,
+      title,
+      problem: problems[id],
+      control: (aria) =>
+        html`<input id="${id}" name="${id}" type="${type}" value="${filter[id]}" autocomplete="off" spellcheck="false"${aria}>`,
+    });
+  return html`<form method="get" action="/audit" class="filters" role="search">
+    <div class="field"><label for="action">Action</label><select id="action" name="action">${options.map((value) => option(value, value === '' ? 'all actions' : value, action))}</select></div>
+    ${input('actor', 'Who, by name or token id', 'search')}
+    ${input('workspace', 'Workspace', 'search')}
+    ${input('from', 'From (UTC)', 'date')}
+    ${input('to', 'To (UTC)', 'date')}
+    <button>Show</button>
+    ${filterNames.every((name) => filter[name] === '') ? '' : html`<a href="/audit">Show all</a>`}
+  </form>`;
+}
+
+const noFilter: Filter = { action: '', actor: '', workspace: '', from: '', to: '' };
+
+type Reading =
+  | { readonly kind: 'valid'; readonly filter: Filter; readonly query: Omit<AuditQuery, 'limit'> }
+  | { readonly kind: 'invalid'; readonly filter: Filter; readonly problems: Partial<Filter> };
+
+function readFilter(typed: Filter): Reading {
+  const given = <T>(text: string, parse: (text: string) => Parsed<T>): Parsed<T | undefined> =>
+    text.trim() === '' ? accepted(undefined) : parse(text.trim());
+  const parsed = {
+    actor: given(typed.actor, parseAuditActor),
+    workspace: given(typed.workspace, parseWorkspaceId),
+    from: given(typed.from, parseDay),
+    to: given(typed.to, parseEndOfDay),
+  };
+  const { actor, workspace, from, to } = parsed;
+  const action = canBeAction(typed.action) ? typed.action : '';
+  if (actor.ok && workspace.ok && from.ok && to.ok) {
+    return {
+      kind: 'valid',
+      filter: { ...typed, action },
+      query: {
+        action: action === '' ? undefined : action,
+        actor: actor.value,
+        workspace: workspace.value,
+        from: from.value,
+        until: to.value,
+      },
+    };
+  }
+  const wrong = Object.entries(parsed).flatMap(([name, value]) => (value.ok ? [] : [[name, value.reason] as const]));
+  // A wrong value may be a secret: do not repeat it.
+  return { kind: 'invalid', filter: { ...noFilter, action }, problems: Object.fromEntries(wrong) };
+}
+
+/** Also accepts actions of other versions. */
+const canBeAction = (text: string): boolean => /^[\w.-]{1,64}$/.test(text);
+
+function row(entry: RecordedEntry, now: number): Markup {
+  const { sequence, at, address } = entry;
+  return html`<tr>
+    <td>${time(at, now)}</td>
+    <td>${sentence(entry)}
+      <details><summary>Details<span class="visually-hidden"> of entry ${sequence}</span></summary>${verbatim(JSON.stringify(entry, null, 2))}</details></td>
+    <td data-label="Token">${whose(entry)}</td>
+    <td data-label="Address">${address === null ? faint('none') : literal(address)}</td>
+  </tr>`;
+}
+
 type Detail = RecordedEntry['detail'];
 
 const textIn = (detail: Detail, name: string): string | undefined => {
@@ -184,26 +169,6 @@ const listIn = (detail: Detail, name: string): readonly string[] => {
   const value = detail[name];
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 };
-
-function tokenMade(detail: Detail): Markup {
-  const list = (name: string) => literals(listIn(detail, name));
-  const limit = Array.isArray(detail['workspaces']) ? html`, only in ${list('workspaces')}` : '';
-  const owner = textIn(detail, 'owner');
-  const ofOwner = owner === undefined || owner === textIn(detail, 'name') ? '' : html` of ${literal(owner)}`;
-  return html`created the token ${named(detail, 'name')}${ofOwner} with ${list('scopes')}${limit}`;
-}
-
-function tokenRotated(detail: Detail): Markup {
-  const until = textIn(detail, 'old_valid_until');
-  const end = until === undefined ? '' : html`; the old secret ends at ${pointInTime(until)}`;
-  return html`rotated the token ${named(detail, 'name')}${end}`;
-}
-
-function forceReleased(detail: Detail): Markup {
-  const reason = textIn(detail, 'reason');
-  return html`released the lock on ${named(detail, 'path')} in ${named(detail, 'workspace')}, held by
-    ${named(detail, 'owner')}, by force${reason === undefined ? '' : html`: “${userText(reason)}”`}`;
-}
 
 const hook = (detail: Detail): Markup =>
   html`the webhook to ${named(detail, 'origin')} in ${named(detail, 'workspace')}`;
@@ -247,3 +212,37 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
 /** Actions of other versions are shown as they are. */
 export const sentence = ({ actor, action, detail }: RecordedEntry): Markup =>
   html`<strong>${userText(actor)}</strong> ${isAuditAction(action) ? done[action](detail) : html`did ${literal(action)}`}`;
+
+function whose({ token_id }: RecordedEntry): Markup {
+  if (token_id === null) return faint('at the command line');
+  return looksLikeTokenId(token_id) ? html`<a href="/tokens#${token_id}">${literal(token_id)}</a>` : literal(token_id);
+}
+
+function nothing(filter: Filter, before: number | undefined, next: number | undefined): Markup {
+  if (next !== undefined) return empty('No entry matches in this part.', link(addressOf(filter, next), 'Older'));
+  if (before !== undefined) return empty('There are no older entries.', link(addressOf(filter), 'Show the newest'));
+  return empty('No entry matches.', html`<a href="/audit">Show all entries</a>`);
+}
+
+const addressOf = (filter: Filter, before?: number): string =>
+  addressWith('/audit', { ...filter, before: before?.toString() });
+
+function tokenMade(detail: Detail): Markup {
+  const list = (name: string) => literals(listIn(detail, name));
+  const limit = Array.isArray(detail['workspaces']) ? html`, only in ${list('workspaces')}` : '';
+  const owner = textIn(detail, 'owner');
+  const ofOwner = owner === undefined || owner === textIn(detail, 'name') ? '' : html` of ${literal(owner)}`;
+  return html`created the token ${named(detail, 'name')}${ofOwner} with ${list('scopes')}${limit}`;
+}
+
+function tokenRotated(detail: Detail): Markup {
+  const until = textIn(detail, 'old_valid_until');
+  const end = until === undefined ? '' : html`; the old secret ends at ${pointInTime(until)}`;
+  return html`rotated the token ${named(detail, 'name')}${end}`;
+}
+
+function forceReleased(detail: Detail): Markup {
+  const reason = textIn(detail, 'reason');
+  return html`released the lock on ${named(detail, 'path')} in ${named(detail, 'workspace')}, held by
+    ${named(detail, 'owner')}, by force${reason === undefined ? '' : html`: “${userText(reason)}”`}`;
+}

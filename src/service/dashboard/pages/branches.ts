@@ -57,142 +57,6 @@ interface BranchView {
   readonly refused: RefusedBranch | undefined;
 }
 
-const pageSize = 200;
-/** Fewer need no filter. */
-const worthFiltering = 10;
-
-const words: Readonly<Record<BranchState, string>> = {
-  behind: 'behind',
-  current: 'up to date',
-  unsynced: 'never synced',
-  unknown: 'unknown',
-};
-
-function whatIsShown({ known: { listing }, branches }: BranchView, now: number): Markup | string {
-  if (listing === undefined) return branches.length === 0 ? '' : 'The branches below are those that have been synced.';
-  return html`The branches below are as of ${time(asTimestamp(listing.askedAt), now)}.`;
-}
-
-function remoteState(view: BranchView, now: number): Markup {
-  const { known, isAwaited, workspace, query, refused } = view;
-  const { failure } = known;
-  const shown = whatIsShown(view, now);
-  // Do not reload away from a form that was just refused.
-  const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
-  const awaited = isAwaited
-    ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Refresh</a></p>`
-    : '';
-  if (failure === undefined) return html`${awaited}`;
-  return html`<div class="warning">
-      <p><strong>The remote did not answer.</strong> It was asked ${time(asTimestamp(failure.askedAt), now)}. ${shown}</p>
-      <p class="lines">${safeLines(failure.reason)}</p>
-    </div>${awaited}`;
-}
-
-const syncForm = (call: PageCall, workspace: string, branch: string): Markup =>
-  html`<form method="post" action="/workspaces/${workspace}/sync">${formField(call)}<input type="hidden" name="branch" value="${branch}"><button>Sync<span class="visually-hidden"> ${safeText(branch)}</span></button></form>`;
-
-const nameForm = (call: PageCall, { workspace, refused }: BranchView): Markup =>
-  html`<form method="post" action="/workspaces/${workspace}/sync" class="narrow">
-    ${formField(call)}
-    ${field({
-      id: 'branch',
-      title: 'Sync a branch by name',
-      problem: refused && userText(refused.reason),
-      control: (aria) =>
-        html`<input id="branch" name="branch" required autocomplete="off" autocapitalize="none" spellcheck="false" value="${refused?.typed ?? ''}"${aria}>`,
-    })}
-    <button class="primary">Sync</button>
-  </form>`;
-
-/** Enough to tell commits apart; the whole hash is shown on hover. */
-const shownDigits = 10;
-
-const commit = (head: string | undefined): Markup | string =>
-  head === undefined ? '' : html`<code title="${head}">${head.slice(0, shownDigits)}</code>`;
-
-function row(call: PageCall, view: BranchView, { name, state, head, synced, isDefault }: BranchStatus): Markup {
-  const { workspace, unfinished, maySync } = view;
-  const sync = unfinished.get(name);
-  const running =
-    sync === undefined
-      ? ''
-      : html` <a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.sync_id}">${sync.status}</a>`;
-  return html`<tr>
-    <th scope="row">${literal(name)}${isDefault ? html` <span class="faint">default</span>` : ''}</th>
-    <td><span class="state ${state}">${words[state]}</span>${running}</td>
-    <td class="wide">${commit(head)}</td>
-    <td class="wide">${commit(synced?.head)}</td>
-    <td${synced === undefined ? '' : html` data-label="Synced"`}>${synced === undefined ? '' : time(asTimestamp(synced.at), call.now)}</td>
-    ${maySync ? html`<td class="act">${syncForm(call, workspace, name)}</td>` : ''}
-  </tr>`;
-}
-
-const filterForm = ({ workspace, query, branches }: BranchView): Markup => {
-  const counts = countBranchStates(branches);
-  const offered = branchStates.filter((state) => counts[state] > 0 || state === query.show);
-  return html`<form method="get" action="${branchesOf(workspace)}" class="actions" role="search">
-    <label for="search">Branch</label>
-    <input id="search" type="search" name="search" value="${query.search}" autocapitalize="none" spellcheck="false">
-    <label for="show">Show</label>
-    <select id="show" name="show">
-      ${option('', `all (${branches.length})`, query.show)}
-      ${offered.map((state) => option(state, `${words[state]} (${counts[state]})`, query.show))}
-    </select>
-    <button>Filter</button>
-  </form>`;
-};
-
-export const branchesOf = (workspace: string): string => `/workspaces/${workspace}/branches`;
-
-const addressOf = (workspace: string, query: BranchView['query']): string => addressWith(branchesOf(workspace), query);
-
-function branchTable(call: PageCall, view: BranchView): Markup {
-  const { workspace, query, branches, maySync } = view;
-  const wanted = query.search.trim().toLowerCase();
-  const found = branches.filter(
-    ({ name, state }) =>
-      name.toLowerCase().includes(wanted) && (state === query.show || !branchStates.some((one) => one === query.show)),
-  );
-  if (found.length === 0) return empty('No branch matches.', html`<a href="?">Show all branches</a>`);
-  const pages = Math.ceil(found.length / pageSize);
-  const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page)) || 1));
-  const rows = found.slice((page - 1) * pageSize, page * pageSize).map((branch) => row(call, view, branch));
-  const headings: readonly Heading[] = [
-    'Branch',
-    'State',
-    ['At the remote', 'wide'],
-    ['Synced', 'wide'],
-    'When',
-    maySync ? unseen('Sync') : '',
-  ];
-  return html`${htmlTable('folds branches', headings, rows)}
-    ${numberedPages({ page, pages }, ['Previous', 'Next'], (to) => addressOf(workspace, { ...query, page: String(to) }))}`;
-}
-
-function noBranches({ known, isAwaited }: BranchView): Markup {
-  if (known.listing !== undefined)
-    return empty('The remote has no branches yet.', 'Push one, and it can be synced here.');
-  return isAwaited
-    ? html``
-    : empty('Nothing has been synced yet.', 'The remote does not answer, so its branches are unknown.');
-}
-
-/** The content of the page. */
-function branchPage(call: PageCall, view: BranchView): Markup {
-  const { branches, maySync, known, query, refused } = view;
-  const isFiltered = query.search !== '' || query.show !== '';
-  const what = known.listing === undefined ? 'synced branch' : 'branch';
-  const count = plural(branches.length, what, `${what}es`);
-  return html`
-    <p class="faint">Mirror of ${literal(view.remote)} · ${count}</p>
-    ${objectUsage(view.objects)}
-    ${remoteState(view, call.now)}
-    ${maySync && (known.listing === undefined || refused !== undefined) ? nameForm(call, view) : ''}
-    ${branches.length > worthFiltering || isFiltered ? filterForm(view) : ''}
-    ${branches.length === 0 ? noBranches(view) : branchTable(call, view)}`;
-}
-
 /** Most remotes answer within this; a page that takes longer seems broken. */
 const timeoutMs = 1_000;
 /** A page that is reloaded at once need not ask again. */
@@ -289,3 +153,140 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     };
   });
 }
+
+/** Fewer need no filter. */
+const worthFiltering = 10;
+
+/** The content of the page. */
+function branchPage(call: PageCall, view: BranchView): Markup {
+  const { branches, maySync, known, query, refused } = view;
+  const isFiltered = query.search !== '' || query.show !== '';
+  const what = known.listing === undefined ? 'synced branch' : 'branch';
+  const count = plural(branches.length, what, `${what}es`);
+  return html`
+    <p class="faint">Mirror of ${literal(view.remote)} · ${count}</p>
+    ${objectUsage(view.objects)}
+    ${remoteState(view, call.now)}
+    ${maySync && (known.listing === undefined || refused !== undefined) ? nameForm(call, view) : ''}
+    ${branches.length > worthFiltering || isFiltered ? filterForm(view) : ''}
+    ${branches.length === 0 ? noBranches(view) : branchTable(call, view)}`;
+}
+
+function remoteState(view: BranchView, now: number): Markup {
+  const { known, isAwaited, workspace, query, refused } = view;
+  const { failure } = known;
+  const shown = whatIsShown(view, now);
+  // Do not reload away from a form that was just refused.
+  const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
+  const awaited = isAwaited
+    ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Refresh</a></p>`
+    : '';
+  if (failure === undefined) return html`${awaited}`;
+  return html`<div class="warning">
+      <p><strong>The remote did not answer.</strong> It was asked ${time(asTimestamp(failure.askedAt), now)}. ${shown}</p>
+      <p class="lines">${safeLines(failure.reason)}</p>
+    </div>${awaited}`;
+}
+
+function whatIsShown({ known: { listing }, branches }: BranchView, now: number): Markup | string {
+  if (listing === undefined) return branches.length === 0 ? '' : 'The branches below are those that have been synced.';
+  return html`The branches below are as of ${time(asTimestamp(listing.askedAt), now)}.`;
+}
+
+const nameForm = (call: PageCall, { workspace, refused }: BranchView): Markup =>
+  html`<form method="post" action="/workspaces/${workspace}/sync" class="narrow">
+    ${formField(call)}
+    ${field({
+      id: 'branch',
+      title: 'Sync a branch by name',
+      problem: refused && userText(refused.reason),
+      control: (aria) =>
+        html`<input id="branch" name="branch" required autocomplete="off" autocapitalize="none" spellcheck="false" value="${refused?.typed ?? ''}"${aria}>`,
+    })}
+    <button class="primary">Sync</button>
+  </form>`;
+
+const words: Readonly<Record<BranchState, string>> = {
+  behind: 'behind',
+  current: 'up to date',
+  unsynced: 'never synced',
+  unknown: 'unknown',
+};
+
+const filterForm = ({ workspace, query, branches }: BranchView): Markup => {
+  const counts = countBranchStates(branches);
+  const offered = branchStates.filter((state) => counts[state] > 0 || state === query.show);
+  return html`<form method="get" action="${branchesOf(workspace)}" class="actions" role="search">
+    <label for="search">Branch</label>
+    <input id="search" type="search" name="search" value="${query.search}" autocapitalize="none" spellcheck="false">
+    <label for="show">Show</label>
+    <select id="show" name="show">
+      ${option('', `all (${branches.length})`, query.show)}
+      ${offered.map((state) => option(state, `${words[state]} (${counts[state]})`, query.show))}
+    </select>
+    <button>Filter</button>
+  </form>`;
+};
+
+function noBranches({ known, isAwaited }: BranchView): Markup {
+  if (known.listing !== undefined)
+    return empty('The remote has no branches yet.', 'Push one, and it can be synced here.');
+  return isAwaited
+    ? html``
+    : empty('Nothing has been synced yet.', 'The remote does not answer, so its branches are unknown.');
+}
+
+const pageSize = 200;
+
+function branchTable(call: PageCall, view: BranchView): Markup {
+  const { workspace, query, branches, maySync } = view;
+  const wanted = query.search.trim().toLowerCase();
+  const found = branches.filter(
+    ({ name, state }) =>
+      name.toLowerCase().includes(wanted) && (state === query.show || !branchStates.some((one) => one === query.show)),
+  );
+  if (found.length === 0) return empty('No branch matches.', html`<a href="?">Show all branches</a>`);
+  const pages = Math.ceil(found.length / pageSize);
+  const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page)) || 1));
+  const rows = found.slice((page - 1) * pageSize, page * pageSize).map((branch) => row(call, view, branch));
+  const headings: readonly Heading[] = [
+    'Branch',
+    'State',
+    ['At the remote', 'wide'],
+    ['Synced', 'wide'],
+    'When',
+    maySync ? unseen('Sync') : '',
+  ];
+  return html`${htmlTable('folds branches', headings, rows)}
+    ${numberedPages({ page, pages }, ['Previous', 'Next'], (to) => addressOf(workspace, { ...query, page: String(to) }))}`;
+}
+
+function row(call: PageCall, view: BranchView, { name, state, head, synced, isDefault }: BranchStatus): Markup {
+  const { workspace, unfinished, maySync } = view;
+  const sync = unfinished.get(name);
+  const running =
+    sync === undefined
+      ? ''
+      : html` <a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.sync_id}">${sync.status}</a>`;
+  return html`<tr>
+    <th scope="row">${literal(name)}${isDefault ? html` <span class="faint">default</span>` : ''}</th>
+    <td><span class="state ${state}">${words[state]}</span>${running}</td>
+    <td class="wide">${commit(head)}</td>
+    <td class="wide">${commit(synced?.head)}</td>
+    <td${synced === undefined ? '' : html` data-label="Synced"`}>${synced === undefined ? '' : time(asTimestamp(synced.at), call.now)}</td>
+    ${maySync ? html`<td class="act">${syncForm(call, workspace, name)}</td>` : ''}
+  </tr>`;
+}
+
+/** Enough to tell commits apart; the whole hash is shown on hover. */
+const shownDigits = 10;
+
+const commit = (head: string | undefined): Markup | string =>
+  head === undefined ? '' : html`<code title="${head}">${head.slice(0, shownDigits)}</code>`;
+
+const syncForm = (call: PageCall, workspace: string, branch: string): Markup =>
+  html`<form method="post" action="/workspaces/${workspace}/sync">${formField(call)}<input type="hidden" name="branch" value="${branch}"><button>Sync<span class="visually-hidden"> ${safeText(branch)}</span></button></form>`;
+
+const addressOf = (workspace: string, query: BranchView['query']): string => addressWith(branchesOf(workspace), query);
+
+export const branchesOf = (workspace: string): string => `/workspaces/${workspace}/branches`;

@@ -21,58 +21,6 @@ import { addressedDeliveryId, addressedHook, noSuchDelivery } from './hooks.ts';
 
 const route = { path: '/workspaces/:id/hooks/:hook/deliveries/:delivery', access: 'hooks:write' } as const;
 
-/** Why it cannot be sent again now; undefined if it can. */
-function resendProblem({ state, event }: DeliveryOverview, { active }: HookRow): string | undefined {
-  if (active !== 1) return 'Resume the webhook to send it again.';
-  if (state.kind === 'under-way') return 'It is being sent now.';
-  if (state.kind !== 'behind-another') return undefined;
-  return `It waits for an earlier delivery for the same ${subjectOf(event).kind}.`;
-}
-
-function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook: HookRow): Markup {
-  const whyNot = resendProblem(delivery, hook);
-  const text = delivery.attempts === 0 ? 'Send now' : 'Send again';
-  return html`${whyNot === undefined ? html`<form method="post" action="${page}/send-again">${formField(call)}<button class="primary">${text}</button></form>` : faint(whyNot)}
-    <a class="button" href="${page}">Refresh</a>`;
-}
-
-function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
-  if (again && !('at' in state)) return `${attempts}, plus one sent again by hand`;
-  return 'at' in state ? String(attempts) : `${attempts} of at most ${maxAttempts}`;
-}
-
-function syncLink({ bearer }: PageCall, { workspace, data }: HookEventOccurrence): Markup | string {
-  if (!('sync' in data) || data.test || !grants(bearer.scopes, 'sync')) return '';
-  return html`<dt>Sync</dt><dd><a href="/workspaces/${workspace}/syncs/${data.sync.sync_id}">${literal(data.sync.sync_id)}</a></dd>`;
-}
-
-const subjectTitles = { branch: 'Branch', path: 'Path', audit: 'Action' } as const;
-
-function facts(call: PageCall, hookPage: string, hook: HookRow, delivery: DeliveryOverview): Markup {
-  const { now } = call;
-  const { event, state, last_attempt, last_error } = delivery;
-  const { kind, name } = subjectOf(event);
-  return html`<dl class="facts">
-    <dt>State</dt><dd>${deliveryState(state)}${'at' in state ? html` ${time(state.at, now)}` : ''}</dd>
-    <dt>Webhook</dt><dd><a href="${hookPage}">${literal(shownUrl(hook))}</a></dd>
-    <dt>Event</dt><dd><code>${event.type}</code> ${time(event.occurredAt, now)}</dd>
-    <dt>${subjectTitles[kind]}</dt><dd>${literal(name)}</dd>
-    ${syncLink(call, event)}
-    <dt>Attempts</dt><dd>${attemptsMade(delivery)}</dd>
-    <dt>Last attempt</dt><dd>${last_attempt === null ? faint('none') : time(last_attempt.at, now)}</dd>
-    <dt>Next attempt</dt><dd>${nextAttempt(delivery, now)}</dd>
-    <dt>Last error</dt><dd>${last_error === null ? faint('none') : userText(last_error)}</dd>
-    <dt>Id</dt><dd>${literal(delivery.id)}</dd>
-  </dl>`;
-}
-
-function request(hook: HookRow, { event }: DeliveryOverview): Markup {
-  const shown = shownRequest(hook, event);
-  if (!shown.ok) return html`<p>There is none: ${shown.reason}</p>`;
-  return html`<p class="hint">With the current settings of the webhook. Earlier attempts may have been different.</p>
-    ${requestSection(shown.value)}`;
-}
-
 export function addDeliveryPages(app: App, parts: DashboardParts): void {
   const { storage, onHooksChanged } = parts;
 
@@ -122,17 +70,57 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
   });
 }
 
-const hidden: Readonly<Record<Extract<ShownHeader, { hidden: string }>['hidden'], string>> = {
-  secret: 'not shown',
-  'of-each-attempt': 'the time of the attempt',
-};
+function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook: HookRow): Markup {
+  const whyNot = resendProblem(delivery, hook);
+  const text = delivery.attempts === 0 ? 'Send now' : 'Send again';
+  return html`${whyNot === undefined ? html`<form method="post" action="${page}/send-again">${formField(call)}<button class="primary">${text}</button></form>` : faint(whyNot)}
+    <a class="button" href="${page}">Refresh</a>`;
+}
 
-/** Names and values, of a request or an answer. */
-const headerLines = (headers: readonly (readonly [name: string, value: Markup])[]): Markup =>
-  html`<dl class="facts headers">${headers.map(([name, value]) => html`<dt>${literal(name)}</dt><dd>${value}</dd>`)}</dl>`;
+/** Why it cannot be sent again now; undefined if it can. */
+function resendProblem({ state, event }: DeliveryOverview, { active }: HookRow): string | undefined {
+  if (active !== 1) return 'Resume the webhook to send it again.';
+  if (state.kind === 'under-way') return 'It is being sent now.';
+  if (state.kind !== 'behind-another') return undefined;
+  return `It waits for an earlier delivery for the same ${subjectOf(event).kind}.`;
+}
 
-const headerValue = (header: ShownHeader): Markup =>
-  'value' in header ? literal(header.value) : faint(hidden[header.hidden]);
+const subjectTitles = { branch: 'Branch', path: 'Path', audit: 'Action' } as const;
+
+function facts(call: PageCall, hookPage: string, hook: HookRow, delivery: DeliveryOverview): Markup {
+  const { now } = call;
+  const { event, state, last_attempt, last_error } = delivery;
+  const { kind, name } = subjectOf(event);
+  return html`<dl class="facts">
+    <dt>State</dt><dd>${deliveryState(state)}${'at' in state ? html` ${time(state.at, now)}` : ''}</dd>
+    <dt>Webhook</dt><dd><a href="${hookPage}">${literal(shownUrl(hook))}</a></dd>
+    <dt>Event</dt><dd><code>${event.type}</code> ${time(event.occurredAt, now)}</dd>
+    <dt>${subjectTitles[kind]}</dt><dd>${literal(name)}</dd>
+    ${syncLink(call, event)}
+    <dt>Attempts</dt><dd>${attemptsMade(delivery)}</dd>
+    <dt>Last attempt</dt><dd>${last_attempt === null ? faint('none') : time(last_attempt.at, now)}</dd>
+    <dt>Next attempt</dt><dd>${nextAttempt(delivery, now)}</dd>
+    <dt>Last error</dt><dd>${last_error === null ? faint('none') : userText(last_error)}</dd>
+    <dt>Id</dt><dd>${literal(delivery.id)}</dd>
+  </dl>`;
+}
+
+function syncLink({ bearer }: PageCall, { workspace, data }: HookEventOccurrence): Markup | string {
+  if (!('sync' in data) || data.test || !grants(bearer.scopes, 'sync')) return '';
+  return html`<dt>Sync</dt><dd><a href="/workspaces/${workspace}/syncs/${data.sync.sync_id}">${literal(data.sync.sync_id)}</a></dd>`;
+}
+
+function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
+  if (again && !('at' in state)) return `${attempts}, plus one sent again by hand`;
+  return 'at' in state ? String(attempts) : `${attempts} of at most ${maxAttempts}`;
+}
+
+function request(hook: HookRow, { event }: DeliveryOverview): Markup {
+  const shown = shownRequest(hook, event);
+  if (!shown.ok) return html`<p>There is none: ${shown.reason}</p>`;
+  return html`<p class="hint">With the current settings of the webhook. Earlier attempts may have been different.</p>
+    ${requestSection(shown.value)}`;
+}
 
 const requestSection = ({ method, url, headers, body, prettyBody }: ShownRequest): Markup => html`
   <p>${literal(`${method} ${url}`)}</p>
@@ -140,16 +128,13 @@ const requestSection = ({ method, url, headers, body, prettyBody }: ShownRequest
   ${verbatim(prettyBody)}
   <details><summary>The exact body</summary>${verbatim(body)}</details>`;
 
-/** The status line of an answer. */
-const statusLine = ({ status }: ReceiverResponse, { duration_ms }: LastAttempt): Markup =>
-  html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
+const hidden: Readonly<Record<Extract<ShownHeader, { hidden: string }>['hidden'], string>> = {
+  secret: 'not shown',
+  'of-each-attempt': 'the time of the attempt',
+};
 
-function completeResponse({ headers, body, bodyIsCut }: Extract<ReceiverResponse, { kept: 'whole' }>): Markup {
-  const cut = bodyIsCut ? html`<p class="hint">Only the beginning of the answer is kept.</p>` : '';
-  return html`${headerLines(Object.entries(headers).map(([name, value]) => [name, literal(value)] as const))}
-    ${body === '' ? html`<p class="faint">${bodyIsCut ? 'Its body was not kept.' : 'It had no body.'}</p>` : verbatim(body)}
-    ${cut}`;
-}
+const headerValue = (header: ShownHeader): Markup =>
+  'value' in header ? literal(header.value) : faint(hidden[header.hidden]);
 
 function answerSection(attempt: LastAttempt | null, attempts: number, lastError: string | null): Markup {
   if (attempt === null) {
@@ -170,3 +155,18 @@ function answerSection(attempt: LastAttempt | null, attempts: number, lastError:
       return html`${statusLine(response, attempt)}${completeResponse(response)}`;
   }
 }
+
+/** The status line of an answer. */
+const statusLine = ({ status }: ReceiverResponse, { duration_ms }: LastAttempt): Markup =>
+  html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
+
+function completeResponse({ headers, body, bodyIsCut }: Extract<ReceiverResponse, { kept: 'whole' }>): Markup {
+  const cut = bodyIsCut ? html`<p class="hint">Only the beginning of the answer is kept.</p>` : '';
+  return html`${headerLines(Object.entries(headers).map(([name, value]) => [name, literal(value)] as const))}
+    ${body === '' ? html`<p class="faint">${bodyIsCut ? 'Its body was not kept.' : 'It had no body.'}</p>` : verbatim(body)}
+    ${cut}`;
+}
+
+/** Names and values, of a request or an answer. */
+const headerLines = (headers: readonly (readonly [name: string, value: Markup])[]): Markup =>
+  html`<dl class="facts headers">${headers.map(([name, value]) => html`<dt>${literal(name)}</dt><dd>${value}</dd>`)}</dl>`;

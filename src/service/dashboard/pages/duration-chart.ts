@@ -12,28 +12,7 @@ const height = 64;
 const headroom = 14;
 const widest = 600;
 const slots = { narrowest: 10, widest: 24 };
-const gap = 3;
-/** The lowest bar, so that no sync looks missing. */
-const lowest = 2;
-
 const bottom = headroom + height;
-
-function bar({ milliseconds, failed }: ChartedSync, index: number, slot: number, longest: number): Markup {
-  const tall = Math.max(lowest, Math.round((milliseconds / longest) * height));
-  const [left, top, wide] = [index * slot + gap / 2, bottom - tall, slot - gap];
-  const middle = left + wide / 2;
-  const cross = `M${middle - 3} ${top - 9}l6 6m0 -6l-6 6`;
-  return html`<g${failed ? html` class="failed"` : ''}><title>${duration(milliseconds)}${failed ? ', failed' : ''}</title><rect x="${left}" y="${top}" width="${wide}" height="${tall}"/>${failed ? html`<path d="${cross}"/>` : ''}</g>`;
-}
-
-/** The chart in words, for screen readers. */
-export function chartSentence(syncs: readonly ChartedSync[]): string {
-  const times = syncs.map(({ milliseconds }) => milliseconds).sort((one, other) => one - other);
-  const [median = 0, longest = 0] = [times[Math.floor((times.length - 1) / 2)], times.at(-1)];
-  const failed = syncs.filter((sync) => sync.failed).length;
-  const failures = failed === 0 ? 'None failed.' : `${failed.toLocaleString('en-US')} failed.`;
-  return `Durations of ${plural(syncs.length, 'sync')}, oldest on the left: median ${duration(median)}, longest ${duration(longest)}. ${failures}`;
-}
 
 /** Bars for finished syncs, oldest first. The table below has the same numbers. */
 export function durationChart(syncs: readonly ChartedSync[]): Markup {
@@ -48,4 +27,25 @@ export function durationChart(syncs: readonly ChartedSync[]): Markup {
     </svg>
     <figcaption class="hint">Durations of the syncs on this page, oldest on the left. The highest bar is ${duration(longest)}.${someFailed ? ' A hollow bar with a cross is a failed sync.' : ''}</figcaption>
   </figure>`;
+}
+
+/** The chart in words, for screen readers. */
+export function chartSentence(syncs: readonly ChartedSync[]): string {
+  const times = syncs.map(({ milliseconds }) => milliseconds).sort((one, other) => one - other);
+  const [median = 0, longest = 0] = [times[Math.floor((times.length - 1) / 2)], times.at(-1)];
+  const failed = syncs.filter((sync) => sync.failed).length;
+  const failures = failed === 0 ? 'None failed.' : `${failed.toLocaleString('en-US')} failed.`;
+  return `Durations of ${plural(syncs.length, 'sync')}, oldest on the left: median ${duration(median)}, longest ${duration(longest)}. ${failures}`;
+}
+
+const gap = 3;
+/** The lowest bar, so that no sync looks missing. */
+const lowest = 2;
+
+function bar({ milliseconds, failed }: ChartedSync, index: number, slot: number, longest: number): Markup {
+  const tall = Math.max(lowest, Math.round((milliseconds / longest) * height));
+  const [left, top, wide] = [index * slot + gap / 2, bottom - tall, slot - gap];
+  const middle = left + wide / 2;
+  const cross = `M${middle - 3} ${top - 9}l6 6m0 -6l-6 6`;
+  return html`<g${failed ? html` class="failed"` : ''}><title>${duration(milliseconds)}${failed ? ', failed' : ''}</title><rect x="${left}" y="${top}" width="${wide}" height="${tall}"/>${failed ? html`<path d="${cross}"/>` : ''}</g>`;
 }

@@ -12,25 +12,6 @@ import { newHookForm, readNewHook, type Typed, typedIn } from './new-hook-form.t
 
 const route = { path: '/workspaces/:id/hooks/:hook/edit', access: 'hooks:write' } as const;
 
-function typedOf(row: HookRow): Typed {
-  const { url, events, branches, format, header_names } = hookOf(row);
-  const headers = header_names.map((name) => `${name}: `).join('\n');
-  return { url, events, branches: (branches ?? []).join('\n'), format, secret: '', headers };
-}
-
-/** With its stored value in each header of which only the name is given. */
-function withStoredValues(headers: string, row: HookRow): string {
-  const stored = new Map(Object.entries(headersOf(row)));
-  return headers
-    .split('\n')
-    .map((line) => {
-      const [, name = ''] = /^\s*([^:\s]+)\s*:\s*$/.exec(line) ?? [];
-      const value = stored.get(name.toLowerCase());
-      return value === undefined ? line : `${name}: ${value}`;
-    })
-    .join('\n');
-}
-
 /** The address stays: elsewhere, the stored secret and headers would reach whoever entered the new one. */
 export function addEditHookPages(app: App, parts: DashboardParts): void {
   const { storage, onHooksChanged } = parts;
@@ -53,4 +34,23 @@ export function addEditHookPages(app: App, parts: DashboardParts): void {
     onHooksChanged();
     return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=edited`);
   });
+}
+
+function typedOf(row: HookRow): Typed {
+  const { url, events, branches, format, header_names } = hookOf(row);
+  const headers = header_names.map((name) => `${name}: `).join('\n');
+  return { url, events, branches: (branches ?? []).join('\n'), format, secret: '', headers };
+}
+
+/** With its stored value in each header of which only the name is given. */
+function withStoredValues(headers: string, row: HookRow): string {
+  const stored = new Map(Object.entries(headersOf(row)));
+  return headers
+    .split('\n')
+    .map((line) => {
+      const [, name = ''] = /^\s*([^:\s]+)\s*:\s*$/.exec(line) ?? [];
+      const value = stored.get(name.toLowerCase());
+      return value === undefined ? line : `${name}: ${value}`;
+    })
+    .join('\n');
 }

@@ -32,19 +32,6 @@ const change: LockAction = {
   again: (workspace, lock) => html`<a href="${extendAddress(workspace, lock)}">Extend the new lock</a>`,
 };
 
-const confirmation = (
-  call: PageCall,
-  context: LockContext,
-  { lock }: ReleasableLock,
-  duration: TypedDuration,
-): Markup => html`
-  ${lockFacts(lock, call.now)}
-  <form method="post" action="/workspaces/${context.workspace.id}/locks/extend" class="narrow">
-    ${lockFields(call, context, lock)}
-    ${durationField('For how long, from now', duration)}
-    <div class="actions"><button class="primary">Extend</button> ${backLink(context, 'Cancel')}</div>
-  </form>`;
-
 export function addExtensionPages(app: App, parts: DashboardParts): void {
   const { storage, onLockEvent, onRenewed } = parts;
   const pages = createLockPages(storage, change);
@@ -76,3 +63,16 @@ export function addExtensionPages(app: App, parts: DashboardParts): void {
 
   addAction(app, parts, route, (call) => pages.act(call, (context, path) => extend(call, context, path)));
 }
+
+const confirmation = (
+  call: PageCall,
+  context: LockContext,
+  { lock }: ReleasableLock,
+  duration: TypedDuration,
+): Markup => html`
+  ${lockFacts(lock, call.now)}
+  <form method="post" action="/workspaces/${context.workspace.id}/locks/extend" class="narrow">
+    ${lockFields(call, context, lock)}
+    ${durationField('For how long, from now', duration)}
+    <div class="actions"><button class="primary">Extend</button> ${backLink(context, 'Cancel')}</div>
+  </form>`;

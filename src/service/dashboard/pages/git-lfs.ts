@@ -9,10 +9,6 @@ import type { DashboardParts } from '../frame/parts.ts';
 
 export const gitLfsAddress = (workspace: string): string => `/workspaces/${workspace}/git-lfs`;
 
-const way = (id: string, title: string, meaning: string, text: string): Markup => html`<h2>${title}</h2>
-  <p>${meaning}</p>
-  ${copyable(id, 'the settings', html`<pre id="${id}">${text}</pre>`)}`;
-
 const placeholder = 'https://ADDRESS-OF-THE-SERVICE';
 
 const unknownAddress = html`<p class="warning">The service does not know its public address: start it with <code>--public-url</code>, or
@@ -33,3 +29,7 @@ export function addGitLfsPage(app: App, parts: DashboardParts): void {
     return showPage(call, { title: 'Git LFS setup', location: inWorkspace(id, 'locks'), main });
   });
 }
+
+const way = (id: string, title: string, meaning: string, text: string): Markup => html`<h2>${title}</h2>
+  <p>${meaning}</p>
+  ${copyable(id, 'the settings', html`<pre id="${id}">${text}</pre>`)}`;

@@ -43,7 +43,6 @@ import { seeOther } from '../frame/response.ts';
 import { addressedHook, noSuchHook } from './hooks.ts';
 
 const route = { path: '/workspaces/:id/hooks/:hook', access: 'hooks:write' } as const;
-
 const pageSize = 50;
 
 const inactiveText: Readonly<Record<InactiveReason, Markup>> = {
@@ -51,93 +50,6 @@ const inactiveText: Readonly<Record<InactiveReason, Markup>> = {
   gone: html`<p class="warning">Its receiver answered 410 (Gone), so waiting deliveries were dropped. Resume it when the receiver
     wants deliveries again, or remove it.</p>`,
 };
-
-function actions(call: PageCall, page: string, { inactive_why }: HookOverview): Markup {
-  const act = (action: string, text: string, kind: string) =>
-    html`<form method="post" action="${page}/${action}">${formField(call)}<button${kind === '' ? '' : html` class="${kind}"`}>${text}</button></form>`;
-  return html`${inactive_why === null ? act('test', 'Send a test', '') : ''}
-    <a class="button" href="${page}/edit">Edit</a>
-    ${inactive_why === null ? act('pause', 'Pause', '') : act('resume', 'Resume', 'primary')}
-    <a class="button danger" href="${page}/remove">Remove…</a>`;
-}
-
-/** Effect of a test at the receiver, if it is more than a message. */
-const whatATestDoes: Partial<Readonly<Record<HookFormat, string>>> = {
-  github: 'It starts the workflows that run on such an event.',
-  buildkite: 'It starts a build.',
-};
-
-function facts({ now }: PageCall, hook: HookOverview): Markup {
-  const { pending_deliveries: waiting, failed_deliveries: failed } = hook;
-  return html`<dl class="facts">
-    <dt>Address</dt><dd>${literal(shownUrl(hook))}</dd>
-    <dt>State</dt><dd>${hookState(hook, now)}</dd>
-    <dt>Events</dt><dd>${literals(hook.events)}</dd>
-    <dt>Branches</dt><dd>${shownBranches(hook)}</dd>
-    <dt>Format</dt><dd>${formatNames[hook.format]}</dd>
-    <dt>Extra headers</dt><dd>${hook.header_names.length === 0 ? faint('none') : html`${literals(hook.header_names)} <span class="faint">(values are not shown)</span>`}</dd>
-    <dt>Registered</dt><dd>${time(hook.created_at, now)}${hook.updated_at === hook.created_at ? '' : html`, changed ${time(hook.updated_at, now)}`}</dd>
-    <dt>Deliveries</dt><dd>${waiting.toLocaleString('en-US')} pending, ${failed.toLocaleString('en-US')} of the latest hundred failed</dd>
-  </dl>
-  <p class="hint">A test sends an example of <code>${hook.events[0]}</code> once, with <code>"test": true</code> in its data. ${whatATestDoes[hook.format]}</p>`;
-}
-
-const isFilter = (text: string): text is DeliveryFilter => deliveryFilters.some((filter) => filter === text);
-
-interface Shown {
-  readonly only: DeliveryFilter | undefined;
-  readonly before: number | undefined;
-}
-
-function shownOf(call: PageCall): Shown {
-  const { state, before } = queryOf(call, 'state', 'before');
-  return { only: isFilter(state) ? state : undefined, before: positionIn(before) };
-}
-
-function noDeliveries(page: string, { only, before }: Shown): Markup {
-  if (before !== undefined) return empty('There are no older deliveries.', html`<a href="${page}">Show the newest</a>`);
-  const all = html`<a href="${page}">Show all deliveries</a>. Finished ones are kept for a week.`;
-  const first = 'The next matching event appears here. Start a sync, or take and release a lock.';
-  return only === undefined
-    ? empty('Nothing has been delivered yet.', first)
-    : empty('No delivery is in this state.', all);
-}
-
-function otherPages(page: string, { only: state, before }: Shown, next: number | undefined): Markup | string {
-  return pageLinks(
-    before === undefined ? '' : link(addressWith(page, { state }), 'Newest'),
-    next === undefined ? '' : link(addressWith(page, { state, before: String(next) }), 'Older', 'next'),
-  );
-}
-
-const filters: Readonly<Record<DeliveryFilter, string>> = {
-  open: 'Pending',
-  failed: 'Failed',
-  delivered: 'Delivered',
-  dropped: 'Dropped',
-};
-
-function filterLinks(page: string, current: DeliveryFilter | undefined): Markup {
-  const filter = (state: DeliveryFilter | undefined) => ({
-    href: addressWith(page, { state }),
-    text: state === undefined ? 'All' : filters[state],
-    current: state === current,
-  });
-  const links = navigationLinks([filter(undefined), ...deliveryFilters.map(filter)]);
-  return html`<nav class="states" aria-label="Deliveries by state">${links}</nav>`;
-}
-
-function row({ now }: PageCall, page: string, delivery: DeliveryOverview): Markup {
-  const { id, event, state, attempts, last_attempt, last_error } = delivery;
-  return html`<tr>
-    <th scope="row"><a href="${page}/deliveries/${id}"><code>${event.type}</code> ${literal(subjectOf(event).name)}</a>${event.data.test ? html` ${faint('a test')}` : ''}</th>
-    <td data-label="State">${deliveryState(state)}</td>
-    <td class="number" data-label="Attempts">${attempts}</td>
-    <td data-label="Last attempt">${last_attempt === null ? faint('none yet') : time(last_attempt.at, now)}</td>
-    <td data-label="Next attempt">${nextAttempt(delivery, now)}</td>
-    <td data-label="Last error">${last_error === null ? faint('none') : userText(last_error)}</td>
-  </tr>`;
-}
 
 const headings: readonly Heading[] = [
   'Event',
@@ -147,12 +59,6 @@ const headings: readonly Heading[] = [
   'Next attempt',
   'Last error',
 ];
-
-const whatIsLost = (waiting: number): Markup =>
-  waiting === 0
-    ? html`<p>No deliveries are waiting. Its list of deliveries is removed too.</p>`
-    : html`<p class="warning"><strong>${plural(waiting, 'delivery is waiting', 'deliveries are waiting')} and will never be sent.</strong> Its list of
-        deliveries is removed too.</p>`;
 
 export function addHookPages(app: App, parts: DashboardParts): void {
   const { storage, onHooksChanged } = parts;
@@ -240,3 +146,96 @@ export function addHookPages(app: App, parts: DashboardParts): void {
     return seeOther(`/workspaces/${workspace}/hooks?notice=removed`);
   });
 }
+
+function actions(call: PageCall, page: string, { inactive_why }: HookOverview): Markup {
+  const act = (action: string, text: string, kind: string) =>
+    html`<form method="post" action="${page}/${action}">${formField(call)}<button${kind === '' ? '' : html` class="${kind}"`}>${text}</button></form>`;
+  return html`${inactive_why === null ? act('test', 'Send a test', '') : ''}
+    <a class="button" href="${page}/edit">Edit</a>
+    ${inactive_why === null ? act('pause', 'Pause', '') : act('resume', 'Resume', 'primary')}
+    <a class="button danger" href="${page}/remove">Remove…</a>`;
+}
+
+/** Effect of a test at the receiver, if it is more than a message. */
+const whatATestDoes: Partial<Readonly<Record<HookFormat, string>>> = {
+  github: 'It starts the workflows that run on such an event.',
+  buildkite: 'It starts a build.',
+};
+
+function facts({ now }: PageCall, hook: HookOverview): Markup {
+  const { pending_deliveries: waiting, failed_deliveries: failed } = hook;
+  return html`<dl class="facts">
+    <dt>Address</dt><dd>${literal(shownUrl(hook))}</dd>
+    <dt>State</dt><dd>${hookState(hook, now)}</dd>
+    <dt>Events</dt><dd>${literals(hook.events)}</dd>
+    <dt>Branches</dt><dd>${shownBranches(hook)}</dd>
+    <dt>Format</dt><dd>${formatNames[hook.format]}</dd>
+    <dt>Extra headers</dt><dd>${hook.header_names.length === 0 ? faint('none') : html`${literals(hook.header_names)} <span class="faint">(values are not shown)</span>`}</dd>
+    <dt>Registered</dt><dd>${time(hook.created_at, now)}${hook.updated_at === hook.created_at ? '' : html`, changed ${time(hook.updated_at, now)}`}</dd>
+    <dt>Deliveries</dt><dd>${waiting.toLocaleString('en-US')} pending, ${failed.toLocaleString('en-US')} of the latest hundred failed</dd>
+  </dl>
+  <p class="hint">A test sends an example of <code>${hook.events[0]}</code> once, with <code>"test": true</code> in its data. ${whatATestDoes[hook.format]}</p>`;
+}
+
+interface Shown {
+  readonly only: DeliveryFilter | undefined;
+  readonly before: number | undefined;
+}
+
+function shownOf(call: PageCall): Shown {
+  const { state, before } = queryOf(call, 'state', 'before');
+  return { only: isFilter(state) ? state : undefined, before: positionIn(before) };
+}
+
+const isFilter = (text: string): text is DeliveryFilter => deliveryFilters.some((filter) => filter === text);
+
+function noDeliveries(page: string, { only, before }: Shown): Markup {
+  if (before !== undefined) return empty('There are no older deliveries.', html`<a href="${page}">Show the newest</a>`);
+  const all = html`<a href="${page}">Show all deliveries</a>. Finished ones are kept for a week.`;
+  const first = 'The next matching event appears here. Start a sync, or take and release a lock.';
+  return only === undefined
+    ? empty('Nothing has been delivered yet.', first)
+    : empty('No delivery is in this state.', all);
+}
+
+function otherPages(page: string, { only: state, before }: Shown, next: number | undefined): Markup | string {
+  return pageLinks(
+    before === undefined ? '' : link(addressWith(page, { state }), 'Newest'),
+    next === undefined ? '' : link(addressWith(page, { state, before: String(next) }), 'Older', 'next'),
+  );
+}
+
+const filters: Readonly<Record<DeliveryFilter, string>> = {
+  open: 'Pending',
+  failed: 'Failed',
+  delivered: 'Delivered',
+  dropped: 'Dropped',
+};
+
+function filterLinks(page: string, current: DeliveryFilter | undefined): Markup {
+  const filter = (state: DeliveryFilter | undefined) => ({
+    href: addressWith(page, { state }),
+    text: state === undefined ? 'All' : filters[state],
+    current: state === current,
+  });
+  const links = navigationLinks([filter(undefined), ...deliveryFilters.map(filter)]);
+  return html`<nav class="states" aria-label="Deliveries by state">${links}</nav>`;
+}
+
+function row({ now }: PageCall, page: string, delivery: DeliveryOverview): Markup {
+  const { id, event, state, attempts, last_attempt, last_error } = delivery;
+  return html`<tr>
+    <th scope="row"><a href="${page}/deliveries/${id}"><code>${event.type}</code> ${literal(subjectOf(event).name)}</a>${event.data.test ? html` ${faint('a test')}` : ''}</th>
+    <td data-label="State">${deliveryState(state)}</td>
+    <td class="number" data-label="Attempts">${attempts}</td>
+    <td data-label="Last attempt">${last_attempt === null ? faint('none yet') : time(last_attempt.at, now)}</td>
+    <td data-label="Next attempt">${nextAttempt(delivery, now)}</td>
+    <td data-label="Last error">${last_error === null ? faint('none') : userText(last_error)}</td>
+  </tr>`;
+}
+
+const whatIsLost = (waiting: number): Markup =>
+  waiting === 0
+    ? html`<p>No deliveries are waiting. Its list of deliveries is removed too.</p>`
+    : html`<p class="warning"><strong>${plural(waiting, 'delivery is waiting', 'deliveries are waiting')} and will never be sent.</strong> Its list of
+        deliveries is removed too.</p>`;

@@ -19,15 +19,6 @@ export interface AddressedHook {
   readonly hook: HookRow;
 }
 
-export const noSuchHook = (): Refusal =>
-  new Refusal('not-found', 'This workspace has no such webhook. It may have been removed.');
-
-export const noSuchDelivery = (): Refusal =>
-  new Refusal('not-found', 'This webhook has no such delivery. Finished ones are kept for a week.');
-
-const idAfter = (prefix: string, text: string): string | undefined =>
-  text.startsWith(prefix) && /^[0-9a-f-]{36}$/.test(text.slice(prefix.length)) ? text : undefined;
-
 /** The webhook in the address. An impossible id is not looked up: it may have characters that a database refuses. */
 export async function addressedHook(call: PageCall, storage: Storage): Promise<AddressedHook> {
   const { id: workspace } = await requestedWorkspace(call, storage);
@@ -44,6 +35,28 @@ export function addressedDeliveryId({ c }: PageCall): string {
   return id;
 }
 
+export function addHookListPage(app: App, parts: DashboardParts): void {
+  const { storage } = parts;
+  addPage(app, parts, { path: '/workspaces/:id/hooks', access: 'hooks:write' }, async (call) => {
+    const { id } = await requestedWorkspace(call, storage);
+    const hooks = await listHooks(storage.read, id);
+    const main = html`
+      ${noticeOf(queryOf(call, 'notice').notice)}
+      ${hooks.length === 0 ? noHooks(id) : hookTable(call, id, hooks)}`;
+    const actions = html`<a class="button primary" href="/workspaces/${id}/hooks/new">Add a webhook</a>`;
+    return showPage(call, { title: 'Webhooks', actions, location: inWorkspace(id, 'hooks'), main });
+  });
+}
+
+export const noSuchHook = (): Refusal =>
+  new Refusal('not-found', 'This workspace has no such webhook. It may have been removed.');
+
+export const noSuchDelivery = (): Refusal =>
+  new Refusal('not-found', 'This webhook has no such delivery. Finished ones are kept for a week.');
+
+const idAfter = (prefix: string, text: string): string | undefined =>
+  text.startsWith(prefix) && /^[0-9a-f-]{36}$/.test(text.slice(prefix.length)) ? text : undefined;
+
 const noHooks = (workspace: string): Markup =>
   empty(
     'This workspace has no webhooks yet.',
@@ -51,29 +64,6 @@ const noHooks = (workspace: string): Markup =>
       <a href="/workspaces/${workspace}/hooks/new">Add one</a>, or let a workflow do it with
       <code>operation: register-hook</code>.`,
   );
-
-/** Advice for the state of a webhook. */
-const whatToDo: Readonly<Record<InactiveReason, string>> = {
-  gone: 'The receiver answered 410 (Gone). Resume the webhook if that has changed, or remove it.',
-  paused: 'Events are not queued for it until it is resumed.',
-};
-
-const count = (number: number): Markup =>
-  number === 0 ? faint('0') : html`<strong>${number.toLocaleString('en-US')}</strong>`;
-
-function row({ now }: PageCall, workspace: string, hook: HookOverview): Markup {
-  const page = `/workspaces/${workspace}/hooks/${hook.id}`;
-  const { inactive_why: reason } = hook;
-  return html`<tr>
-    <th scope="row"><a href="${page}">${addressText(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
-    <td data-label="State">${hookState(hook, now)}${reason === null ? '' : html`<p class="hint">${whatToDo[reason]}</p>`}${droppedInShort(hook)}</td>
-    <td data-label="Events">${literals(hook.events)}</td>
-    <td data-label="Branches">${shownBranches(hook)}</td>
-    <td class="number" data-label="Pending">${count(hook.pending_deliveries)}</td>
-    <td class="number" data-label="Failed">${count(hook.failed_deliveries)}</td>
-    <td data-label="Last error">${hook.last_error === null ? faint('none') : userText(hook.last_error)}</td>
-  </tr>`;
-}
 
 const headings: readonly Heading[] = [
   'Address',
@@ -93,15 +83,25 @@ const hookTable = (call: PageCall, workspace: string, hooks: readonly HookOvervi
   )}
   <p class="hint">“Failed” counts the latest hundred deliveries. Addresses are shown without their query, which may be secret.</p>`;
 
-export function addHookListPage(app: App, parts: DashboardParts): void {
-  const { storage } = parts;
-  addPage(app, parts, { path: '/workspaces/:id/hooks', access: 'hooks:write' }, async (call) => {
-    const { id } = await requestedWorkspace(call, storage);
-    const hooks = await listHooks(storage.read, id);
-    const main = html`
-      ${noticeOf(queryOf(call, 'notice').notice)}
-      ${hooks.length === 0 ? noHooks(id) : hookTable(call, id, hooks)}`;
-    const actions = html`<a class="button primary" href="/workspaces/${id}/hooks/new">Add a webhook</a>`;
-    return showPage(call, { title: 'Webhooks', actions, location: inWorkspace(id, 'hooks'), main });
-  });
+/** Advice for the state of a webhook. */
+const whatToDo: Readonly<Record<InactiveReason, string>> = {
+  gone: 'The receiver answered 410 (Gone). Resume the webhook if that has changed, or remove it.',
+  paused: 'Events are not queued for it until it is resumed.',
+};
+
+function row({ now }: PageCall, workspace: string, hook: HookOverview): Markup {
+  const page = `/workspaces/${workspace}/hooks/${hook.id}`;
+  const { inactive_why: reason } = hook;
+  return html`<tr>
+    <th scope="row"><a href="${page}">${addressText(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
+    <td data-label="State">${hookState(hook, now)}${reason === null ? '' : html`<p class="hint">${whatToDo[reason]}</p>`}${droppedInShort(hook)}</td>
+    <td data-label="Events">${literals(hook.events)}</td>
+    <td data-label="Branches">${shownBranches(hook)}</td>
+    <td class="number" data-label="Pending">${count(hook.pending_deliveries)}</td>
+    <td class="number" data-label="Failed">${count(hook.failed_deliveries)}</td>
+    <td data-label="Last error">${hook.last_error === null ? faint('none') : userText(hook.last_error)}</td>
+  </tr>`;
 }
+
+const count = (number: number): Markup =>
+  number === 0 ? faint('0') : html`<strong>${number.toLocaleString('en-US')}</strong>`;

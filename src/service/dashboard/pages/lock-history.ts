@@ -24,11 +24,8 @@ import type { DashboardParts } from '../frame/parts.ts';
 import { requireSession } from '../frame/session.ts';
 
 const pageSize = 50;
-const dayMs = 24 * 60 * 60_000;
-
 const path = '/workspaces/:id/locks/history';
 const access = 'locks:read';
-
 const day = z.iso.date('It has to be a date such as 2026-03-01.');
 
 const filterSchema = z.object({
@@ -42,7 +39,6 @@ const filterSchema = z.object({
 type Filter = z.infer<typeof filterSchema>;
 
 const filterNames = ['prefix', 'owner', 'kind', 'from', 'to'] as const;
-
 const noSuchPage = 'There is no such page. Start again without it.';
 
 export const historyPosition = z
@@ -53,87 +49,7 @@ export const historyPosition = z
     return { at: Number(at), fence: Number(fence), kind };
   });
 
-export const positionText = ({ at, fence, kind }: HistoryPosition): string => `${at}.${fence}.${kind}`;
-
-/** A form also sends the fields that are empty. */
-const given = (texts: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
-
-export const historyAddress = (
-  workspace: string,
-  query: Partial<Readonly<Record<(typeof filterNames)[number] | 'before', string | undefined>>> = {},
-): string => addressWith(`/workspaces/${workspace}/locks/history`, query);
-
-/** Days are those of UTC, and `to` is the last of them. */
-function queryFor(workspace: string, { from, to, ...filter }: Filter): Omit<HistoryQuery, 'limit'> {
-  return {
-    workspace,
-    ...filter,
-    from: from === undefined ? undefined : Date.parse(from),
-    until: to === undefined ? undefined : Date.parse(to) + dayMs,
-  };
-}
-
-function filterForm(workspace: string, filter: Filter): Markup {
-  const input = (id: 'prefix' | 'owner' | 'from' | 'to', title: string, type: 'search' | 'date') =>
-    field({
-      id,
-      title,
-      problem: undefined,
-      control: (aria) =>
-        html`<input id="${id}" name="${id}" type="${type}" value="${filter[id] ?? ''}" autocomplete="off" spellcheck="false"${aria}>`,
-    });
-  const kinds = lockChangeKinds.map((kind) => option(kind, changeNames[kind], filter.kind ?? ''));
-  return html`<form method="get" action="${historyAddress(workspace)}" class="filters" role="search">
-    ${input('prefix', 'Path begins with', 'search')}
-    ${input('owner', 'Holder', 'search')}
-    <div class="field"><label for="kind">What</label><select id="kind" name="kind">${option('', 'everything', filter.kind ?? '')}${kinds}</select></div>
-    ${input('from', 'From (UTC)', 'date')}
-    ${input('to', 'To (UTC)', 'date')}
-    <button>Show</button>
-    ${Object.keys(filter).length === 0 ? '' : link(historyAddress(workspace), 'Show all')}
-  </form>`;
-}
-
-interface Listed {
-  readonly filter: Filter;
-  readonly isLater: boolean;
-  readonly isLast: boolean;
-}
-
-function nothing(workspace: string, { filter, isLater, isLast }: Listed): Markup {
-  if (!isLast)
-    return empty('No entry matches in this part of the history.', 'Go on to the older ones, or narrow the days.');
-  if (isLater) return empty('There are no older entries.', link(historyAddress(workspace, filter), 'Show the newest'));
-  if (Object.keys(filter).length > 0) return empty('No entry matches.', link(historyAddress(workspace), 'Show all'));
-  return empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here.');
-}
-
-const csvAddress = (workspace: string, filter: Filter): string =>
-  addressWith(`/workspaces/${workspace}/locks/history.csv`, filter);
-
-const csvColumns = ['at', 'kind', 'path', 'owner', 'ended_by', 'origin', 'note', 'lock_id'] as const;
-
-const csvRow = (change: RecordedLockChange): string => csvLine(csvColumns.map((name) => change[name] ?? ''));
-
 const rowsPerRead = 1_000;
-/** Bounds the rows of a file, and what is looked at for them: a rare owner may be sought among millions. */
-const maxReads = 100;
-
-/** The byte order mark tells Excel that it is UTF-8. A reader that is slow is waited for: nothing is read ahead. */
-export async function* historyFile(
-  readPage: (before: HistoryPosition | undefined) => ReturnType<typeof readLockHistory>,
-): AsyncGenerator<string, void, undefined> {
-  yield `\uFEFF${csvLine(csvColumns)}`;
-  let before: HistoryPosition | undefined;
-  for (let reads = 0; reads < maxReads; reads += 1) {
-    const { changes, next } = await readPage(before);
-    if (changes.length > 0) yield changes.map(csvRow).join('');
-    if (next === undefined) return;
-    before = next;
-  }
-  yield csvLine(['This file has reached its maximum length. Narrow the dates to export the rest.']);
-}
 
 export function addLockHistoryPages(app: App, parts: DashboardParts): void {
   const { storage, turns } = parts;
@@ -182,3 +98,86 @@ export function addLockHistoryPages(app: App, parts: DashboardParts): void {
     });
   });
 }
+
+export const positionText = ({ at, fence, kind }: HistoryPosition): string => `${at}.${fence}.${kind}`;
+
+const csvColumns = ['at', 'kind', 'path', 'owner', 'ended_by', 'origin', 'note', 'lock_id'] as const;
+
+/** Bounds the rows of a file, and what is looked at for them: a rare owner may be sought among millions. */
+const maxReads = 100;
+
+/** The byte order mark tells Excel that it is UTF-8. A reader that is slow is waited for: nothing is read ahead. */
+export async function* historyFile(
+  readPage: (before: HistoryPosition | undefined) => ReturnType<typeof readLockHistory>,
+): AsyncGenerator<string, void, undefined> {
+  yield `\uFEFF${csvLine(csvColumns)}`;
+  let before: HistoryPosition | undefined;
+  for (let reads = 0; reads < maxReads; reads += 1) {
+    const { changes, next } = await readPage(before);
+    if (changes.length > 0) yield changes.map(csvRow).join('');
+    if (next === undefined) return;
+    before = next;
+  }
+  yield csvLine(['This file has reached its maximum length. Narrow the dates to export the rest.']);
+}
+
+/** A form also sends the fields that are empty. */
+const given = (texts: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
+
+const dayMs = 24 * 60 * 60_000;
+
+/** Days are those of UTC, and `to` is the last of them. */
+function queryFor(workspace: string, { from, to, ...filter }: Filter): Omit<HistoryQuery, 'limit'> {
+  return {
+    workspace,
+    ...filter,
+    from: from === undefined ? undefined : Date.parse(from),
+    until: to === undefined ? undefined : Date.parse(to) + dayMs,
+  };
+}
+
+function filterForm(workspace: string, filter: Filter): Markup {
+  const input = (id: 'prefix' | 'owner' | 'from' | 'to', title: string, type: 'search' | 'date') =>
+    field({
+      id,
+      title,
+      problem: undefined,
+      control: (aria) =>
+        html`<input id="${id}" name="${id}" type="${type}" value="${filter[id] ?? ''}" autocomplete="off" spellcheck="false"${aria}>`,
+    });
+  const kinds = lockChangeKinds.map((kind) => option(kind, changeNames[kind], filter.kind ?? ''));
+  return html`<form method="get" action="${historyAddress(workspace)}" class="filters" role="search">
+    ${input('prefix', 'Path begins with', 'search')}
+    ${input('owner', 'Holder', 'search')}
+    <div class="field"><label for="kind">What</label><select id="kind" name="kind">${option('', 'everything', filter.kind ?? '')}${kinds}</select></div>
+    ${input('from', 'From (UTC)', 'date')}
+    ${input('to', 'To (UTC)', 'date')}
+    <button>Show</button>
+    ${Object.keys(filter).length === 0 ? '' : link(historyAddress(workspace), 'Show all')}
+  </form>`;
+}
+
+interface Listed {
+  readonly filter: Filter;
+  readonly isLater: boolean;
+  readonly isLast: boolean;
+}
+
+function nothing(workspace: string, { filter, isLater, isLast }: Listed): Markup {
+  if (!isLast)
+    return empty('No entry matches in this part of the history.', 'Go on to the older ones, or narrow the days.');
+  if (isLater) return empty('There are no older entries.', link(historyAddress(workspace, filter), 'Show the newest'));
+  if (Object.keys(filter).length > 0) return empty('No entry matches.', link(historyAddress(workspace), 'Show all'));
+  return empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here.');
+}
+
+export const historyAddress = (
+  workspace: string,
+  query: Partial<Readonly<Record<(typeof filterNames)[number] | 'before', string | undefined>>> = {},
+): string => addressWith(`/workspaces/${workspace}/locks/history`, query);
+
+const csvAddress = (workspace: string, filter: Filter): string =>
+  addressWith(`/workspaces/${workspace}/locks/history.csv`, filter);
+
+const csvRow = (change: RecordedLockChange): string => csvLine(csvColumns.map((name) => change[name] ?? ''));

@@ -36,65 +36,6 @@ interface PathState {
   readonly history: HistoryPage;
 }
 
-const present = ({ now }: PageCall, { lock }: PathState): Markup =>
-  lock === undefined
-    ? empty('Nobody holds a lock on this path.', 'It can be locked now.')
-    : lockFacts(lockOf(lock), now);
-
-/** Actions next to the heading. */
-function action({ bearer }: PageCall, { workspace, path, lock: row }: PathState): Markup | string {
-  if (row === undefined) {
-    if (!grants(bearer.scopes, 'locks:write')) return '';
-    return html`<a class="button primary" href="${newLockAddress(workspace, path)}">Lock it</a>`;
-  }
-  const lock = lockOf(row);
-  const release = releaseWay(bearer, { lock, tokenId: row.token_id });
-  const shown = { ...lock, release };
-  if (release === 'none') return '';
-  return html`<a class="button${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, shown)}">${releaseText(shown)}</a>`;
-}
-
-function waitingTable({ now }: PageCall, waiting: readonly WaitingRequest[]): Markup {
-  if (waiting.length === 0) return html`<p>${faint('Nobody was refused this lock in the last minute.')}</p>`;
-  const rows = waiting.map(
-    ({ owner, origin, since, last }) => html`<tr>
-      <th scope="row">${userText(owner)}</th>
-      <td data-label="From run">${originLink(origin, 'short')}</td>
-      <td data-label="Since">${time(since, now)}</td>
-      <td data-label="Last refused">${time(last, now)}</td>
-    </tr>`,
-  );
-  return html`<p class="hint">Requests for this lock that are waiting or were refused in the last minute. Times lag by up to 20 seconds.</p>
-    ${htmlTable('cards', ['Who', 'From run', 'Since', 'Last refused'], rows)}`;
-}
-
-function pastTable({ now }: PageCall, { workspace, path, history }: PathState, isLater: boolean): Markup {
-  const address = pathAddress(workspace, path);
-  const { changes, next } = history;
-  return html`${
-    changes.length === 0
-      ? html`<p>${faint(isLater ? 'There are no older entries.' : 'Nothing is recorded of this path. Old entries are removed.')}</p>`
-      : changeTable(changes, now)
-  }
-    ${pageLinks(
-      isLater ? link(address, 'Newest') : '',
-      next === undefined ? '' : link(addressWith(address, { before: positionText(next) }), 'Older', 'next'),
-    )}`;
-}
-
-function show(call: PageCall, state: PathState, isLater: boolean): Markup {
-  const { workspace, path } = state;
-  const events = addressWith(`/workspaces/${workspace}/locks/history/events`, { path });
-  return html`<div id="lock-path" data-events="${events}">
-    <p class="faint" data-live role="status">As of ${pointInTime(asTimestamp(call.now))}.</p>
-    <section data-part="lock">${present(call, state)}</section>
-    <h2>Waiting for it</h2>
-    <section data-part="waiting">${waitingTable(call, state.waiting)}</section>
-    <div class="heading"><h2>History</h2><div class="actions"><a class="button" href="${historyAddress(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) })}">History of its folder</a></div></div>
-    <section data-part="history">${pastTable(call, state, isLater)}</section>
-  </div>`;
-}
-
 export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): void {
   const { storage, windowsPaths, refusedRequests } = parts;
 
@@ -152,4 +93,63 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
       }
     };
   });
+}
+
+/** Actions next to the heading. */
+function action({ bearer }: PageCall, { workspace, path, lock: row }: PathState): Markup | string {
+  if (row === undefined) {
+    if (!grants(bearer.scopes, 'locks:write')) return '';
+    return html`<a class="button primary" href="${newLockAddress(workspace, path)}">Lock it</a>`;
+  }
+  const lock = lockOf(row);
+  const release = releaseWay(bearer, { lock, tokenId: row.token_id });
+  const shown = { ...lock, release };
+  if (release === 'none') return '';
+  return html`<a class="button${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, shown)}">${releaseText(shown)}</a>`;
+}
+
+function show(call: PageCall, state: PathState, isLater: boolean): Markup {
+  const { workspace, path } = state;
+  const events = addressWith(`/workspaces/${workspace}/locks/history/events`, { path });
+  return html`<div id="lock-path" data-events="${events}">
+    <p class="faint" data-live role="status">As of ${pointInTime(asTimestamp(call.now))}.</p>
+    <section data-part="lock">${present(call, state)}</section>
+    <h2>Waiting for it</h2>
+    <section data-part="waiting">${waitingTable(call, state.waiting)}</section>
+    <div class="heading"><h2>History</h2><div class="actions"><a class="button" href="${historyAddress(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) })}">History of its folder</a></div></div>
+    <section data-part="history">${pastTable(call, state, isLater)}</section>
+  </div>`;
+}
+
+const present = ({ now }: PageCall, { lock }: PathState): Markup =>
+  lock === undefined
+    ? empty('Nobody holds a lock on this path.', 'It can be locked now.')
+    : lockFacts(lockOf(lock), now);
+
+function waitingTable({ now }: PageCall, waiting: readonly WaitingRequest[]): Markup {
+  if (waiting.length === 0) return html`<p>${faint('Nobody was refused this lock in the last minute.')}</p>`;
+  const rows = waiting.map(
+    ({ owner, origin, since, last }) => html`<tr>
+      <th scope="row">${userText(owner)}</th>
+      <td data-label="From run">${originLink(origin, 'short')}</td>
+      <td data-label="Since">${time(since, now)}</td>
+      <td data-label="Last refused">${time(last, now)}</td>
+    </tr>`,
+  );
+  return html`<p class="hint">Requests for this lock that are waiting or were refused in the last minute. Times lag by up to 20 seconds.</p>
+    ${htmlTable('cards', ['Who', 'From run', 'Since', 'Last refused'], rows)}`;
+}
+
+function pastTable({ now }: PageCall, { workspace, path, history }: PathState, isLater: boolean): Markup {
+  const address = pathAddress(workspace, path);
+  const { changes, next } = history;
+  return html`${
+    changes.length === 0
+      ? html`<p>${faint(isLater ? 'There are no older entries.' : 'Nothing is recorded of this path. Old entries are removed.')}</p>`
+      : changeTable(changes, now)
+  }
+    ${pageLinks(
+      isLater ? link(address, 'Newest') : '',
+      next === undefined ? '' : link(addressWith(address, { before: positionText(next) }), 'Older', 'next'),
+    )}`;
 }

@@ -23,35 +23,10 @@ import { countdown, type Markup, time } from '../elements/text.ts';
 /** Rows of a page of the list. */
 export const lockPageSize = 200;
 
-export type ReleaseWay = ShownLock['release'];
-
-export function releaseWay({ id, owner, scopes }: Bearer, { lock, tokenId }: ActiveLock): ReleaseWay {
-  const own = isOwnLock({ owner: lock.owner, token_id: tokenId }, { owner, tokenId: id });
-  if (own) return grants(scopes, 'locks:write') ? 'own' : 'none';
-  return grants(scopes, 'locks:admin') ? 'force' : 'none';
-}
-
 export function shownLock(bearer: Bearer, held: ActiveLock): ShownLock {
   const { lock } = held;
   const { id, path, owner, origin, note, acquired_at, expires_at } = lock;
   return { id, path, owner, origin, note, acquired_at, expires_at, release: releaseWay(bearer, held) };
-}
-
-export const columnNames: Readonly<Record<SortKey, string>> = {
-  path: 'Path',
-  holder: 'Holder',
-  run: 'From run',
-  since: 'Since',
-  left: 'Time left',
-};
-
-/** The first click on a column sorts it ascending, the next one descending. */
-function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup {
-  const current = query.by === by;
-  const direction = query.descending ? 'descending' : 'ascending';
-  const descending = current && !query.descending;
-  const href = listAddress(workspace, { ...query, by, descending, page: 1 });
-  return html`<th role="columnheader" scope="col" class="lock-${by === 'holder' ? 'owner' : by}"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}" data-sort="${by}">${columnNames[by]}</a></th>`;
 }
 
 const epoch = new Date(0).toISOString();
@@ -67,9 +42,6 @@ const dummy: ShownLock = {
   release: 'none',
 };
 
-/** Id of the form that releases the selected locks. */
-export const selectionForm = 'release-selected';
-
 interface TableRows {
   /** Locks on this page. */
   readonly locks: readonly ShownLock[];
@@ -78,6 +50,14 @@ interface TableRows {
   /** How many rows there are on all pages. */
   readonly total: number;
   readonly hidden: boolean;
+}
+
+/** Rows are grids of one height, so that the browser can omit those out of sight; the roles keep them a table. */
+export interface RowContext {
+  readonly workspace: string;
+  readonly now: number;
+  /** Whether anything can be released from here. */
+  readonly releasing: boolean;
 }
 
 export function lockTableHtml(
@@ -104,36 +84,30 @@ export function lockTableHtml(
   <template id="folder-row">${folderRow('a/', 0, columns)}</template>`;
 }
 
-/** Rows are grids of one height, so that the browser can omit those out of sight; the roles keep them a table. */
-export interface RowContext {
-  readonly workspace: string;
-  readonly now: number;
-  /** Whether anything can be released from here. */
-  readonly releasing: boolean;
+export type ReleaseWay = ShownLock['release'];
+
+export function releaseWay({ id, owner, scopes }: Bearer, { lock, tokenId }: ActiveLock): ReleaseWay {
+  const own = isOwnLock({ owner: lock.owner, token_id: tokenId }, { owner, tokenId: id });
+  if (own) return grants(scopes, 'locks:write') ? 'own' : 'none';
+  return grants(scopes, 'locks:admin') ? 'force' : 'none';
 }
 
-/** In the row, their names say which path; in the menu, its own name does. */
-function changeLinks(workspace: string, lock: ShownLock, where: 'row' | 'menu'): Markup {
-  const { release, path } = lock;
-  const label = (text: string) => (where === 'row' ? html` aria-label="${text} ${safeText(path)}"` : '');
-  const text = releaseText(lock);
-  return html`<a class="button extend"${release === 'own' ? html` href="${extendAddress(workspace, lock)}"` : html` hidden`}${label('Extend')}>Extend</a>
-    <a class="button release${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, lock)}"${label(text)}${release === 'none' ? html` hidden` : ''}>${text}</a>`;
+export const columnNames: Readonly<Record<SortKey, string>> = {
+  path: 'Path',
+  holder: 'Holder',
+  run: 'From run',
+  since: 'Since',
+  left: 'Time left',
+};
+
+/** The first click on a column sorts it ascending, the next one descending. */
+function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup {
+  const current = query.by === by;
+  const direction = query.descending ? 'descending' : 'ascending';
+  const descending = current && !query.descending;
+  const href = listAddress(workspace, { ...query, by, descending, page: 1 });
+  return html`<th role="columnheader" scope="col" class="lock-${by === 'holder' ? 'owner' : by}"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}" data-sort="${by}">${columnNames[by]}</a></th>`;
 }
-
-/** They share a name, so that only one is open, also without JavaScript. Copying needs JavaScript, which shows its button. */
-const lockMenu = ({ workspace, releasing }: RowContext, lock: ShownLock): Markup =>
-  html`<details class="menu" name="lock-menu"><summary class="button" aria-label="Actions for ${safeText(lock.path)}">⋯</summary>
-    <div>
-      ${releasing ? changeLinks(workspace, lock, 'menu') : ''}
-      <button type="button" class="copy" hidden>Copy path</button>
-      <a class="button history" href="${pathAddress(workspace, lock.path)}">History of this path</a>
-    </div>
-  </details>`;
-
-/** Not there for a lock that whoever looks at it cannot release. */
-const selection = ({ id, path, release }: ShownLock): Markup =>
-  html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}"${release === 'none' ? html` hidden` : ''}>`;
 
 function lockRow(context: RowContext, lock: ShownLock): Markup {
   const { workspace, now, releasing } = context;
@@ -146,6 +120,32 @@ function lockRow(context: RowContext, lock: ShownLock): Markup {
     <td role="cell" class="lock-left">${countdown(expires_at, now)}<span class="on-cards"> left</span></td>
     <td role="cell" class="lock-actions">${releasing ? changeLinks(workspace, lock, 'row') : ''}${lockMenu(context, lock)}</td>
   </tr>`;
+}
+
+/** Id of the form that releases the selected locks. */
+export const selectionForm = 'release-selected';
+
+/** Not there for a lock that whoever looks at it cannot release. */
+const selection = ({ id, path, release }: ShownLock): Markup =>
+  html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}"${release === 'none' ? html` hidden` : ''}>`;
+
+/** They share a name, so that only one is open, also without JavaScript. Copying needs JavaScript, which shows its button. */
+const lockMenu = ({ workspace, releasing }: RowContext, lock: ShownLock): Markup =>
+  html`<details class="menu" name="lock-menu"><summary class="button" aria-label="Actions for ${safeText(lock.path)}">⋯</summary>
+    <div>
+      ${releasing ? changeLinks(workspace, lock, 'menu') : ''}
+      <button type="button" class="copy" hidden>Copy path</button>
+      <a class="button history" href="${pathAddress(workspace, lock.path)}">History of this path</a>
+    </div>
+  </details>`;
+
+/** In the row, their names say which path; in the menu, its own name does. */
+function changeLinks(workspace: string, lock: ShownLock, where: 'row' | 'menu'): Markup {
+  const { release, path } = lock;
+  const label = (text: string) => (where === 'row' ? html` aria-label="${text} ${safeText(path)}"` : '');
+  const text = releaseText(lock);
+  return html`<a class="button extend"${release === 'own' ? html` href="${extendAddress(workspace, lock)}"` : html` hidden`}${label('Extend')}>Extend</a>
+    <a class="button release${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, lock)}"${label(text)}${release === 'none' ? html` hidden` : ''}>${text}</a>`;
 }
 
 /** Its button works with JavaScript; without, folders stay open. */

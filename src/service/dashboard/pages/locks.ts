@@ -33,6 +33,60 @@ import { historyAddress } from './lock-history.ts';
 import { columnNames, lockPageSize, lockTableHtml, type RowContext, selectionForm, shownLock } from './lock-table.ts';
 import { lockNotice } from './one-lock.ts';
 
+export function addLockListPage(app: App, parts: DashboardParts & LiveControl): void {
+  const { storage, lockWatch } = parts;
+
+  addPage(app, parts, { path: '/workspaces/:id/locks', access: 'locks:read' }, async (call) => {
+    const { id } = await requestedWorkspace(call, storage);
+    const { bearer, now } = call;
+    const texts = queryOf(call, ...queryNames, 'notice');
+    const locks = (await heldLocks(storage, id)).map((held) => shownLock(bearer, held));
+    const mayLock = grants(bearer.scopes, 'locks:write');
+    const context = { workspace: id, now, releasing: mayLock };
+    return showPage(call, {
+      title: 'Locks',
+      location: inWorkspace(id, 'locks'),
+      script: 'locks.js',
+      actions: actions(id, mayLock),
+      main: html`${notice(lockNotice(texts.notice))}
+        ${listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionMenu(call, id) : '')}`,
+    });
+  });
+
+  addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
+    const { id } = await requestedWorkspace(call, storage);
+    return ({ send, gone }) => sendLocks(lockWatch.follow(id, gone), call.bearer, send);
+  });
+}
+
+function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock[], menu: Markup | string): Markup {
+  const { workspace, now } = context;
+  const found = sorted(matching(locks, asked), asked);
+  const pages = Math.max(1, Math.ceil(found.length / lockPageSize));
+  const query = { ...asked, page: Math.min(asked.page, pages) };
+  const folders = new Map<string, number>();
+  for (const { path } of query.group ? found : []) folders.set(folderOf(path), (folders.get(folderOf(path)) ?? 0) + 1);
+  const rows = {
+    locks: found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize),
+    folders,
+    total: found.length + folders.size,
+    hidden: found.length === 0,
+  };
+  return html`<div id="locks" data-workspace="${workspace}">
+    ${filters(workspace, query)}
+    ${onlyOne(workspace, query.path)}
+    <div class="lock-state">
+      <p id="lock-count">${countText(found.length, locks.length)}</p>
+      ${menu}
+      <p class="faint" id="live" role="status">As of ${pointInTime(asTimestamp(now))}.</p>
+      <p class="visually-hidden" id="lock-announcement" role="status"></p>
+    </div>
+    ${lockTableHtml(context, query, rows)}
+    ${emptyDivisions(context, query, locks.length, found.length)}
+    ${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], (page) => listAddress(workspace, { ...query, page }))}
+  </div>`;
+}
+
 const alphabetical = ['A to Z', 'Z to A'] as const;
 
 /** Ascending and descending, in the words of each column. */
@@ -60,6 +114,12 @@ function filters(workspace: string, query: ListQuery): Markup {
     <button class="apply">Show</button>
   </form>`;
 }
+
+const onlyOne = (workspace: string, path: string): Markup =>
+  html`<p class="only-path"${path === '' ? html` hidden` : ''}>Only ${path === '' ? html`<code></code>` : literal(path)}. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a></p>`;
+
+const countText = (shown: number, all: number): string =>
+  shown === all ? plural(all, 'lock') : `${shown.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
 
 type EmptyState = (context: RowContext, path: string) => Markup;
 
@@ -91,40 +151,6 @@ function emptyDivisions(context: RowContext, { path }: ListQuery, all: number, s
   )}`;
 }
 
-const onlyOne = (workspace: string, path: string): Markup =>
-  html`<p class="only-path"${path === '' ? html` hidden` : ''}>Only ${path === '' ? html`<code></code>` : literal(path)}. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a></p>`;
-
-const countText = (shown: number, all: number): string =>
-  shown === all ? plural(all, 'lock') : `${shown.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
-
-function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock[], menu: Markup | string): Markup {
-  const { workspace, now } = context;
-  const found = sorted(matching(locks, asked), asked);
-  const pages = Math.max(1, Math.ceil(found.length / lockPageSize));
-  const query = { ...asked, page: Math.min(asked.page, pages) };
-  const folders = new Map<string, number>();
-  for (const { path } of query.group ? found : []) folders.set(folderOf(path), (folders.get(folderOf(path)) ?? 0) + 1);
-  const rows = {
-    locks: found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize),
-    folders,
-    total: found.length + folders.size,
-    hidden: found.length === 0,
-  };
-  return html`<div id="locks" data-workspace="${workspace}">
-    ${filters(workspace, query)}
-    ${onlyOne(workspace, query.path)}
-    <div class="lock-state">
-      <p id="lock-count">${countText(found.length, locks.length)}</p>
-      ${menu}
-      <p class="faint" id="live" role="status">As of ${pointInTime(asTimestamp(now))}.</p>
-      <p class="visually-hidden" id="lock-announcement" role="status"></p>
-    </div>
-    ${lockTableHtml(context, query, rows)}
-    ${emptyDivisions(context, query, locks.length, found.length)}
-    ${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], (page) => listAddress(workspace, { ...query, page }))}
-  </div>`;
-}
-
 const actions = (workspace: string, mayLock: boolean): Markup => html`
   <a class="button" href="${gitLfsAddress(workspace)}">Git LFS setup</a>
   <a class="button" href="${historyAddress(workspace)}">History</a>
@@ -141,14 +167,6 @@ const selectionMenu = (call: PageCall, workspace: string): Markup =>
       </div>
     </details>
   </form>`;
-
-/** Small enough that a browser renders in between, and that no single write is large. */
-const maxLocksPerEvent = 1_000;
-
-function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let first = 0; first < items.length; first += maxLocksPerEvent)
-    yield items.slice(first, first + maxLocksPerEvent);
-}
 
 /**
  * The events: `snapshot` (all locks in parts, the last of which says so), then `changed` (locks that were taken or
@@ -167,28 +185,10 @@ async function sendLocks(news: AsyncIterable<LockUpdate>, bearer: Bearer, send: 
   }
 }
 
-export function addLockListPage(app: App, parts: DashboardParts & LiveControl): void {
-  const { storage, lockWatch } = parts;
+/** Small enough that a browser renders in between, and that no single write is large. */
+const maxLocksPerEvent = 1_000;
 
-  addPage(app, parts, { path: '/workspaces/:id/locks', access: 'locks:read' }, async (call) => {
-    const { id } = await requestedWorkspace(call, storage);
-    const { bearer, now } = call;
-    const texts = queryOf(call, ...queryNames, 'notice');
-    const locks = (await heldLocks(storage, id)).map((held) => shownLock(bearer, held));
-    const mayLock = grants(bearer.scopes, 'locks:write');
-    const context = { workspace: id, now, releasing: mayLock };
-    return showPage(call, {
-      title: 'Locks',
-      location: inWorkspace(id, 'locks'),
-      script: 'locks.js',
-      actions: actions(id, mayLock),
-      main: html`${notice(lockNotice(texts.notice))}
-        ${listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionMenu(call, id) : '')}`,
-    });
-  });
-
-  addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
-    const { id } = await requestedWorkspace(call, storage);
-    return ({ send, gone }) => sendLocks(lockWatch.follow(id, gone), call.bearer, send);
-  });
+function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let first = 0; first < items.length; first += maxLocksPerEvent)
+    yield items.slice(first, first + maxLocksPerEvent);
 }

@@ -44,19 +44,6 @@ export interface CreatedToken {
   readonly now: number;
 }
 
-const maxShownTokens = 5;
-
-/** Two tokens with the same owner should be intended. */
-function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | string {
-  if (others.length === 0) return '';
-  const names = others
-    .slice(0, maxShownTokens)
-    .map(({ name }, index) => html`${index === 0 ? '' : ', '}${userText(name)}`);
-  const more = others.length - names.length;
-  return html`<p class="warning">The owner ${userText(owner)} already has ${plural(others.length, 'other active token')}: ${names}${more > 0 ? ` and ${more} more` : ''}.
-    Each of them can renew and release the locks of the others.</p>`;
-}
-
 /** The only page that ever shows the secret of the token. */
 export function madeTokenView(made: CreatedToken): View {
   const { done, token, secret, othersOfOwner = [], origin, workspace, preset = '', now } = made;
@@ -73,4 +60,17 @@ export function madeTokenView(made: CreatedToken): View {
     ${nextSteps({ token, origin, workspace, preset })}
     <p><a href="/tokens">All tokens</a></p>`;
   return { title: 'Copy this token', location: { section: 'tokens' }, main };
+}
+
+const maxShownTokens = 5;
+
+/** Two tokens with the same owner should be intended. */
+function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | string {
+  if (others.length === 0) return '';
+  const names = others
+    .slice(0, maxShownTokens)
+    .map(({ name }, index) => html`${index === 0 ? '' : ', '}${userText(name)}`);
+  const more = others.length - names.length;
+  return html`<p class="warning">The owner ${userText(owner)} already has ${plural(others.length, 'other active token')}: ${names}${more > 0 ? ` and ${more} more` : ''}.
+    Each of them can renew and release the locks of the others.</p>`;
 }

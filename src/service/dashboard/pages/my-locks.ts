@@ -18,25 +18,6 @@ const maxShown = 500;
 
 const headings = ['Path', 'From run', 'Since', 'Time left', unseen('Extend or release')];
 
-function row({ bearer, now }: PageCall, stored: LockRow): Markup {
-  const lock = lockOf(stored);
-  const { path, note, origin, acquired_at, expires_at } = lock;
-  const workspace = stored.workspace_id;
-  const button = (kind: string, text: string, href: string) =>
-    html`<a class="button ${kind}" href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
-  const buttons = html`${button('extend', 'Extend', extendAddress(workspace, lock))} ${button('release', 'Release', releaseAddress(workspace, lock))}`;
-  return html`<tr>
-    <th scope="row"><a href="${listAddress(workspace, { path })}">${literal(path)}</a>${note === null ? '' : html`<div class="note faint">${userText(note)}</div>`}</th>
-    <td data-label="From run">${originLink(origin, 'short')}</td>
-    <td data-label="Since">${time(acquired_at, now)}</td>
-    <td data-label="Time left" class="nowrap">${countdown(expires_at, now)}</td>
-    <td class="nowrap">${grants(bearer.scopes, 'locks:write') ? buttons : ''}</td>
-  </tr>`;
-}
-
-const groupTitle = (workspace: string, { length }: readonly LockRow[]): Markup =>
-  html`<a href="${listAddress(workspace)}">${userText(workspace)}</a> <span class="faint">${plural(length, 'lock')}</span>`;
-
 const noLocks = empty(
   'You hold no locks.',
   html`To lock a file, open its <a href="/">workspace</a>. Locks that you take with git or in an editor appear here too.`,
@@ -58,3 +39,22 @@ export function addOwnLocksPage(app: App, parts: DashboardParts): void {
     return showPage(call, { title: 'My locks', location: { section: 'my-locks' }, main });
   });
 }
+
+function row({ bearer, now }: PageCall, stored: LockRow): Markup {
+  const lock = lockOf(stored);
+  const { path, note, origin, acquired_at, expires_at } = lock;
+  const workspace = stored.workspace_id;
+  const button = (kind: string, text: string, href: string) =>
+    html`<a class="button ${kind}" href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
+  const buttons = html`${button('extend', 'Extend', extendAddress(workspace, lock))} ${button('release', 'Release', releaseAddress(workspace, lock))}`;
+  return html`<tr>
+    <th scope="row"><a href="${listAddress(workspace, { path })}">${literal(path)}</a>${note === null ? '' : html`<div class="note faint">${userText(note)}</div>`}</th>
+    <td data-label="From run">${originLink(origin, 'short')}</td>
+    <td data-label="Since">${time(acquired_at, now)}</td>
+    <td data-label="Time left" class="nowrap">${countdown(expires_at, now)}</td>
+    <td class="nowrap">${grants(bearer.scopes, 'locks:write') ? buttons : ''}</td>
+  </tr>`;
+}
+
+const groupTitle = (workspace: string, { length }: readonly LockRow[]): Markup =>
+  html`<a href="${listAddress(workspace)}">${userText(workspace)}</a> <span class="faint">${plural(length, 'lock')}</span>`;

@@ -15,6 +15,27 @@ import { type Form, formField, newFormId } from '../frame/form.ts';
 import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 
+/** The form as typed and chosen. */
+export interface Typed {
+  readonly url: string;
+  readonly events: readonly string[];
+  /** One a line. */
+  readonly branches: string;
+  readonly format: string;
+  readonly secret: string;
+  /** `name: value`, one a line. */
+  readonly headers: string;
+}
+
+export const untouched: Typed = {
+  url: '',
+  events: ['sync.succeeded'],
+  branches: '',
+  format: 'standard',
+  secret: '',
+  headers: '',
+};
+
 const titles = {
   url: 'Address',
   events: 'Events',
@@ -26,58 +47,8 @@ const titles = {
 
 type Field = keyof typeof titles;
 
-const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
-  standard: 'JSON with the event, signed as Standard Webhooks specifies. For your own programs.',
-  github: html`Starts workflows of a GitHub repository that run on <code>repository_dispatch</code>. The address is
-    ${addressText('https://api.github.com/repos/OWNER/REPO/dispatches')}, with a
-    GitHub token in the header <code>Authorization: Bearer …</code>.`,
-  buildkite: html`Creates a build of the branch. The address is
-    ${addressText('https://api.buildkite.com/v2/organizations/ORG/pipelines/PIPELINE/builds')}, with a
-    Buildkite token in the header <code>Authorization: Bearer …</code>. For syncs only.`,
-  slack: 'Posts a sentence to a channel. The address is that of a Slack incoming webhook.',
-  discord: 'Posts a sentence to a channel. The address is that of a Discord webhook.',
-  teams:
-    'Posts a sentence to a channel or chat. The address is that of a Teams workflow that posts when it receives a webhook request.',
-};
-
-const eventChoices = (chosen: readonly string[], wrong: boolean, admin: boolean): Markup =>
-  choices({
-    type: 'checkbox',
-    name: 'event',
-    chosen,
-    wrong,
-    options: hookEvents
-      .filter((event) => admin || event !== 'audit.recorded')
-      .map((event) => [event, html`<code>${event}</code>`, eventMeanings[event]]),
-  });
-
-const formatChoices = (chosen: string): Markup =>
-  choices({
-    type: 'radio',
-    name: 'format',
-    chosen: [chosen],
-    options: hookFormats.map((format) => [format, formatNames[format], formatMeanings[format]]),
-  });
-
-/** The address as typed, without a password, which is one of the mistakes. */
-function shownAgain(url: string): string {
-  const parsed = URL.parse(url.trim());
-  if (parsed === null || (parsed.username === '' && parsed.password === '')) return url;
-  parsed.username = '';
-  parsed.password = '';
-  return parsed.href;
-}
-
-/** Their names; the values have to be entered again. */
-const namesOf = (headers: string): string =>
-  headers
-    .split('\n')
-    .map((line) => (line.includes(':') ? `${line.slice(0, line.indexOf(':'))}: ` : ''))
-    .filter((line) => line !== '')
-    .join('\n');
-
-const whatToRepeat = ({ secret, headers }: Typed): string =>
-  secret === '' && headers === '' ? '' : 'Enter the secret and the values of headers again.';
+/** A sentence for each wrong field. */
+export type Problems = Partial<Readonly<Record<Field, string>>>;
 
 /** For a new webhook, or for an existing one, which keeps its URL. */
 export function newHookForm(
@@ -139,30 +110,6 @@ ${namesOf(typed.headers)}</textarea>`,
   return { title: isNew ? 'Add a webhook' : 'Edit this webhook', location: inWorkspace(workspace, 'hooks'), main };
 }
 
-/** A sentence for each wrong field. */
-export type Problems = Partial<Readonly<Record<Field, string>>>;
-
-/** The form as typed and chosen. */
-export interface Typed {
-  readonly url: string;
-  readonly events: readonly string[];
-  /** One a line. */
-  readonly branches: string;
-  readonly format: string;
-  readonly secret: string;
-  /** `name: value`, one a line. */
-  readonly headers: string;
-}
-
-export const untouched: Typed = {
-  url: '',
-  events: ['sync.succeeded'],
-  branches: '',
-  format: 'standard',
-  secret: '',
-  headers: '',
-};
-
 export const typedIn = (form: Form): Typed => ({
   url: form.text('url'),
   events: form.all('event'),
@@ -176,7 +123,73 @@ export type Reading =
   | { readonly kind: 'request'; readonly request: HookRequest }
   | { readonly kind: 'wrong'; readonly problems: Problems };
 
-const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');
+/** By the schema of the API. Reports all mistakes at once. */
+export function readNewHook(typed: Typed): Reading {
+  const headers = readHeaders(typed.headers);
+  const target = parseTarget(typed.url);
+  const reading = bySchema(asProgramsSendIt(typed, headers));
+  const problems: Problems = {
+    ...(!target.ok && { url: target.reason }),
+    ...(!headers.ok && { headers: headers.reason }),
+    ...(reading.kind === 'wrong' && reading.problems),
+    // The API's sentence is about an optional field.
+    ...(typed.events.length === 0 && { events: 'Choose at least one event.' }),
+  };
+  return Object.keys(problems).length === 0 ? reading : { kind: 'wrong', problems };
+}
+
+const eventChoices = (chosen: readonly string[], wrong: boolean, admin: boolean): Markup =>
+  choices({
+    type: 'checkbox',
+    name: 'event',
+    chosen,
+    wrong,
+    options: hookEvents
+      .filter((event) => admin || event !== 'audit.recorded')
+      .map((event) => [event, html`<code>${event}</code>`, eventMeanings[event]]),
+  });
+
+const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
+  standard: 'JSON with the event, signed as Standard Webhooks specifies. For your own programs.',
+  github: html`Starts workflows of a GitHub repository that run on <code>repository_dispatch</code>. The address is
+    ${addressText('https://api.github.com/repos/OWNER/REPO/dispatches')}, with a
+    GitHub token in the header <code>Authorization: Bearer …</code>.`,
+  buildkite: html`Creates a build of the branch. The address is
+    ${addressText('https://api.buildkite.com/v2/organizations/ORG/pipelines/PIPELINE/builds')}, with a
+    Buildkite token in the header <code>Authorization: Bearer …</code>. For syncs only.`,
+  slack: 'Posts a sentence to a channel. The address is that of a Slack incoming webhook.',
+  discord: 'Posts a sentence to a channel. The address is that of a Discord webhook.',
+  teams:
+    'Posts a sentence to a channel or chat. The address is that of a Teams workflow that posts when it receives a webhook request.',
+};
+
+const formatChoices = (chosen: string): Markup =>
+  choices({
+    type: 'radio',
+    name: 'format',
+    chosen: [chosen],
+    options: hookFormats.map((format) => [format, formatNames[format], formatMeanings[format]]),
+  });
+
+/** The address as typed, without a password, which is one of the mistakes. */
+function shownAgain(url: string): string {
+  const parsed = URL.parse(url.trim());
+  if (parsed === null || (parsed.username === '' && parsed.password === '')) return url;
+  parsed.username = '';
+  parsed.password = '';
+  return parsed.href;
+}
+
+/** Their names; the values have to be entered again. */
+const namesOf = (headers: string): string =>
+  headers
+    .split('\n')
+    .map((line) => (line.includes(':') ? `${line.slice(0, line.indexOf(':'))}: ` : ''))
+    .filter((line) => line !== '')
+    .join('\n');
+
+const whatToRepeat = ({ secret, headers }: Typed): string =>
+  secret === '' && headers === '' ? '' : 'Enter the secret and the values of headers again.';
 
 /** The same name in another case is found later, by the schema. */
 function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
@@ -194,20 +207,6 @@ function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
   return accepted(Object.fromEntries(headers));
 }
 
-/** The errors of the API, by field of the form. Throws on what has no field. */
-export function problemsIn(error: unknown): Problems {
-  const errors = error instanceof Refusal ? (error.extras.errors ?? []) : [];
-  const problems = new Map<string, string>();
-  for (const { pointer, detail } of errors) {
-    const [, name = '', index] = pointer.split('/');
-    if (!Object.hasOwn(titles, name)) throw error;
-    const which = name === 'branches' && index !== undefined ? `Branch ${Number(index) + 1}: ` : '';
-    if (!problems.has(name)) problems.set(name, which + detail);
-  }
-  if (problems.size === 0) throw error;
-  return Object.fromEntries(problems);
-}
-
 const asProgramsSendIt = (typed: Typed, headers: Parsed<Readonly<Record<string, string>>>): unknown => {
   const branches = linesOf(typed.branches).map((line) => line.trim());
   return {
@@ -220,6 +219,8 @@ const asProgramsSendIt = (typed: Typed, headers: Parsed<Readonly<Record<string, 
   };
 };
 
+const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');
+
 function bySchema(body: unknown): Reading {
   try {
     return { kind: 'request', request: parseRequestPart(hookRequestSchema, () => body) };
@@ -228,17 +229,16 @@ function bySchema(body: unknown): Reading {
   }
 }
 
-/** By the schema of the API. Reports all mistakes at once. */
-export function readNewHook(typed: Typed): Reading {
-  const headers = readHeaders(typed.headers);
-  const target = parseTarget(typed.url);
-  const reading = bySchema(asProgramsSendIt(typed, headers));
-  const problems: Problems = {
-    ...(!target.ok && { url: target.reason }),
-    ...(!headers.ok && { headers: headers.reason }),
-    ...(reading.kind === 'wrong' && reading.problems),
-    // The API's sentence is about an optional field.
-    ...(typed.events.length === 0 && { events: 'Choose at least one event.' }),
-  };
-  return Object.keys(problems).length === 0 ? reading : { kind: 'wrong', problems };
+/** The errors of the API, by field of the form. Throws on what has no field. */
+export function problemsIn(error: unknown): Problems {
+  const errors = error instanceof Refusal ? (error.extras.errors ?? []) : [];
+  const problems = new Map<string, string>();
+  for (const { pointer, detail } of errors) {
+    const [, name = '', index] = pointer.split('/');
+    if (!Object.hasOwn(titles, name)) throw error;
+    const which = name === 'branches' && index !== undefined ? `Branch ${Number(index) + 1}: ` : '';
+    if (!problems.has(name)) problems.set(name, which + detail);
+  }
+  if (problems.size === 0) throw error;
+  return Object.fromEntries(problems);
 }

@@ -72,6 +72,17 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
   });
 }
 
+/** The only page that ever shows the secret of a webhook. */
+function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): View {
+  const main = html`
+    <p class="notice" role="status">The webhook to ${literal(shownUrl(hook))} is registered. <strong>Copy its secret now: it is never shown again.</strong></p>
+    ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
+    ${whatToDo(hook.format)}
+    <p>If you lose it, register the same address again with a secret of your own.</p>
+    <p><a href="/workspaces/${workspace}/hooks/${hook.id}">Show the webhook and its deliveries</a></p>`;
+  return { title: 'Copy this secret', location: inWorkspace(workspace, 'hooks'), main };
+}
+
 const verification = `import { Webhook } from 'standardwebhooks';
 
 // Throws if the delivery was not signed with the secret. Pass the raw body, not the parsed one.
@@ -84,15 +95,4 @@ function whatToDo(format: HookFormat): Markup {
   return html`<p>Give it to the receiver as a secret. With it, the receiver can prove that a delivery is ours: the header
       <code>webhook-signature</code> is checked by the libraries of <a href="https://www.standardwebhooks.com/" rel="noreferrer noopener">Standard Webhooks</a>, in most languages.</p>
     ${copyable('verification', 'the lines', html`<pre id="verification">${verification}</pre>`)}`;
-}
-
-/** The only page that ever shows the secret of a webhook. */
-function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): View {
-  const main = html`
-    <p class="notice" role="status">The webhook to ${literal(shownUrl(hook))} is registered. <strong>Copy its secret now: it is never shown again.</strong></p>
-    ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
-    ${whatToDo(hook.format)}
-    <p>If you lose it, register the same address again with a secret of your own.</p>
-    <p><a href="/workspaces/${workspace}/hooks/${hook.id}">Show the webhook and its deliveries</a></p>`;
-  return { title: 'Copy this secret', location: inWorkspace(workspace, 'hooks'), main };
 }

@@ -19,30 +19,6 @@ export type Problems = Partial<Readonly<Record<keyof typeof titles, string>>>;
 /** The form as typed. */
 export type Typed = Readonly<Record<keyof typeof titles, string>>;
 
-export const typedIn = (form: Form): Typed => ({
-  path: form.text('path'),
-  duration: form.text('duration'),
-  note: form.text('note'),
-});
-
-export type Reading =
-  | { readonly kind: 'request'; readonly path: LockPath; readonly ttl: Ttl; readonly note: string | null }
-  | { readonly kind: 'wrong'; readonly problems: Problems };
-
-/** Reports all mistakes at once. */
-export function readNewLock(typed: Typed): Reading {
-  const path = canonicalLockPath(typed.path.trim());
-  const duration = parseTtl(typed.duration.trim());
-  const note = parseNote(typed.note);
-  if (path.ok && duration.ok && note.ok) {
-    return { kind: 'request', path: path.value, ttl: duration.value, note: note.value };
-  }
-  const wrong = Object.entries({ path, duration, note }).flatMap(([name, { ok, ...parsed }]) =>
-    'reason' in parsed ? [[name, parsed.reason]] : [],
-  );
-  return { kind: 'wrong', problems: Object.fromEntries(wrong) };
-}
-
 export interface NewLockForm {
   readonly workspace: string;
   readonly typed: Typed;
@@ -51,18 +27,6 @@ export interface NewLockForm {
   readonly refusal: Markup | string;
   /** Whether there are paths to suggest. */
   readonly isMirrored: boolean;
-}
-
-/** Holder of the path. */
-export function heldLock({ bearer, now }: PageCall, workspace: string, asked: LockPath, lock: Lock): Markup {
-  const own = lock.owner === bearer.owner;
-  const sameFile = asked === lock.path ? '' : html` On Windows, ${literal(asked)} is the same file.`;
-  return html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${
-    own
-      ? html`You hold this lock already. <a href="${extendAddress(workspace, lock)}">Extend it</a>`
-      : html`Somebody else holds this lock. <a href="${listAddress(workspace, { path: lock.path })}">Watch it</a> to see when it is free.`
-  }${sameFile}</p>
-  ${lockFacts(lock, now)}`;
 }
 
 export function newLockForm(call: PageCall, { workspace, typed, problems, refusal, isMirrored }: NewLockForm): View {
@@ -93,4 +57,40 @@ export function newLockForm(call: PageCall, { workspace, typed, problems, refusa
     </form>`;
   const script = isMirrored ? { script: 'new-lock.js' } : {};
   return { title: 'Lock a file', location: inWorkspace(workspace, 'locks'), main, ...script };
+}
+
+export const typedIn = (form: Form): Typed => ({
+  path: form.text('path'),
+  duration: form.text('duration'),
+  note: form.text('note'),
+});
+
+export type Reading =
+  | { readonly kind: 'request'; readonly path: LockPath; readonly ttl: Ttl; readonly note: string | null }
+  | { readonly kind: 'wrong'; readonly problems: Problems };
+
+/** Reports all mistakes at once. */
+export function readNewLock(typed: Typed): Reading {
+  const path = canonicalLockPath(typed.path.trim());
+  const duration = parseTtl(typed.duration.trim());
+  const note = parseNote(typed.note);
+  if (path.ok && duration.ok && note.ok) {
+    return { kind: 'request', path: path.value, ttl: duration.value, note: note.value };
+  }
+  const wrong = Object.entries({ path, duration, note }).flatMap(([name, { ok, ...parsed }]) =>
+    'reason' in parsed ? [[name, parsed.reason]] : [],
+  );
+  return { kind: 'wrong', problems: Object.fromEntries(wrong) };
+}
+
+/** Holder of the path. */
+export function heldLock({ bearer, now }: PageCall, workspace: string, asked: LockPath, lock: Lock): Markup {
+  const own = lock.owner === bearer.owner;
+  const sameFile = asked === lock.path ? '' : html` On Windows, ${literal(asked)} is the same file.`;
+  return html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${
+    own
+      ? html`You hold this lock already. <a href="${extendAddress(workspace, lock)}">Extend it</a>`
+      : html`Somebody else holds this lock. <a href="${listAddress(workspace, { path: lock.path })}">Watch it</a> to see when it is free.`
+  }${sameFile}</p>
+  ${lockFacts(lock, now)}`;
 }

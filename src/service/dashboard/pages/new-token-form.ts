@@ -30,36 +30,7 @@ const titles = {
 
 type Field = keyof typeof titles;
 
-const lifetimes: ReadonlyMap<string, string> = new Map([
-  ['30d', 'in 30 days'],
-  ['90d', 'in 90 days'],
-  ['365d', 'in a year'],
-]);
-
-const groupOf = (field: Field, problems: Problems, content: Markup): Markup =>
-  group({ id: field, title: titles[field], problem: problems[field], content });
-
-const forEver = 'Anyone who finds it years from now can still use it. Revoke it when it is no longer needed.';
-
-function endChoices({ expires, lifetime }: Typed, wrong: boolean): Markup {
-  const end = { type: 'radio', name: 'expires', chosen: [expires] } as const;
-  return html`${choices({ ...end, options: [...lifetimes, ['other', 'after']] })}
-    <div class="under">
-      <label for="lifetime">Lifetime</label>
-      <input id="lifetime" name="lifetime" value="${lifetime}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${marked(wrong)}>
-      <span class="hint" id="lifetime-hint">A whole number with s, m, h or d, such as 12h or 45d.</span>
-    </div>
-    ${choices({ ...end, options: [['never', 'never', forEver]] })}`;
-}
-
 const onlyThese = 'The token sees no others. Not possible with the scope admin.';
-
-const presetLinks = (current: string): Markup => html`<div class="actions">Preset:
-    ${Object.entries(tokenPresets).map(
-      ([name, { title }]) =>
-        html`<a class="button" href="/tokens/new?preset=${name}"${name === current ? html` aria-current="true"` : ''}>${title}</a>`,
-    )}
-  </div>`;
 
 export interface NewTokenForm {
   /** The form carries the id of its future token, so that sending it twice creates one token. */
@@ -69,6 +40,22 @@ export interface NewTokenForm {
   /** To choose from. */
   readonly workspaces: readonly string[];
 }
+
+/** The form as typed and chosen. */
+export interface Typed extends Permissions {
+  readonly name: string;
+  /** Empty: the name. */
+  readonly owner: string;
+  /** One of the lifetimes, `other` or `never`. */
+  readonly expires: string;
+  /** Counts where `expires` is `other`. */
+  readonly lifetime: string;
+  /** The name of the preset, or any text. */
+  readonly preset: string;
+}
+
+/** A sentence for each wrong field. */
+export type Problems = Partial<Readonly<Record<Field, string>>>;
 
 export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }: NewTokenForm): View {
   const { secret } = call.c.get('session');
@@ -102,19 +89,6 @@ export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }
   return { title: 'New token', location: { section: 'tokens' }, main };
 }
 
-/** The form as typed and chosen. */
-export interface Typed extends Permissions {
-  readonly name: string;
-  /** Empty: the name. */
-  readonly owner: string;
-  /** One of the lifetimes, `other` or `never`. */
-  readonly expires: string;
-  /** Counts where `expires` is `other`. */
-  readonly lifetime: string;
-  /** The name of the preset, or any text. */
-  readonly preset: string;
-}
-
 /** The empty form, with the scopes of a preset if there is one of this name. */
 export const typedFor = (preset: string): Typed => ({
   ...noPermissions,
@@ -135,20 +109,9 @@ export const typedIn = (form: Form): Typed => ({
   preset: form.text('preset'),
 });
 
-/** A sentence for each wrong field. */
-export type Problems = Partial<Readonly<Record<Field, string>>>;
-
 export type Reading =
   | { readonly kind: 'new-token'; readonly newToken: NewToken }
   | { readonly kind: 'wrong'; readonly problems: Problems };
-
-function readLifetime({ expires, lifetime }: Typed): Parsed<Duration | null> {
-  if (expires === 'never') return accepted(null);
-  if (expires === 'other') return parseLifetime(lifetime.trim());
-  return lifetimes.has(expires) ? parseLifetime(expires) : refused('Choose when the token expires.');
-}
-
-const problemOf = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.reason);
 
 /** Reports all mistakes at once. */
 export function readNewToken(typed: Typed): Reading {
@@ -182,3 +145,40 @@ export function readNewToken(typed: Typed): Reading {
     problems: Object.fromEntries(Object.entries(all).filter(([, reason]) => reason !== undefined)),
   };
 }
+
+const groupOf = (field: Field, problems: Problems, content: Markup): Markup =>
+  group({ id: field, title: titles[field], problem: problems[field], content });
+
+const lifetimes: ReadonlyMap<string, string> = new Map([
+  ['30d', 'in 30 days'],
+  ['90d', 'in 90 days'],
+  ['365d', 'in a year'],
+]);
+
+const forEver = 'Anyone who finds it years from now can still use it. Revoke it when it is no longer needed.';
+
+function endChoices({ expires, lifetime }: Typed, wrong: boolean): Markup {
+  const end = { type: 'radio', name: 'expires', chosen: [expires] } as const;
+  return html`${choices({ ...end, options: [...lifetimes, ['other', 'after']] })}
+    <div class="under">
+      <label for="lifetime">Lifetime</label>
+      <input id="lifetime" name="lifetime" value="${lifetime}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${marked(wrong)}>
+      <span class="hint" id="lifetime-hint">A whole number with s, m, h or d, such as 12h or 45d.</span>
+    </div>
+    ${choices({ ...end, options: [['never', 'never', forEver]] })}`;
+}
+
+const presetLinks = (current: string): Markup => html`<div class="actions">Preset:
+    ${Object.entries(tokenPresets).map(
+      ([name, { title }]) =>
+        html`<a class="button" href="/tokens/new?preset=${name}"${name === current ? html` aria-current="true"` : ''}>${title}</a>`,
+    )}
+  </div>`;
+
+function readLifetime({ expires, lifetime }: Typed): Parsed<Duration | null> {
+  if (expires === 'never') return accepted(null);
+  if (expires === 'other') return parseLifetime(lifetime.trim());
+  return lifetimes.has(expires) ? parseLifetime(expires) : refused('Choose when the token expires.');
+}
+
+const problemOf = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.reason);

@@ -15,15 +15,6 @@ import { seeOther } from '../frame/response.ts';
 import { type CreatedToken, madeTokenView, sealedTokenId, serviceOrigin, unknownForm } from './made-token.ts';
 import { newTokenForm, type Problems, readNewToken, type Typed, typedFor, typedIn } from './new-token-form.ts';
 
-const madeBefore = ({ id, name, state }: Token): View => ({
-  title: 'This token was already created',
-  location: { section: 'tokens' },
-  main: html`<p class="warning">This form already created the token ${userText(name)} and does not create a second one. The secret was shown
-      then and cannot be shown again.</p>
-    ${state === 'active' ? html`<p>If you did not keep it, <a href="/tokens/${id}/revoke">revoke the token</a> and <a href="/tokens/new">create another</a>.</p>` : ''}
-    <p><a href="/tokens">All tokens</a></p>`,
-});
-
 export function addNewTokenPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
   const workspaceIds = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
@@ -73,3 +64,12 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
     }
   });
 }
+
+const madeBefore = ({ id, name, state }: Token): View => ({
+  title: 'This token was already created',
+  location: { section: 'tokens' },
+  main: html`<p class="warning">This form already created the token ${userText(name)} and does not create a second one. The secret was shown
+      then and cannot be shown again.</p>
+    ${state === 'active' ? html`<p>If you did not keep it, <a href="/tokens/${id}/revoke">revoke the token</a> and <a href="/tokens/new">create another</a>.</p>` : ''}
+    <p><a href="/tokens">All tokens</a></p>`,
+});

@@ -33,6 +33,34 @@ import {
   workspaceChoices,
 } from './permissions.ts';
 
+interface TextField {
+  readonly name: 'repository' | 'repositoryId' | 'repositoryOwnerId' | 'ref' | 'environment' | 'workflow' | 'event';
+  readonly parse: (text: string) => Parsed<string>;
+  readonly hint: Markup | string;
+}
+
+/** The form as typed and chosen. */
+export interface Typed extends Permissions, Readonly<Record<TextField['name'], string>> {
+  readonly owner: string;
+  readonly issuer: string;
+  /** `NAME=VALUE`, one a line. */
+  readonly claims: string;
+}
+
+export const untouched: Typed = {
+  ...noPermissions,
+  repository: '',
+  repositoryId: '',
+  repositoryOwnerId: '',
+  ref: '',
+  environment: '',
+  workflow: '',
+  event: '',
+  owner: '',
+  issuer: githubIssuer,
+  claims: '',
+};
+
 /** In the order of the form. */
 const titles: Readonly<Record<keyof TypedRule, string>> = {
   repository: 'Repository',
@@ -48,12 +76,6 @@ const titles: Readonly<Record<keyof TypedRule, string>> = {
   issuer: 'Issuer',
   claims: 'Claims',
 };
-
-interface TextField {
-  readonly name: 'repository' | 'repositoryId' | 'repositoryOwnerId' | 'ref' | 'environment' | 'workflow' | 'event';
-  readonly parse: (text: string) => Parsed<string>;
-  readonly hint: Markup | string;
-}
 
 /** Each may be empty. */
 const textFields: readonly TextField[] = [
@@ -89,82 +111,6 @@ const textFields: readonly TextField[] = [
     hint: 'Only jobs of this event. Without one, all are trusted but those of pull requests.',
   },
 ];
-
-/** The form as typed and chosen. */
-export interface Typed extends Permissions, Readonly<Record<TextField['name'], string>> {
-  readonly owner: string;
-  readonly issuer: string;
-  /** `NAME=VALUE`, one a line. */
-  readonly claims: string;
-}
-
-export const untouched: Typed = {
-  ...noPermissions,
-  repository: '',
-  repositoryId: '',
-  repositoryOwnerId: '',
-  ref: '',
-  environment: '',
-  workflow: '',
-  event: '',
-  owner: '',
-  issuer: githubIssuer,
-  claims: '',
-};
-
-export const typedIn = (form: Form): Typed => ({
-  ...permissionsIn(form),
-  repository: form.text('repository'),
-  repositoryId: form.text('repositoryId'),
-  repositoryOwnerId: form.text('repositoryOwnerId'),
-  ref: form.text('ref'),
-  environment: form.text('environment'),
-  workflow: form.text('workflow'),
-  event: form.text('event'),
-  owner: form.text('owner'),
-  issuer: form.text('issuer'),
-  claims: form.text('claims'),
-});
-
-function readClaims(text: string): Parsed<readonly RuleClaim[]> {
-  const claims: RuleClaim[] = [];
-  for (const [index, line] of text.split('\n').entries()) {
-    if (line.trim() === '') continue;
-    const claim = parseClaim(line.trim());
-    if (!claim.ok) return refused(`Line ${index + 1}: ${claim.reason}`);
-    claims.push(claim.value);
-  }
-  return accepted(claims);
-}
-
-export type Reading =
-  | { readonly kind: 'rule'; readonly rule: NewTrustRule }
-  | { readonly kind: 'wrong'; readonly problems: RuleProblems };
-
-/** By the rules of the command. Mistakes in fields are reported at once, and when there are none, those in all together. */
-export function readNewTrust(typed: Typed): Reading {
-  const problems: { -readonly [field in keyof TypedRule]?: string } = {};
-  function take<T>(name: keyof TypedRule, parsed: Parsed<T>): T | undefined {
-    if (parsed.ok) return parsed.value;
-    problems[name] = parsed.reason;
-    return undefined;
-  }
-  const texts = textFields.map(({ name, parse }) => {
-    const text = typed[name].trim();
-    return [name, text === '' ? undefined : take(name, parse(text))] as const;
-  });
-  const owner = take('owner', parseRuleOwner(typed.owner));
-  const issuer = take('issuer', parseIssuer(typed.issuer.trim()));
-  const claims = take('claims', readClaims(typed.claims));
-  const chosen = take('scopes', readScopes(typed));
-  const workspaces = take('workspaces', readWorkspaces(typed));
-  if (owner === undefined || issuer === undefined || claims === undefined || chosen === undefined)
-    return { kind: 'wrong', problems };
-  if (Object.keys(problems).length > 0) return { kind: 'wrong', problems };
-  const given = { owner, issuer, claims, scopes: chosen, workspaces: workspaces ?? [] };
-  const read = readRule({ ...Object.fromEntries(texts), ...given });
-  return read.ok ? { kind: 'rule', rule: read.rule } : { kind: 'wrong', problems: read.problems };
-}
 
 /** The scope admin can create permanent tokens, which a job must not do. */
 const scopesOfJobs = scopes.filter((scope) => scope !== 'admin');
@@ -213,4 +159,58 @@ export function newTrustForm(call: PageCall, { typed, problems, refusal, workspa
       <div class="actions"><button class="primary">Trust these jobs</button> <a class="button" href="/trust">Cancel</a></div>
     </form>`;
   return { title: 'Trust a workflow', location: { section: 'trust' }, main };
+}
+
+export const typedIn = (form: Form): Typed => ({
+  ...permissionsIn(form),
+  repository: form.text('repository'),
+  repositoryId: form.text('repositoryId'),
+  repositoryOwnerId: form.text('repositoryOwnerId'),
+  ref: form.text('ref'),
+  environment: form.text('environment'),
+  workflow: form.text('workflow'),
+  event: form.text('event'),
+  owner: form.text('owner'),
+  issuer: form.text('issuer'),
+  claims: form.text('claims'),
+});
+
+export type Reading =
+  | { readonly kind: 'rule'; readonly rule: NewTrustRule }
+  | { readonly kind: 'wrong'; readonly problems: RuleProblems };
+
+/** By the rules of the command. Mistakes in fields are reported at once, and when there are none, those in all together. */
+export function readNewTrust(typed: Typed): Reading {
+  const problems: { -readonly [field in keyof TypedRule]?: string } = {};
+  function take<T>(name: keyof TypedRule, parsed: Parsed<T>): T | undefined {
+    if (parsed.ok) return parsed.value;
+    problems[name] = parsed.reason;
+    return undefined;
+  }
+  const texts = textFields.map(({ name, parse }) => {
+    const text = typed[name].trim();
+    return [name, text === '' ? undefined : take(name, parse(text))] as const;
+  });
+  const owner = take('owner', parseRuleOwner(typed.owner));
+  const issuer = take('issuer', parseIssuer(typed.issuer.trim()));
+  const claims = take('claims', readClaims(typed.claims));
+  const chosen = take('scopes', readScopes(typed));
+  const workspaces = take('workspaces', readWorkspaces(typed));
+  if (owner === undefined || issuer === undefined || claims === undefined || chosen === undefined)
+    return { kind: 'wrong', problems };
+  if (Object.keys(problems).length > 0) return { kind: 'wrong', problems };
+  const given = { owner, issuer, claims, scopes: chosen, workspaces: workspaces ?? [] };
+  const read = readRule({ ...Object.fromEntries(texts), ...given });
+  return read.ok ? { kind: 'rule', rule: read.rule } : { kind: 'wrong', problems: read.problems };
+}
+
+function readClaims(text: string): Parsed<readonly RuleClaim[]> {
+  const claims: RuleClaim[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const claim = parseClaim(line.trim());
+    if (!claim.ok) return refused(`Line ${index + 1}: ${claim.reason}`);
+    claims.push(claim.value);
+  }
+  return accepted(claims);
 }

@@ -28,21 +28,24 @@ const notices = {
   absent: 'Nothing was released: the lock was already gone. Its holder released it, or it expired.',
 } as const;
 
-type Notice = keyof typeof notices;
-
 const noticeTexts: ReadonlyMap<string, string> = new Map(Object.entries(notices));
 
 /** Result of an action, by the code in the address of a list. */
 export const lockNotice = (code: string): string | undefined => noticeTexts.get(code);
-
-export const withNotice = (list: string, code: Notice): ApiResponse =>
-  seeOther(`${list}${list.includes('?') ? '&' : '?'}notice=${code}`);
 
 export interface LockContext {
   readonly workspace: FoundWorkspace;
   /** The address of the list to go back to. */
   readonly back: string;
 }
+
+/** The lock that a form names. */
+export const lockFields = (call: PageCall, { back }: LockContext, { path, id }: Lock): Markup => html`${formField(call)}
+  <input type="hidden" name="path" value="${path}">
+  <input type="hidden" name="lock" value="${id}">
+  <input type="hidden" name="back" value="${back}">`;
+
+type Notice = keyof typeof notices;
 
 export interface ReleasableLock {
   readonly lock: Lock;
@@ -60,32 +63,6 @@ export interface LockAction {
   /** A link to do it to another lock. */
   readonly again: (workspace: string, lock: Lock) => Markup;
 }
-
-/** The list of locks at an address, with its search: it leads nowhere else, whatever is sent along. */
-export function listAt(address: string, workspace: string): string {
-  const { pathname, searchParams } = URL.parse(address, 'http://here.invalid') ?? {};
-  if (pathname === ownLocksAddress) return ownLocksAddress;
-  const list = listAddress(workspace);
-  return pathname === list && searchParams !== undefined ? listAddress(workspace, parseListQuery(searchParams)) : list;
-}
-
-export const backLink = ({ back }: LockContext, text: string): Markup =>
-  html`<a class="button" href="${back}" data-escape aria-keyshortcuts="Escape">${text}</a>`;
-
-/** The lock that a form names. */
-export const lockFields = (call: PageCall, { back }: LockContext, { path, id }: Lock): Markup => html`${formField(call)}
-  <input type="hidden" name="path" value="${path}">
-  <input type="hidden" name="lock" value="${id}">
-  <input type="hidden" name="back" value="${back}">`;
-
-const gone = (context: LockContext, path: string): Markup => html`
-  ${empty(
-    'This lock no longer exists.',
-    path === ''
-      ? 'The address names no path.'
-      : html`Nobody holds a lock on ${literal(path)}. It was released, has expired, or was never taken.`,
-  )}
-  <div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;
 
 /** The pages of a change, but for what asks for it. */
 export function createLockPages(storage: Storage, change: LockAction) {
@@ -168,3 +145,26 @@ export function createLockPages(storage: Storage, change: LockAction) {
     },
   };
 }
+
+export const withNotice = (list: string, code: Notice): ApiResponse =>
+  seeOther(`${list}${list.includes('?') ? '&' : '?'}notice=${code}`);
+
+/** The list of locks at an address, with its search: it leads nowhere else, whatever is sent along. */
+export function listAt(address: string, workspace: string): string {
+  const { pathname, searchParams } = URL.parse(address, 'http://here.invalid') ?? {};
+  if (pathname === ownLocksAddress) return ownLocksAddress;
+  const list = listAddress(workspace);
+  return pathname === list && searchParams !== undefined ? listAddress(workspace, parseListQuery(searchParams)) : list;
+}
+
+const gone = (context: LockContext, path: string): Markup => html`
+  ${empty(
+    'This lock no longer exists.',
+    path === ''
+      ? 'The address names no path.'
+      : html`Nobody holds a lock on ${literal(path)}. It was released, has expired, or was never taken.`,
+  )}
+  <div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;
+
+export const backLink = ({ back }: LockContext, text: string): Markup =>
+  html`<a class="button" href="${back}" data-escape aria-keyshortcuts="Escape">${text}</a>`;

@@ -16,37 +16,24 @@ import { addressText, countdown, literal, type Markup, time, userText } from '..
 import type { PageCall } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 
+/** Sections that the token may see. */
+export async function overview(
+  call: PageCall,
+  parts: DashboardParts,
+  workspaces: readonly WorkspaceOverview[],
+): Promise<Markup> {
+  const { scopes } = call.bearer;
+  const [locks, failing] = await Promise.all([
+    grants(scopes, 'locks:read') ? lockSections(call, parts) : [],
+    grants(scopes, 'hooks:write') ? failingSection(call, parts) : '',
+  ]);
+  return html`<div class="overview">${locks}${failing}${behindSection(call, parts, workspaces)}</div>`;
+}
+
 /** Items of all workspaces that need attention: the first few of each kind. */
 
 const maxShown = 5;
 const endingSoonMs = 60 * 60_000;
-
-interface Section {
-  readonly id: string;
-  readonly title: string;
-  readonly headings: readonly Heading[];
-  readonly rows: readonly Markup[];
-  readonly empty: string;
-  readonly more?: string;
-}
-
-const section = ({ id, title, headings, rows, empty, more = '' }: Section): Markup =>
-  html`<section aria-labelledby="${id}" data-part="${id}">
-    <h2 id="${id}">${title}</h2>
-    ${rows.length === 0 ? html`<p class="faint">${empty}</p>` : htmlTable('cards clipped', headings, rows)}
-    ${more === '' ? '' : html`<p class="hint">${more}</p>`}
-  </section>`;
-
-const lockRow = (row: LockRow, name: string, when: Markup): Markup => {
-  const { path, owner } = lockOf(row);
-  const { workspace_id: workspace } = row;
-  return html`<tr>
-    <th scope="row">${pathLink(workspace, path)}</th>
-    <td data-label="Workspace"><a href="${listAddress(workspace)}">${userText(workspace)}</a></td>
-    <td data-label="Holder">${userText(owner)}</td>
-    <td data-label="${name}" class="nowrap">${when}</td>
-  </tr>`;
-};
 
 async function lockSections({ bearer, now }: PageCall, { storage }: DashboardParts): Promise<readonly Markup[]> {
   const [oldest, ending] = await Promise.all([
@@ -72,14 +59,16 @@ async function lockSections({ bearer, now }: PageCall, { storage }: DashboardPar
   ];
 }
 
-function failingRow({ now }: PageCall, hook: FailingHook): Markup {
-  const { workspace, id, last_error } = hook;
+const lockRow = (row: LockRow, name: string, when: Markup): Markup => {
+  const { path, owner } = lockOf(row);
+  const { workspace_id: workspace } = row;
   return html`<tr>
-    <th scope="row"><a href="/workspaces/${workspace}/hooks/${id}">${addressText(shownUrl(hook))}</a>${last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`}</th>
-    <td data-label="Workspace"><a href="/workspaces/${workspace}/hooks">${userText(workspace)}</a></td>
-    <td data-label="State">${hookState(hook, now)}</td>
+    <th scope="row">${pathLink(workspace, path)}</th>
+    <td data-label="Workspace"><a href="${listAddress(workspace)}">${userText(workspace)}</a></td>
+    <td data-label="Holder">${userText(owner)}</td>
+    <td data-label="${name}" class="nowrap">${when}</td>
   </tr>`;
-}
+};
 
 async function failingSection(call: PageCall, { storage }: DashboardParts): Promise<Markup> {
   const failing = await failingHooks(storage.read, call.bearer.workspaces, maxShown);
@@ -90,6 +79,15 @@ async function failingSection(call: PageCall, { storage }: DashboardParts): Prom
     rows: failing.map((hook) => failingRow(call, hook)),
     empty: 'No webhook is failing.',
   });
+}
+
+function failingRow({ now }: PageCall, hook: FailingHook): Markup {
+  const { workspace, id, last_error } = hook;
+  return html`<tr>
+    <th scope="row"><a href="/workspaces/${workspace}/hooks/${id}">${addressText(shownUrl(hook))}</a>${last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`}</th>
+    <td data-label="Workspace"><a href="/workspaces/${workspace}/hooks">${userText(workspace)}</a></td>
+    <td data-label="State">${hookState(hook, now)}</td>
+  </tr>`;
 }
 
 /** As far as remotes have answered: the page takes it over anew when they have. */
@@ -126,16 +124,18 @@ function behindSection(
   });
 }
 
-/** Sections that the token may see. */
-export async function overview(
-  call: PageCall,
-  parts: DashboardParts,
-  workspaces: readonly WorkspaceOverview[],
-): Promise<Markup> {
-  const { scopes } = call.bearer;
-  const [locks, failing] = await Promise.all([
-    grants(scopes, 'locks:read') ? lockSections(call, parts) : [],
-    grants(scopes, 'hooks:write') ? failingSection(call, parts) : '',
-  ]);
-  return html`<div class="overview">${locks}${failing}${behindSection(call, parts, workspaces)}</div>`;
+interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly headings: readonly Heading[];
+  readonly rows: readonly Markup[];
+  readonly empty: string;
+  readonly more?: string;
 }
+
+const section = ({ id, title, headings, rows, empty, more = '' }: Section): Markup =>
+  html`<section aria-labelledby="${id}" data-part="${id}">
+    <h2 id="${id}">${title}</h2>
+    ${rows.length === 0 ? html`<p class="faint">${empty}</p>` : htmlTable('cards clipped', headings, rows)}
+    ${more === '' ? '' : html`<p class="hint">${more}</p>`}
+  </section>`;

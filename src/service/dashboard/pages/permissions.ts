@@ -23,18 +23,6 @@ export const permissionsIn = (form: Form): Permissions => ({
   workspaces: form.all('workspace'),
 });
 
-const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}.`;
-
-function hintOf(scope: Scope): Markup | string {
-  const meaning = sentence(scopeMeanings[scope]);
-  if (scope === 'admin') {
-    return html`${meaning} <strong>Whoever has it can do everything here and create tokens for others.</strong> It is for
-      people who run the service, not for workflows.`;
-  }
-  const implied = scopes.filter((other) => other !== scope && grants([scope], other));
-  return implied.length === 0 ? meaning : html`${meaning} Includes ${implied.join(' and ')}.`;
-}
-
 export const scopeChoices = (
   { scopes: chosen }: Permissions,
   wrong: boolean,
@@ -87,3 +75,15 @@ export const shownScopes = (scopes: readonly Scope[]): Markup =>
 
 export const shownWorkspaces = (workspaces: readonly string[] | null): Markup =>
   workspaces === null ? html`all` : literals(workspaces);
+
+function hintOf(scope: Scope): Markup | string {
+  const meaning = sentence(scopeMeanings[scope]);
+  if (scope === 'admin') {
+    return html`${meaning} <strong>Whoever has it can do everything here and create tokens for others.</strong> It is for
+      people who run the service, not for workflows.`;
+  }
+  const implied = scopes.filter((other) => other !== scope && grants([scope], other));
+  return implied.length === 0 ? meaning : html`${meaning} Includes ${implied.join(' and ')}.`;
+}
+
+const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}.`;

@@ -20,8 +20,6 @@ import {
   withNotice,
 } from './one-lock.ts';
 
-const maxReasonLength = 500;
-
 const route = { path: '/workspaces/:id/locks/release', access: 'locks:write' } as const;
 
 const change: LockAction = {
@@ -32,51 +30,6 @@ const change: LockAction = {
   isAllowed: (way) => way !== 'none',
   again: (workspace, lock) => html`<a href="${releaseAddress(workspace, lock)}">Release the new lock</a>`,
 };
-
-export interface Reason {
-  readonly text: string;
-  readonly problem?: string | undefined;
-}
-
-export const reasonField = ({ text, problem }: Reason): Markup =>
-  field({
-    id: 'reason',
-    title: 'Reason',
-    problem,
-    hint: 'It is recorded in the audit, with your name.',
-    control: (aria) =>
-      html`<textarea id="reason" name="reason" rows="3" maxlength="${maxReasonLength}" required autofocus${aria}>${text}</textarea>`,
-  });
-
-export function reasonProblem(reason: string): string | undefined {
-  if (reason === '') return 'Say why: whoever loses the lock will ask.';
-  return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
-}
-
-function warningOf({ lock, way }: ReleasableLock): string {
-  if (way === 'force') {
-    return 'Someone else holds this lock. A job that is still running relies on it and may overwrite changes that others make now. Make sure the run has ended.';
-  }
-  return lock.origin === null
-    ? 'This lock is yours. Once it is released, others can lock the file: push your changes first.'
-    : 'This lock is yours. A job that is still running relies on it. Make sure the run has ended.';
-}
-
-function confirmation(call: PageCall, context: LockContext, found: ReleasableLock, reason: Reason): Markup {
-  const { lock, way } = found;
-  const force = way === 'force';
-  return html`
-    <p class="warning">${warningOf(found)}</p>
-    ${lockFacts(lock, call.now)}
-    <form method="post" action="/workspaces/${context.workspace.id}/locks/release" class="narrow">
-      ${lockFields(call, context, lock)}
-      ${force ? reasonField(reason) : ''}
-      <div class="actions">
-        <button class="danger"${force ? '' : html` autofocus`}>${force ? 'Force release' : 'Release'}</button>
-        ${backLink(context, 'Cancel')}
-      </div>
-    </form>`;
-}
 
 export function addReleasePages(app: App, parts: DashboardParts): void {
   const { storage, onLockEvent, onReleased } = parts;
@@ -112,4 +65,51 @@ export function addReleasePages(app: App, parts: DashboardParts): void {
   }
 
   addAction(app, parts, route, (call) => pages.act(call, (context, path) => release(call, context, path)));
+}
+
+const maxReasonLength = 500;
+
+export function reasonProblem(reason: string): string | undefined {
+  if (reason === '') return 'Say why: whoever loses the lock will ask.';
+  return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
+}
+
+export interface Reason {
+  readonly text: string;
+  readonly problem?: string | undefined;
+}
+
+function confirmation(call: PageCall, context: LockContext, found: ReleasableLock, reason: Reason): Markup {
+  const { lock, way } = found;
+  const force = way === 'force';
+  return html`
+    <p class="warning">${warningOf(found)}</p>
+    ${lockFacts(lock, call.now)}
+    <form method="post" action="/workspaces/${context.workspace.id}/locks/release" class="narrow">
+      ${lockFields(call, context, lock)}
+      ${force ? reasonField(reason) : ''}
+      <div class="actions">
+        <button class="danger"${force ? '' : html` autofocus`}>${force ? 'Force release' : 'Release'}</button>
+        ${backLink(context, 'Cancel')}
+      </div>
+    </form>`;
+}
+
+export const reasonField = ({ text, problem }: Reason): Markup =>
+  field({
+    id: 'reason',
+    title: 'Reason',
+    problem,
+    hint: 'It is recorded in the audit, with your name.',
+    control: (aria) =>
+      html`<textarea id="reason" name="reason" rows="3" maxlength="${maxReasonLength}" required autofocus${aria}>${text}</textarea>`,
+  });
+
+function warningOf({ lock, way }: ReleasableLock): string {
+  if (way === 'force') {
+    return 'Someone else holds this lock. A job that is still running relies on it and may overwrite changes that others make now. Make sure the run has ended.';
+  }
+  return lock.origin === null
+    ? 'This lock is yours. Once it is released, others can lock the file: push your changes first.'
+    : 'This lock is yours. A job that is still running relies on it. Make sure the run has ended.';
 }

@@ -26,52 +26,6 @@ const route = { path: '/workspaces/:id/locks/release-selected', access: 'locks:w
 /** As many as a form has room for. */
 const maxSelected = 1_000;
 
-/** The boxes that were checked, or what the page knows of those that are out of sight. */
-const selectedIn = (form: Form): readonly string[] => [
-  ...new Set([...form.all('lock'), ...form.text('locks').split(' ')].filter((id) => /^[!-~]{1,128}$/.test(id))),
-];
-
-function row(workspace: string, now: number, { path, owner, origin, acquired_at, release }: ShownLock): Markup {
-  return html`<tr>
-    <th scope="row">${pathLink(workspace, path)}</th>
-    <td data-label="Holder">${release === 'own' ? 'you' : userText(owner)}</td>
-    <td data-label="From run">${originLink(origin, 'short')}</td>
-    <td data-label="Since">${time(acquired_at, now)}</td>
-  </tr>`;
-}
-
-function warningOf(forced: number): string {
-  const ended = 'Make sure that the runs have ended.';
-  return forced === 0
-    ? `These locks are yours. Others can lock the files then: push your changes first. A job that is still running relies on its lock. ${ended}`
-    : `Someone else holds ${forced} of these locks. A job that is still running relies on its lock, and may overwrite changes that others make now. ${ended}`;
-}
-
-function confirmation(call: ActionCall, context: LockContext, locks: readonly ShownLock[], reason: Reason): Markup {
-  const workspace = context.workspace.id;
-  const forced = locks.filter(({ release }) => release === 'force').length;
-  return html`<p class="warning">${warningOf(forced)}</p>
-    ${htmlTable(
-      'cards',
-      ['Path', 'Holder', 'From run', 'Since'],
-      locks.map((lock) => row(workspace, call.now, lock)),
-    )}
-    <form method="post" action="/workspaces/${workspace}/locks/release-selected" class="narrow after-table">
-      ${formField(call)}
-      <input type="hidden" name="locks" value="${locks.map(({ id }) => id).join(' ')}">
-      <input type="hidden" name="back" value="${context.back}">
-      <input type="hidden" name="confirmed" value="yes">
-      ${forced > 0 ? reasonField(reason) : ''}
-      <div class="actions">
-        <button class="danger"${forced > 0 ? '' : html` autofocus`}>${forced > 0 ? 'Force release' : 'Release'} ${plural(locks.length, 'lock')}</button>
-        ${backLink(context, 'Cancel')}
-      </div>
-    </form>`;
-}
-
-const nothing = (context: LockContext, reason: string, next: string): Markup =>
-  html`${empty(reason, next)}<div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;
-
 /** Asks once for many locks, and releases those that were shown, and never later ones on their paths. */
 export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
   const { storage, onLockEvent, onReleased } = parts;
@@ -126,3 +80,49 @@ export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
     return release(call, context, locks, reason);
   });
 }
+
+/** The boxes that were checked, or what the page knows of those that are out of sight. */
+const selectedIn = (form: Form): readonly string[] => [
+  ...new Set([...form.all('lock'), ...form.text('locks').split(' ')].filter((id) => /^[!-~]{1,128}$/.test(id))),
+];
+
+function confirmation(call: ActionCall, context: LockContext, locks: readonly ShownLock[], reason: Reason): Markup {
+  const workspace = context.workspace.id;
+  const forced = locks.filter(({ release }) => release === 'force').length;
+  return html`<p class="warning">${warningOf(forced)}</p>
+    ${htmlTable(
+      'cards',
+      ['Path', 'Holder', 'From run', 'Since'],
+      locks.map((lock) => row(workspace, call.now, lock)),
+    )}
+    <form method="post" action="/workspaces/${workspace}/locks/release-selected" class="narrow after-table">
+      ${formField(call)}
+      <input type="hidden" name="locks" value="${locks.map(({ id }) => id).join(' ')}">
+      <input type="hidden" name="back" value="${context.back}">
+      <input type="hidden" name="confirmed" value="yes">
+      ${forced > 0 ? reasonField(reason) : ''}
+      <div class="actions">
+        <button class="danger"${forced > 0 ? '' : html` autofocus`}>${forced > 0 ? 'Force release' : 'Release'} ${plural(locks.length, 'lock')}</button>
+        ${backLink(context, 'Cancel')}
+      </div>
+    </form>`;
+}
+
+function warningOf(forced: number): string {
+  const ended = 'Make sure that the runs have ended.';
+  return forced === 0
+    ? `These locks are yours. Others can lock the files then: push your changes first. A job that is still running relies on its lock. ${ended}`
+    : `Someone else holds ${forced} of these locks. A job that is still running relies on its lock, and may overwrite changes that others make now. ${ended}`;
+}
+
+function row(workspace: string, now: number, { path, owner, origin, acquired_at, release }: ShownLock): Markup {
+  return html`<tr>
+    <th scope="row">${pathLink(workspace, path)}</th>
+    <td data-label="Holder">${release === 'own' ? 'you' : userText(owner)}</td>
+    <td data-label="From run">${originLink(origin, 'short')}</td>
+    <td data-label="Since">${time(acquired_at, now)}</td>
+  </tr>`;
+}
+
+const nothing = (context: LockContext, reason: string, next: string): Markup =>
+  html`${empty(reason, next)}<div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;

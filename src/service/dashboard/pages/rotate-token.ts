@@ -17,7 +17,6 @@ import { shownScopes, shownWorkspaces } from './permissions.ts';
 import { noSuchToken, shownEnd, tokenIdOf } from './tokens.ts';
 
 const route = { path: '/tokens/:token/rotate', access: 'admin' } as const;
-
 const hourMs = 3_600_000;
 
 /** How long the old secret stays valid, by what the form sends. */
@@ -29,77 +28,6 @@ const keepTimes: ReadonlyMap<string, { readonly ms: number; readonly text: strin
 ]);
 
 const defaultKeep = '1d';
-
-interface RotationForm {
-  /** Id of the successor, so that sending the form twice creates one token. */
-  readonly newId: string;
-  readonly keep: string;
-  readonly problem?: string;
-}
-
-function warnings({ bearer, now }: PageCall, { id, expires_at }: Token): Markup {
-  return html`
-    ${id === bearer.id ? html`<p class="warning">You are signed in with this token. <strong>Your session ends with the old secret.</strong> Copy the new one, and sign in with it.</p>` : ''}
-    ${expires_at === null ? '' : html`<p>The old secret expires ${time(expires_at, now)} by itself, and is valid no longer than that.</p>`}`;
-}
-
-function form(call: PageCall, token: Token, { newId, keep, problem }: RotationForm): View {
-  const lifetime = lifetimeOf(token);
-  const end =
-    lifetime === null
-      ? 'It does not expire.'
-      : `It expires after ${formatSpan(lifetime.seconds)}, as this one did when it was created.`;
-  const main = html`
-    <p>A new token with a new secret takes over, with the same name, owner and rights. ${end} Locks stay with their owner.</p>
-    ${warnings(call, token)}
-    <dl class="facts">
-      <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
-      <dt>Owner</dt><dd>${userText(token.owner)}</dd>
-      <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
-      <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
-      <dt>Expires</dt><dd>${shownEnd(token, call.now)}</dd>
-    </dl>
-    <form method="post" action="/tokens/${token.id}/rotate" class="narrow">
-      ${formField(call)}
-      <input type="hidden" name="token_id" value="${sealed(newId, call.c.get('session').secret)}">
-      ${group({
-        id: 'keep',
-        title: 'The old secret stays valid',
-        problem,
-        content: choices({
-          type: 'radio',
-          name: 'keep',
-          chosen: [keep],
-          wrong: problem !== undefined,
-          options: [...keepTimes].map(([value, { text, hint }]) => [value, text, hint]),
-        }),
-      })}
-      <div class="actions"><button class="primary">Rotate token</button> <a class="button" href="/tokens">Cancel</a></div>
-    </form>`;
-  return { title: `Rotate the token ${token.name}?`, location: { section: 'tokens' }, main };
-}
-
-const endedText = ({ state, replaced_by }: Token): string => {
-  if (replaced_by !== null) return 'was already rotated';
-  return state === 'revoked' ? 'was revoked' : 'has expired';
-};
-
-const over = (token: Token): View => ({
-  title: `The token ${token.name} cannot be rotated`,
-  location: { section: 'tokens' },
-  main: html`<p>It ${endedText(token)}. Nothing was changed.</p>
-    ${token.replaced_by === null ? '' : html`<p><a href="/tokens#${token.replaced_by}">The token that took over</a></p>`}
-    <p><a href="/tokens">All tokens</a></p>`,
-});
-
-const rotatedBefore = ({ name, replaced_by }: Token): View => ({
-  title: 'This token was already rotated',
-  location: { section: 'tokens' },
-  main: html`<p class="warning">This form already rotated the token ${userText(name)}. The new secret was shown then and cannot be shown
-      again.</p>
-    <p>If you did not keep it, <a href="/tokens/${replaced_by}/rotate">rotate the new token</a>.</p>
-    <p><a href="/tokens">All tokens</a></p>`,
-});
 
 export function addRotationPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
@@ -143,3 +71,74 @@ export function addRotationPages(app: App, parts: DashboardParts): void {
     }
   });
 }
+
+interface RotationForm {
+  /** Id of the successor, so that sending the form twice creates one token. */
+  readonly newId: string;
+  readonly keep: string;
+  readonly problem?: string;
+}
+
+function form(call: PageCall, token: Token, { newId, keep, problem }: RotationForm): View {
+  const lifetime = lifetimeOf(token);
+  const end =
+    lifetime === null
+      ? 'It does not expire.'
+      : `It expires after ${formatSpan(lifetime.seconds)}, as this one did when it was created.`;
+  const main = html`
+    <p>A new token with a new secret takes over, with the same name, owner and rights. ${end} Locks stay with their owner.</p>
+    ${warnings(call, token)}
+    <dl class="facts">
+      <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
+      <dt>Owner</dt><dd>${userText(token.owner)}</dd>
+      <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
+      <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
+      <dt>Expires</dt><dd>${shownEnd(token, call.now)}</dd>
+    </dl>
+    <form method="post" action="/tokens/${token.id}/rotate" class="narrow">
+      ${formField(call)}
+      <input type="hidden" name="token_id" value="${sealed(newId, call.c.get('session').secret)}">
+      ${group({
+        id: 'keep',
+        title: 'The old secret stays valid',
+        problem,
+        content: choices({
+          type: 'radio',
+          name: 'keep',
+          chosen: [keep],
+          wrong: problem !== undefined,
+          options: [...keepTimes].map(([value, { text, hint }]) => [value, text, hint]),
+        }),
+      })}
+      <div class="actions"><button class="primary">Rotate token</button> <a class="button" href="/tokens">Cancel</a></div>
+    </form>`;
+  return { title: `Rotate the token ${token.name}?`, location: { section: 'tokens' }, main };
+}
+
+function warnings({ bearer, now }: PageCall, { id, expires_at }: Token): Markup {
+  return html`
+    ${id === bearer.id ? html`<p class="warning">You are signed in with this token. <strong>Your session ends with the old secret.</strong> Copy the new one, and sign in with it.</p>` : ''}
+    ${expires_at === null ? '' : html`<p>The old secret expires ${time(expires_at, now)} by itself, and is valid no longer than that.</p>`}`;
+}
+
+const over = (token: Token): View => ({
+  title: `The token ${token.name} cannot be rotated`,
+  location: { section: 'tokens' },
+  main: html`<p>It ${endedText(token)}. Nothing was changed.</p>
+    ${token.replaced_by === null ? '' : html`<p><a href="/tokens#${token.replaced_by}">The token that took over</a></p>`}
+    <p><a href="/tokens">All tokens</a></p>`,
+});
+
+const endedText = ({ state, replaced_by }: Token): string => {
+  if (replaced_by !== null) return 'was already rotated';
+  return state === 'revoked' ? 'was revoked' : 'has expired';
+};
+
+const rotatedBefore = ({ name, replaced_by }: Token): View => ({
+  title: 'This token was already rotated',
+  location: { section: 'tokens' },
+  main: html`<p class="warning">This form already rotated the token ${userText(name)}. The new secret was shown then and cannot be shown
+      again.</p>
+    <p>If you did not keep it, <a href="/tokens/${replaced_by}/rotate">rotate the new token</a>.</p>
+    <p><a href="/tokens">All tokens</a></p>`,
+});

@@ -12,9 +12,6 @@ interface Step {
 
 const addCommand = html`<code class="command">workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`;
 
-const stepItem = ({ isDone, text }: Step): Markup =>
-  html`<li${isDone ? html` class="faint"` : ''}>${isDone ? html`<span aria-hidden="true">✓</span><span class="visually-hidden">Done:</span> ` : ''}${text}</li>`;
-
 /** A new service until its first lock, for administrators. Undefined once all steps are done. */
 export async function setupSteps(storage: Storage, workspace: string | undefined): Promise<Markup | undefined> {
   const [tokens, locked] = await Promise.all([listTokens(storage), hasEverLocked(storage)]);
@@ -36,6 +33,9 @@ export async function setupSteps(storage: Storage, workspace: string | undefined
   if (steps.every(({ isDone }) => isDone)) return undefined;
   return html`<section aria-labelledby="setup"><h2 id="setup">First steps</h2><ol>${steps.map(stepItem)}</ol></section>`;
 }
+
+const stepItem = ({ isDone, text }: Step): Markup =>
+  html`<li${isDone ? html` class="faint"` : ''}>${isDone ? html`<span aria-hidden="true">✓</span><span class="visually-hidden">Done:</span> ` : ''}${text}</li>`;
 
 /** Each lock takes a fence of its workspace, and fences are never removed. */
 async function hasEverLocked({ read }: Storage): Promise<boolean> {

@@ -24,52 +24,7 @@ const attempts = { max: 10, everyMs: 60_000 };
 /** Each creates a session and an audit entry, which is kept for good. No person signs in so often. */
 const signInsOfToken = { max: 30, everyMs: 60_000 };
 
-const signInView = (main: Markup): View => ({ title: 'Sign in', location: { section: 'none' }, main });
-
-interface Asked {
-  readonly to: string;
-  readonly message?: string | undefined;
-  readonly problem?: string;
-}
-
-const hint = html`
-  It starts with <code>wsa_</code>. Its scopes decide what you see here. An administrator creates it, here under “Tokens” or
-  with <code>workspace-service token create</code>.`;
-
-const tokenForm = ({ to, message, problem }: Asked): View =>
-  signInView(html`
-    ${notice(message)}
-    <p class="narrow">This service locks large files that cannot be merged, so that two people or jobs never change one at
-      the same time. Here you see who holds which file, since when and from which run.</p>
-    <form method="post" action="/sign-in" class="narrow">
-      <input type="hidden" name="to" value="${to}">
-      ${field({
-        id: 'token',
-        title: 'API token',
-        problem,
-        hint,
-        control: (aria) =>
-          html`<input id="token" name="token" type="password" autocomplete="current-password" autofocus required spellcheck="false"${aria}>`,
-      })}
-      <button class="primary">Sign in</button>
-    </form>`);
-
-const linkForm = (link: string): View =>
-  signInView(html`
-    <p>This link signs you in as an administrator, once. Use it to create a token for yourself.</p>
-    <form method="post" action="/sign-in/link">
-      <input type="hidden" name="link" value="${link}">
-      <button class="primary" autofocus>Sign in as administrator</button>
-    </form>`);
-
-function noticeOf({ ended, out, revoked }: Readonly<Record<'ended' | 'out' | 'revoked', string>>): string | undefined {
-  if (revoked !== '') return 'The token you signed in with was revoked, so your session has ended.';
-  if (ended !== '') return 'Your session has ended, so nothing was changed. Sign in again.';
-  return out === '' ? undefined : 'You have signed out.';
-}
-
 const refusedToken = 'This is not a token. A token is wsa_ followed by 43 letters, digits, dashes or underscores.';
-
 const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes. Sign in with a token of your own.';
 
 export function addSignInPages(app: App, parts: DashboardParts): void {
@@ -155,4 +110,48 @@ export function localPath(text: string): string {
   const { origin, pathname, search } = new URL(text, here);
   // "//host" and "/\host" are other hosts to a browser.
   return origin === here && !pathname.startsWith('//') ? pathname + search : '/';
+}
+
+interface Asked {
+  readonly to: string;
+  readonly message?: string | undefined;
+  readonly problem?: string;
+}
+
+const hint = html`
+  It starts with <code>wsa_</code>. Its scopes decide what you see here. An administrator creates it, here under “Tokens” or
+  with <code>workspace-service token create</code>.`;
+
+const tokenForm = ({ to, message, problem }: Asked): View =>
+  signInView(html`
+    ${notice(message)}
+    <p class="narrow">This service locks large files that cannot be merged, so that two people or jobs never change one at
+      the same time. Here you see who holds which file, since when and from which run.</p>
+    <form method="post" action="/sign-in" class="narrow">
+      <input type="hidden" name="to" value="${to}">
+      ${field({
+        id: 'token',
+        title: 'API token',
+        problem,
+        hint,
+        control: (aria) =>
+          html`<input id="token" name="token" type="password" autocomplete="current-password" autofocus required spellcheck="false"${aria}>`,
+      })}
+      <button class="primary">Sign in</button>
+    </form>`);
+
+const linkForm = (link: string): View =>
+  signInView(html`
+    <p>This link signs you in as an administrator, once. Use it to create a token for yourself.</p>
+    <form method="post" action="/sign-in/link">
+      <input type="hidden" name="link" value="${link}">
+      <button class="primary" autofocus>Sign in as administrator</button>
+    </form>`);
+
+const signInView = (main: Markup): View => ({ title: 'Sign in', location: { section: 'none' }, main });
+
+function noticeOf({ ended, out, revoked }: Readonly<Record<'ended' | 'out' | 'revoked', string>>): string | undefined {
+  if (revoked !== '') return 'The token you signed in with was revoked, so your session has ended.';
+  if (ended !== '') return 'Your session has ended, so nothing was changed. Sign in again.';
+  return out === '' ? undefined : 'You have signed out.';
 }

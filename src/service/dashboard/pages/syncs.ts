@@ -13,86 +13,6 @@ import type { DashboardParts } from '../frame/parts.ts';
 import { durationChart } from './duration-chart.ts';
 
 const pageSize = 50;
-/** A single bar says nothing. */
-const worthACard = 2;
-/** More than browsers offer at once. */
-const maxSuggested = 500;
-
-const historyOf = (workspace: string): string => `/workspaces/${workspace}/syncs`;
-
-const writePosition = ({ createdAt, id }: SyncPosition): string => `${createdAt}.${id}`;
-
-function readPosition(text: string): SyncPosition | undefined {
-  if (text === '') return undefined;
-  const [, createdAt = '', id = ''] = /^(\d{1,15})\.(.*)$/.exec(text) ?? [];
-  if (!isSyncId(id)) throw invalid({ pointer: '#/before', detail: 'There is no such page. Start again without it.' });
-  return { createdAt: Number(createdAt), id };
-}
-
-/** How long a sync ran, without the time in the queue; undefined until it has ended. */
-export function runTime({ started_at, finished_at }: Sync): number | undefined {
-  if (started_at === null || finished_at === null) return undefined;
-  return Date.parse(finished_at) - Date.parse(started_at);
-}
-
-/** Longer errors would push everything else out of sight. */
-const maxOpenLength = 160;
-const beginning = 100;
-
-/** Why a sync failed; a long error is folded behind its beginning. */
-function syncError(error: string): Markup {
-  const text = safeLines(error);
-  const [firstLine = ''] = text.split('\n');
-  if (text.length <= maxOpenLength && firstLine === text) return html`<p class="problem"><bdi>${text}</bdi></p>`;
-  return html`<details class="problem"><summary><bdi>${firstLine.slice(0, beginning)}…</bdi></summary><pre>${text}</pre></details>`;
-}
-
-/** How many were received, and of how many while the sync runs. */
-export function objects({ finished_at, received_objects, estimated_objects }: Sync): string {
-  const received = received_objects.toLocaleString('en-US');
-  if (finished_at !== null || estimated_objects === 0) return received;
-  return `${received} of about ${estimated_objects.toLocaleString('en-US')}`;
-}
-
-function row({ now }: PageCall, workspace: string, sync: RecordedSync): Markup {
-  const took = runTime(sync);
-  return html`<tr>
-    <td><a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.sync_id}">${sync.status}</a></td>
-    <th scope="row">${literal(sync.branch)}${sync.error === null ? '' : syncError(sync.error)}</th>
-    <td>${time(sync.created_at, now)}</td>
-    <td class="number nowrap"${took === undefined ? '' : html` data-label="Took"`}>${took === undefined ? '' : duration(took)}</td>
-    <td class="number nowrap wide">${objects(sync)}</td>
-    <td class="wide">${sync.requested_by === null ? '' : userText(sync.requested_by)}</td>
-  </tr>`;
-}
-
-function chart(syncs: readonly RecordedSync[]): Markup {
-  const ended = syncs.flatMap((sync) => {
-    const milliseconds = runTime(sync);
-    return milliseconds === undefined ? [] : [{ milliseconds, failed: sync.status === 'failed' }];
-  });
-  return ended.length < worthACard ? html`` : durationChart(ended.reverse());
-}
-
-const filterForm = (history: string, branch: string, names: readonly string[]): Markup =>
-  html`<form method="get" action="${history}" class="filters" role="search">
-    <div class="field"><label for="branch">Branch</label><input id="branch" type="search" name="branch" value="${branch}" list="branches" autocapitalize="none" spellcheck="false"></div>
-    <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>
-    <button>Show</button>
-    ${branch === '' ? '' : html`<a href="${history}">Show all branches</a>`}
-  </form>`;
-
-function noSyncs(workspace: string, branch: string, isLater: boolean): Markup {
-  if (isLater) return empty('There are no older syncs.', link(historyOf(workspace), 'Show the newest'));
-  if (branch !== '') {
-    return empty('No sync of this branch is kept.', 'Enter the full name. Old syncs are removed.');
-  }
-  return empty(
-    'Nothing has been synced yet.',
-    html`A sync brings a branch of the remote into the mirror. <a href="/workspaces/${workspace}/branches">Choose a branch</a>, or let a
-      workflow sync it with <code>operation: sync</code>.`,
-  );
-}
 
 const headings: readonly Heading[] = [
   'State',
@@ -127,3 +47,85 @@ export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
     return showPage(call, { title: 'Syncs', location: inWorkspace(id, 'syncs'), main });
   });
 }
+
+const writePosition = ({ createdAt, id }: SyncPosition): string => `${createdAt}.${id}`;
+
+function readPosition(text: string): SyncPosition | undefined {
+  if (text === '') return undefined;
+  const [, createdAt = '', id = ''] = /^(\d{1,15})\.(.*)$/.exec(text) ?? [];
+  if (!isSyncId(id)) throw invalid({ pointer: '#/before', detail: 'There is no such page. Start again without it.' });
+  return { createdAt: Number(createdAt), id };
+}
+
+function row({ now }: PageCall, workspace: string, sync: RecordedSync): Markup {
+  const took = runTime(sync);
+  return html`<tr>
+    <td><a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.sync_id}">${sync.status}</a></td>
+    <th scope="row">${literal(sync.branch)}${sync.error === null ? '' : syncError(sync.error)}</th>
+    <td>${time(sync.created_at, now)}</td>
+    <td class="number nowrap"${took === undefined ? '' : html` data-label="Took"`}>${took === undefined ? '' : duration(took)}</td>
+    <td class="number nowrap wide">${objects(sync)}</td>
+    <td class="wide">${sync.requested_by === null ? '' : userText(sync.requested_by)}</td>
+  </tr>`;
+}
+
+/** How many were received, and of how many while the sync runs. */
+export function objects({ finished_at, received_objects, estimated_objects }: Sync): string {
+  const received = received_objects.toLocaleString('en-US');
+  if (finished_at !== null || estimated_objects === 0) return received;
+  return `${received} of about ${estimated_objects.toLocaleString('en-US')}`;
+}
+
+/** Longer errors would push everything else out of sight. */
+const maxOpenLength = 160;
+const beginning = 100;
+
+/** Why a sync failed; a long error is folded behind its beginning. */
+function syncError(error: string): Markup {
+  const text = safeLines(error);
+  const [firstLine = ''] = text.split('\n');
+  if (text.length <= maxOpenLength && firstLine === text) return html`<p class="problem"><bdi>${text}</bdi></p>`;
+  return html`<details class="problem"><summary><bdi>${firstLine.slice(0, beginning)}…</bdi></summary><pre>${text}</pre></details>`;
+}
+
+/** A single bar says nothing. */
+const worthACard = 2;
+
+function chart(syncs: readonly RecordedSync[]): Markup {
+  const ended = syncs.flatMap((sync) => {
+    const milliseconds = runTime(sync);
+    return milliseconds === undefined ? [] : [{ milliseconds, failed: sync.status === 'failed' }];
+  });
+  return ended.length < worthACard ? html`` : durationChart(ended.reverse());
+}
+
+/** How long a sync ran, without the time in the queue; undefined until it has ended. */
+export function runTime({ started_at, finished_at }: Sync): number | undefined {
+  if (started_at === null || finished_at === null) return undefined;
+  return Date.parse(finished_at) - Date.parse(started_at);
+}
+
+/** More than browsers offer at once. */
+const maxSuggested = 500;
+
+const filterForm = (history: string, branch: string, names: readonly string[]): Markup =>
+  html`<form method="get" action="${history}" class="filters" role="search">
+    <div class="field"><label for="branch">Branch</label><input id="branch" type="search" name="branch" value="${branch}" list="branches" autocapitalize="none" spellcheck="false"></div>
+    <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>
+    <button>Show</button>
+    ${branch === '' ? '' : html`<a href="${history}">Show all branches</a>`}
+  </form>`;
+
+function noSyncs(workspace: string, branch: string, isLater: boolean): Markup {
+  if (isLater) return empty('There are no older syncs.', link(historyOf(workspace), 'Show the newest'));
+  if (branch !== '') {
+    return empty('No sync of this branch is kept.', 'Enter the full name. Old syncs are removed.');
+  }
+  return empty(
+    'Nothing has been synced yet.',
+    html`A sync brings a branch of the remote into the mirror. <a href="/workspaces/${workspace}/branches">Choose a branch</a>, or let a
+      workflow sync it with <code>operation: sync</code>.`,
+  );
+}
+
+const historyOf = (workspace: string): string => `/workspaces/${workspace}/syncs`;

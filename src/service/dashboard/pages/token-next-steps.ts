@@ -17,14 +17,6 @@ export interface NextSteps {
   readonly preset: string;
 }
 
-/** Next steps for a new token. */
-export function nextSteps(steps: NextSteps): Markup {
-  const { token, preset } = steps;
-  if (token.scopes.includes('admin')) return html`${forPeople}${inShell(steps, curlLine, 'lists branches')}`;
-  const fits = isTokenPreset(preset) && tokenPresets[preset].scopes.every((scope) => grants(token.scopes, scope));
-  return fits ? byPreset[preset](steps) : html`${inWorkflow(steps)}${inShell(steps, curlLine, 'lists branches')}`;
-}
-
 const byPreset: Readonly<Record<TokenPresetName, (steps: NextSteps) => Markup>> = {
   artist: forArtist,
   ci: inWorkflow,
@@ -45,6 +37,16 @@ const placeholder = 'your-workspace';
 
 const plainHttp = html`<p class="hint">This page came over plain http, which the action accepts only from its own machine. Put
   TLS in front of the service, or add <code>allow-http: true</code> in a closed network.</p>`;
+
+const tokenFile = '/etc/prometheus/workspace-service.token';
+
+/** Next steps for a new token. */
+export function nextSteps(steps: NextSteps): Markup {
+  const { token, preset } = steps;
+  if (token.scopes.includes('admin')) return html`${forPeople}${inShell(steps, curlLine, 'lists branches')}`;
+  const fits = isTokenPreset(preset) && tokenPresets[preset].scopes.every((scope) => grants(token.scopes, scope));
+  return fits ? byPreset[preset](steps) : html`${inWorkflow(steps)}${inShell(steps, curlLine, 'lists branches')}`;
+}
 
 function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: NextSteps): Markup {
   const step = workflowStep({ baseUrl: `${origin.origin}/v1`, workspace, scopes }).join('\n');
@@ -78,8 +80,6 @@ function forArtist({ origin, workspace }: NextSteps): Markup {
     <p>They run this in their clone. git asks for a user name and a password: any user name will do, and the password is the secret.${others}</p>
     ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
 }
-
-const tokenFile = '/etc/prometheus/workspace-service.token';
 
 function forPrometheus({ origin }: NextSteps): Markup {
   const scrape = [

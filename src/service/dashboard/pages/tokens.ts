@@ -25,45 +25,6 @@ const notices: ReadonlyMap<string, string> = new Map([
   ['already-revoked', 'The token was already revoked.'],
 ]);
 
-function filters(tokens: readonly Token[], current: TokenState | undefined): Markup {
-  const filter = (text: string, state: TokenState | undefined, { length }: readonly Token[]) => ({
-    href: addressWith('/tokens', { state }),
-    text: html`${text} <span class="faint">${length}</span>`,
-    current: state === current,
-  });
-  const ofStates = states.map((state) =>
-    filter(
-      `${state[0]?.toUpperCase()}${state.slice(1)}`,
-      state,
-      tokens.filter((token) => token.state === state),
-    ),
-  );
-  return html`<nav class="states" aria-label="Tokens by state">${navigationLinks([filter('All', undefined, tokens), ...ofStates])}</nav>`;
-}
-
-function row({ bearer, now }: PageCall, token: Token): Markup {
-  const { id, name, state, replaced_by, scopes, workspaces, created_at } = token;
-  const own = id === bearer.id ? html` <span class="own">signed in with it</span>` : '';
-  const action = (verb: 'rotate' | 'revoke', text: string) =>
-    html`<a href="/tokens/${id}/${verb}">${text}<span class="visually-hidden"> ${userText(name)}</span></a>`;
-  const rotate = state === 'active' && replaced_by === null ? html`${action('rotate', 'Rotate')} ` : '';
-  const revoke = state === 'active' ? action('revoke', 'Revoke') : '';
-  const rotated = replaced_by === null ? '' : html` <a href="/tokens#${replaced_by}">rotated</a>`;
-  return html`<tr id="${id}">
-    <th scope="row">${userText(name)}${own}<div class="id">${literal(id)}</div></th>
-    <td data-label="State" class="nowrap"><span class="state ${state}">${state}</span>${rotated}</td>
-    <td data-label="Scopes">${shownScopes(scopes)}</td>
-    <td data-label="Workspaces">${shownWorkspaces(workspaces)}</td>
-    <td data-label="Created">${time(created_at, now)}</td>
-    <td data-label="Expires">${shownEnd(token, now)}</td>
-    <td data-label="Last used">${shownLastUse(token, now)}</td>
-    <td class="nowrap">${rotate}${revoke}</td>
-  </tr>`;
-}
-
-const ownerTitle = (owner: string, { length }: readonly Token[]): Markup =>
-  html`<span class="faint">Owner</span> ${userText(owner)} <span class="faint">${plural(length, 'token')}</span>`;
-
 const headings = [
   'Name',
   'State',
@@ -75,88 +36,7 @@ const headings = [
   unseen('Rotate or revoke'),
 ];
 
-export const shownEnd = ({ expires_at }: Pick<Token, 'expires_at'>, now: number): Markup =>
-  expires_at === null ? html`never` : time(expires_at, now);
-
-export const shownLastUse = ({ last_used_at }: Pick<Token, 'last_used_at'>, now: number): Markup =>
-  last_used_at === null ? faint('not yet') : time(last_used_at, now);
-
 const revokeRoute = { path: '/tokens/:token/revoke', access: 'admin' } as const;
-
-export const noSuchToken = (): Refusal => new Refusal('not-found', 'There is no such token.');
-
-/** An impossible id is not looked up: it may have characters that a database refuses. */
-export function tokenIdOf({ c }: PageCall): string {
-  const id = c.req.param('token') ?? '';
-  if (!looksLikeTokenId(id)) throw noSuchToken();
-  return id;
-}
-
-interface Confirmation {
-  readonly token: Token;
-  readonly dependents: Dependents;
-  /** Whether nobody could create tokens here any more. */
-  readonly lastAdministrator: boolean;
-}
-
-const isAdministrator = ({ state, scopes }: Token): boolean => state === 'active' && scopes.includes('admin');
-
-async function confirmationOf(storage: Storage, id: string): Promise<Confirmation> {
-  const tokens = await listTokens(storage);
-  const token = tokens.find((each) => each.id === id);
-  if (token === undefined) throw noSuchToken();
-  return {
-    token,
-    dependents: await dependentsOf(storage, id),
-    lastAdministrator: isAdministrator(token) && !tokens.some((other) => other.id !== id && isAdministrator(other)),
-  };
-}
-
-function locksOf({ locks, someLocks }: Dependents): Markup | string {
-  if (locks === 0) return 'none';
-  const more = locks - someLocks.length;
-  return html`${plural(locks, 'lock')}. ${locks === 1 ? 'It stays until it is released or expires.' : 'They stay until they are released or expire.'}
-    <ul>${someLocks.map(({ workspace, path }) => html`<li>${literal(path)} in <a href="/workspaces/${workspace}/locks">${userText(workspace)}</a></li>`)}
-    ${more > 0 ? html`<li>and ${plural(more, 'other')}</li>` : ''}</ul>`;
-}
-
-function warnings(call: PageCall, { token, dependents, lastAdministrator }: Confirmation): Markup {
-  const own = token.id === call.bearer.id;
-  const others = dependents.sessions - (own ? 1 : 0);
-  return html`
-    ${own ? html`<p class="warning">You are signed in with this token. <strong>Revoking it ends your session</strong>, and you need another token to sign in again.</p>` : ''}
-    ${lastAdministrator ? html`<p class="warning">This is the last active token with the scope <code>admin</code>. To create another, run on the machine of the service: <code>workspace-service token create --name NAME --scopes admin</code></p>` : ''}
-    ${others > 0 ? html`<p>It also ends ${plural(others, own ? 'other dashboard session' : 'dashboard session')}.</p>` : ''}`;
-}
-
-function confirmation(call: PageCall, asked: Confirmation): View {
-  const { token, dependents } = asked;
-  const { now } = call;
-  const main = html`
-    <p>From then on every request with it is refused. This cannot be undone.</p>
-    ${warnings(call, asked)}
-    <dl class="facts">
-      <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
-      <dt>Owner</dt><dd>${userText(token.owner)}</dd>
-      <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
-      <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
-      <dt>Created</dt><dd>${time(token.created_at, now)}</dd>
-      <dt>Expires</dt><dd>${shownEnd(token, now)}</dd>
-      <dt>Last used</dt><dd>${shownLastUse(token, now)}</dd>
-      <dt>Locks it took</dt><dd>${locksOf(dependents)}</dd>
-    </dl>
-    <form method="post" action="/tokens/${token.id}/revoke" class="actions">
-      ${formField(call)}<button class="danger">Revoke token</button> <a class="button" href="/tokens">Cancel</a>
-    </form>`;
-  return { title: `Revoke the token ${token.name}?`, location: { section: 'tokens' }, main };
-}
-
-const over = ({ name, state }: Token): View => ({
-  title: `The token ${name} is no longer active`,
-  location: { section: 'tokens' },
-  main: html`<p>There is nothing to revoke: the token ${state === 'revoked' ? 'was already revoked' : 'has expired'}.</p>
-    <p><a href="/tokens">All tokens</a></p>`,
-});
 
 export function addTokenPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
@@ -200,3 +80,123 @@ export function addTokenPages(app: App, parts: DashboardParts): void {
     return seeOther('/sign-in?revoked=true', { 'set-cookie': endedCookie(call.c.env.incoming) });
   });
 }
+
+/** An impossible id is not looked up: it may have characters that a database refuses. */
+export function tokenIdOf({ c }: PageCall): string {
+  const id = c.req.param('token') ?? '';
+  if (!looksLikeTokenId(id)) throw noSuchToken();
+  return id;
+}
+
+function filters(tokens: readonly Token[], current: TokenState | undefined): Markup {
+  const filter = (text: string, state: TokenState | undefined, { length }: readonly Token[]) => ({
+    href: addressWith('/tokens', { state }),
+    text: html`${text} <span class="faint">${length}</span>`,
+    current: state === current,
+  });
+  const ofStates = states.map((state) =>
+    filter(
+      `${state[0]?.toUpperCase()}${state.slice(1)}`,
+      state,
+      tokens.filter((token) => token.state === state),
+    ),
+  );
+  return html`<nav class="states" aria-label="Tokens by state">${navigationLinks([filter('All', undefined, tokens), ...ofStates])}</nav>`;
+}
+
+function row({ bearer, now }: PageCall, token: Token): Markup {
+  const { id, name, state, replaced_by, scopes, workspaces, created_at } = token;
+  const own = id === bearer.id ? html` <span class="own">signed in with it</span>` : '';
+  const action = (verb: 'rotate' | 'revoke', text: string) =>
+    html`<a href="/tokens/${id}/${verb}">${text}<span class="visually-hidden"> ${userText(name)}</span></a>`;
+  const rotate = state === 'active' && replaced_by === null ? html`${action('rotate', 'Rotate')} ` : '';
+  const revoke = state === 'active' ? action('revoke', 'Revoke') : '';
+  const rotated = replaced_by === null ? '' : html` <a href="/tokens#${replaced_by}">rotated</a>`;
+  return html`<tr id="${id}">
+    <th scope="row">${userText(name)}${own}<div class="id">${literal(id)}</div></th>
+    <td data-label="State" class="nowrap"><span class="state ${state}">${state}</span>${rotated}</td>
+    <td data-label="Scopes">${shownScopes(scopes)}</td>
+    <td data-label="Workspaces">${shownWorkspaces(workspaces)}</td>
+    <td data-label="Created">${time(created_at, now)}</td>
+    <td data-label="Expires">${shownEnd(token, now)}</td>
+    <td data-label="Last used">${shownLastUse(token, now)}</td>
+    <td class="nowrap">${rotate}${revoke}</td>
+  </tr>`;
+}
+
+const ownerTitle = (owner: string, { length }: readonly Token[]): Markup =>
+  html`<span class="faint">Owner</span> ${userText(owner)} <span class="faint">${plural(length, 'token')}</span>`;
+
+interface Confirmation {
+  readonly token: Token;
+  readonly dependents: Dependents;
+  /** Whether nobody could create tokens here any more. */
+  readonly lastAdministrator: boolean;
+}
+
+async function confirmationOf(storage: Storage, id: string): Promise<Confirmation> {
+  const tokens = await listTokens(storage);
+  const token = tokens.find((each) => each.id === id);
+  if (token === undefined) throw noSuchToken();
+  return {
+    token,
+    dependents: await dependentsOf(storage, id),
+    lastAdministrator: isAdministrator(token) && !tokens.some((other) => other.id !== id && isAdministrator(other)),
+  };
+}
+
+export const noSuchToken = (): Refusal => new Refusal('not-found', 'There is no such token.');
+
+const isAdministrator = ({ state, scopes }: Token): boolean => state === 'active' && scopes.includes('admin');
+
+function confirmation(call: PageCall, asked: Confirmation): View {
+  const { token, dependents } = asked;
+  const { now } = call;
+  const main = html`
+    <p>From then on every request with it is refused. This cannot be undone.</p>
+    ${warnings(call, asked)}
+    <dl class="facts">
+      <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
+      <dt>Owner</dt><dd>${userText(token.owner)}</dd>
+      <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
+      <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
+      <dt>Created</dt><dd>${time(token.created_at, now)}</dd>
+      <dt>Expires</dt><dd>${shownEnd(token, now)}</dd>
+      <dt>Last used</dt><dd>${shownLastUse(token, now)}</dd>
+      <dt>Locks it took</dt><dd>${locksOf(dependents)}</dd>
+    </dl>
+    <form method="post" action="/tokens/${token.id}/revoke" class="actions">
+      ${formField(call)}<button class="danger">Revoke token</button> <a class="button" href="/tokens">Cancel</a>
+    </form>`;
+  return { title: `Revoke the token ${token.name}?`, location: { section: 'tokens' }, main };
+}
+
+export const shownEnd = ({ expires_at }: Pick<Token, 'expires_at'>, now: number): Markup =>
+  expires_at === null ? html`never` : time(expires_at, now);
+
+export const shownLastUse = ({ last_used_at }: Pick<Token, 'last_used_at'>, now: number): Markup =>
+  last_used_at === null ? faint('not yet') : time(last_used_at, now);
+
+function warnings(call: PageCall, { token, dependents, lastAdministrator }: Confirmation): Markup {
+  const own = token.id === call.bearer.id;
+  const others = dependents.sessions - (own ? 1 : 0);
+  return html`
+    ${own ? html`<p class="warning">You are signed in with this token. <strong>Revoking it ends your session</strong>, and you need another token to sign in again.</p>` : ''}
+    ${lastAdministrator ? html`<p class="warning">This is the last active token with the scope <code>admin</code>. To create another, run on the machine of the service: <code>workspace-service token create --name NAME --scopes admin</code></p>` : ''}
+    ${others > 0 ? html`<p>It also ends ${plural(others, own ? 'other dashboard session' : 'dashboard session')}.</p>` : ''}`;
+}
+
+function locksOf({ locks, someLocks }: Dependents): Markup | string {
+  if (locks === 0) return 'none';
+  const more = locks - someLocks.length;
+  return html`${plural(locks, 'lock')}. ${locks === 1 ? 'It stays until it is released or expires.' : 'They stay until they are released or expire.'}
+    <ul>${someLocks.map(({ workspace, path }) => html`<li>${literal(path)} in <a href="/workspaces/${workspace}/locks">${userText(workspace)}</a></li>`)}
+    ${more > 0 ? html`<li>and ${plural(more, 'other')}</li>` : ''}</ul>`;
+}
+
+const over = ({ name, state }: Token): View => ({
+  title: `The token ${name} is no longer active`,
+  location: { section: 'tokens' },
+  main: html`<p>There is nothing to revoke: the token ${state === 'revoked' ? 'was already revoked' : 'has expired'}.</p>
+    <p><a href="/tokens">All tokens</a></p>`,
+});

@@ -27,41 +27,6 @@ const location = { section: 'trust' } as const;
 const list = { path: '/trust', access: 'admin' } as const;
 const removal = { path: '/trust/:rule/remove', access: 'admin' } as const;
 
-/** Name for people. */
-const nameOf = ({ repository, issuer }: TrustRule): string => repository ?? issuer;
-
-function shownClaims({ claims, workflow, issuer }: TrustRule): Markup {
-  const named = { ...claims, ...(workflow !== null && { workflow }), ...(issuer !== githubIssuer && { issuer }) };
-  return html`${Object.entries(named).map(([name, value]) => html`<div>${literal(`${name}=${value}`)}</div>`)}`;
-}
-
-function row(rule: TrustRule, now: number): Markup {
-  const { id, scopes, workspaces, created_at } = rule;
-  return html`<tr id="${id}">
-    <th scope="row">${userText(nameOf(rule))}<div class="id">${literal(id)}</div></th>
-    <td data-label="Claims">${shownClaims(rule)}</td>
-    <td data-label="Scopes">${shownScopes(scopes)}</td>
-    <td data-label="Workspaces">${shownWorkspaces(workspaces)}</td>
-    <td data-label="Added">${time(created_at, now)}</td>
-    <td class="nowrap"><a href="/trust/${id}/remove">Remove<span class="visually-hidden"> the rule for ${userText(nameOf(rule))}</span></a></td>
-  </tr>`;
-}
-
-const headings = ['Repository', 'Claims', 'Scopes', 'Workspaces', 'Added', unseen('Remove')];
-
-const ownerTitle = (owner: string, { length }: readonly TrustRule[]): Markup =>
-  html`<span class="faint">Locks belong to</span> ${userText(owner)} <span class="faint">${plural(length, 'rule')}</span>`;
-
-const ruleTable = (rules: readonly TrustRule[], now: number): Markup =>
-  groupedTable(
-    'cards',
-    headings,
-    [...Map.groupBy(rules, ({ owner }) => owner)].map(([owner, ofOwner]) => ({
-      title: ownerTitle(owner, ofOwner),
-      rows: ofOwner.map((rule) => row(rule, now)),
-    })),
-  );
-
 const nobody = empty(
   'No workflow is trusted yet.',
   html`A trusted job proves its identity, so its repository needs no token among its secrets. <a class="nowrap" href="/trust/new">Add the first</a>`,
@@ -70,14 +35,6 @@ const nobody = empty(
 /** The identity of a job names the service that it is for. */
 const unreachable = html`<p class="warning">No job gets a token yet: the service has not been told its address. Start it with
   <code>--public-url</code>.</p>`;
-
-/** An impossible id is not looked up: it may have characters that a database refuses. */
-async function addressedRule({ c }: PageCall, { storage }: DashboardParts): Promise<TrustRule> {
-  const id = c.req.param('rule') ?? '';
-  const rule = /^trust_[0-9a-f-]{36}$/.test(id) ? await findTrustRule(storage.read, id) : undefined;
-  if (rule === undefined) throw new Refusal('not-found', 'There is no such rule. It may have been removed.');
-  return rule;
-}
 
 export function addTrustPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
@@ -147,4 +104,47 @@ export function addTrustPages(app: App, parts: DashboardParts): void {
     await storage.commit('global', (db) => removeTrustRule(db, storage.now, actorOf(call.c), id));
     return seeOther('/trust?notice=removed');
   });
+}
+
+const headings = ['Repository', 'Claims', 'Scopes', 'Workspaces', 'Added', unseen('Remove')];
+
+const ruleTable = (rules: readonly TrustRule[], now: number): Markup =>
+  groupedTable(
+    'cards',
+    headings,
+    [...Map.groupBy(rules, ({ owner }) => owner)].map(([owner, ofOwner]) => ({
+      title: ownerTitle(owner, ofOwner),
+      rows: ofOwner.map((rule) => row(rule, now)),
+    })),
+  );
+
+const ownerTitle = (owner: string, { length }: readonly TrustRule[]): Markup =>
+  html`<span class="faint">Locks belong to</span> ${userText(owner)} <span class="faint">${plural(length, 'rule')}</span>`;
+
+function row(rule: TrustRule, now: number): Markup {
+  const { id, scopes, workspaces, created_at } = rule;
+  return html`<tr id="${id}">
+    <th scope="row">${userText(nameOf(rule))}<div class="id">${literal(id)}</div></th>
+    <td data-label="Claims">${shownClaims(rule)}</td>
+    <td data-label="Scopes">${shownScopes(scopes)}</td>
+    <td data-label="Workspaces">${shownWorkspaces(workspaces)}</td>
+    <td data-label="Added">${time(created_at, now)}</td>
+    <td class="nowrap"><a href="/trust/${id}/remove">Remove<span class="visually-hidden"> the rule for ${userText(nameOf(rule))}</span></a></td>
+  </tr>`;
+}
+
+/** Name for people. */
+const nameOf = ({ repository, issuer }: TrustRule): string => repository ?? issuer;
+
+function shownClaims({ claims, workflow, issuer }: TrustRule): Markup {
+  const named = { ...claims, ...(workflow !== null && { workflow }), ...(issuer !== githubIssuer && { issuer }) };
+  return html`${Object.entries(named).map(([name, value]) => html`<div>${literal(`${name}=${value}`)}</div>`)}`;
+}
+
+/** An impossible id is not looked up: it may have characters that a database refuses. */
+async function addressedRule({ c }: PageCall, { storage }: DashboardParts): Promise<TrustRule> {
+  const id = c.req.param('rule') ?? '';
+  const rule = /^trust_[0-9a-f-]{36}$/.test(id) ? await findTrustRule(storage.read, id) : undefined;
+  if (rule === undefined) throw new Refusal('not-found', 'There is no such rule. It may have been removed.');
+  return rule;
 }

@@ -29,52 +29,11 @@ export type Problems = Partial<Readonly<Record<Field, string>>>;
 
 export type Typed = Readonly<Record<Field, string>>;
 
-export const typedIn = (form: Form): Typed => ({
-  id: form.text('id').trim(),
-  remote: form.text('remote').trim(),
-  username: form.text('username'),
-  password: form.text('password'),
-  desk_ttl: form.text('desk_ttl').trim(),
-  lfs: form.text('lfs'),
-  lfs_url: form.text('lfs_url').trim(),
-});
-
-export const untouched: Typed = {
-  id: '',
-  remote: '',
-  username: '',
-  password: '',
-  desk_ttl: defaultLfsLockTtl,
-  lfs: defaultLfsMode,
-  lfs_url: '',
-};
-
-/** Whatever is stored of credentials stays where it is. */
-export const typedOf = (workspace: FoundWorkspace): Typed => ({
-  ...untouched,
-  id: workspace.id,
-  remote: storedRemote(workspace)?.address ?? '',
-  desk_ttl: formatDuration(lfsLockTtl(workspace)),
-  lfs: lfsMode(workspace),
-  lfs_url: workspace.lfs_url ?? '',
-});
-
-function storedRemote({ remote }: FoundWorkspace): Remote | undefined {
-  const parsed = parseRemote(remote, { allowFile: true });
-  return parsed.ok ? parsed.value : undefined;
-}
-
 const meanings: Readonly<Record<LfsMode, string>> = {
   head: 'Those of the files on the branch.',
   history: 'Those of every file that was ever on the branch.',
   none: 'Clients fetch them from the LFS server of the repository.',
 };
-
-/** The address as typed, without what is in it of credentials. */
-function shownAgain(text: string): string {
-  const parsed = parseRemote(text, { allowFile: true });
-  return parsed.ok ? parsed.value.address : text.replace(/\/\/[^/]*@/, '//');
-}
 
 export function workspaceForm(
   call: PageCall,
@@ -117,6 +76,36 @@ export function workspaceForm(
     </form>`;
 }
 
+export const typedIn = (form: Form): Typed => ({
+  id: form.text('id').trim(),
+  remote: form.text('remote').trim(),
+  username: form.text('username'),
+  password: form.text('password'),
+  desk_ttl: form.text('desk_ttl').trim(),
+  lfs: form.text('lfs'),
+  lfs_url: form.text('lfs_url').trim(),
+});
+
+export const untouched: Typed = {
+  id: '',
+  remote: '',
+  username: '',
+  password: '',
+  desk_ttl: defaultLfsLockTtl,
+  lfs: defaultLfsMode,
+  lfs_url: '',
+};
+
+/** Whatever is stored of credentials stays where it is. */
+export const typedOf = (workspace: FoundWorkspace): Typed => ({
+  ...untouched,
+  id: workspace.id,
+  remote: storedRemote(workspace)?.address ?? '',
+  desk_ttl: formatDuration(lfsLockTtl(workspace)),
+  lfs: lfsMode(workspace),
+  lfs_url: workspace.lfs_url ?? '',
+});
+
 export interface WorkspaceRequest {
   /** With its credentials; undefined where it stays as it is. */
   readonly remote: string | undefined;
@@ -127,20 +116,25 @@ export type Reading =
   | { readonly kind: 'request'; readonly request: WorkspaceRequest }
   | { readonly kind: 'wrong'; readonly problems: Problems };
 
-/** Stored credentials go to the host that they are for, and to no other. */
-function credentialsFor(remote: Remote, { username, password }: Typed, stored: Remote | undefined) {
-  if (username !== '' || password !== '') return { username, password };
-  if (remote.credentials !== undefined || remote.kind !== 'https' || stored?.kind !== 'https')
-    return remote.credentials;
-  return new URL(remote.address).origin === new URL(stored.address).origin ? stored.credentials : undefined;
+/** Reports all mistakes at once. */
+export function readWorkspace(typed: Typed, stored: FoundWorkspace | undefined): Reading {
+  const remote = readRemote(typed, stored);
+  const ttl = parseTtl(typed.desk_ttl);
+  const mode = parseLfsMode(typed.lfs);
+  const lfsUrl: Parsed<string | null> = typed.lfs_url === '' ? { ok: true, value: null } : parseLfsUrl(typed.lfs_url);
+  if (remote.ok && ttl.ok && mode.ok && lfsUrl.ok) {
+    const settings = { desk_ttl: formatDuration(ttl.value), lfs_mode: mode.value, lfs_url: lfsUrl.value };
+    return { kind: 'request', request: { remote: remote.value, settings } };
+  }
+  const reason = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.reason);
+  const all = { remote: reason(remote), desk_ttl: reason(ttl), lfs: reason(mode), lfs_url: reason(lfsUrl) };
+  return { kind: 'wrong', problems: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined)) };
 }
 
-function addressWith({ address }: Remote, credentials: RemoteCredentials | undefined): string {
-  if (credentials === undefined) return address;
-  const url = new URL(address);
-  url.username = encodeURIComponent(credentials.username);
-  url.password = encodeURIComponent(credentials.password);
-  return url.href;
+/** The address as typed, without what is in it of credentials. */
+function shownAgain(text: string): string {
+  const parsed = parseRemote(text, { allowFile: true });
+  return parsed.ok ? parsed.value.address : text.replace(/\/\/[^/]*@/, '//');
 }
 
 function readRemote(typed: Typed, stored: FoundWorkspace | undefined): Parsed<string | undefined> {
@@ -159,17 +153,23 @@ function readRemote(typed: Typed, stored: FoundWorkspace | undefined): Parsed<st
   return checked.ok ? { ok: true, value: whole } : checked;
 }
 
-/** Reports all mistakes at once. */
-export function readWorkspace(typed: Typed, stored: FoundWorkspace | undefined): Reading {
-  const remote = readRemote(typed, stored);
-  const ttl = parseTtl(typed.desk_ttl);
-  const mode = parseLfsMode(typed.lfs);
-  const lfsUrl: Parsed<string | null> = typed.lfs_url === '' ? { ok: true, value: null } : parseLfsUrl(typed.lfs_url);
-  if (remote.ok && ttl.ok && mode.ok && lfsUrl.ok) {
-    const settings = { desk_ttl: formatDuration(ttl.value), lfs_mode: mode.value, lfs_url: lfsUrl.value };
-    return { kind: 'request', request: { remote: remote.value, settings } };
-  }
-  const reason = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.reason);
-  const all = { remote: reason(remote), desk_ttl: reason(ttl), lfs: reason(mode), lfs_url: reason(lfsUrl) };
-  return { kind: 'wrong', problems: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined)) };
+function storedRemote({ remote }: FoundWorkspace): Remote | undefined {
+  const parsed = parseRemote(remote, { allowFile: true });
+  return parsed.ok ? parsed.value : undefined;
+}
+
+function addressWith({ address }: Remote, credentials: RemoteCredentials | undefined): string {
+  if (credentials === undefined) return address;
+  const url = new URL(address);
+  url.username = encodeURIComponent(credentials.username);
+  url.password = encodeURIComponent(credentials.password);
+  return url.href;
+}
+
+/** Stored credentials go to the host that they are for, and to no other. */
+function credentialsFor(remote: Remote, { username, password }: Typed, stored: Remote | undefined) {
+  if (username !== '' || password !== '') return { username, password };
+  if (remote.credentials !== undefined || remote.kind !== 'https' || stored?.kind !== 'https')
+    return remote.credentials;
+  return new URL(remote.address).origin === new URL(stored.address).origin ? stored.credentials : undefined;
 }

@@ -19,76 +19,7 @@ import { setupSteps } from './setup-steps.ts';
 /** How long the answer of a remote is recent enough for the list. */
 export const recentMs = 60_000;
 
-/** The state of a workspace's branches in a few words. */
-interface BranchSummary {
-  /** Also the class for its colour. */
-  readonly state: 'behind' | 'current' | 'unsynced' | 'unknown' | 'silent';
-  readonly text: string;
-  /** May be empty. */
-  readonly more: string;
-}
-
-/** Counts synced branches only: one that was never synced is not behind. */
-function synced(known: KnownRemote, branches: SyncedBranches): BranchSummary {
-  const { behind, current, unsynced, unknown } = countBranchStates(branchStatuses(known, branches));
-  if (unknown > 0) return { state: 'unknown', text: 'asking', more: '' };
-  const more = unsynced === 0 ? '' : `${unsynced.toLocaleString('en-US')} never synced`;
-  if (behind > 0) return { state: 'behind', text: `${behind} of ${behind + current} behind`, more };
-  if (current > 0) {
-    return { state: 'current', text: current === 1 ? '1 up to date' : `all ${current} up to date`, more };
-  }
-  return unsynced === 0
-    ? { state: 'unsynced', text: 'no branches', more: '' }
-    : { state: 'unsynced', text: 'never synced', more: plural(unsynced, 'branch', 'branches') };
-}
-
-export function branchSummary(known: KnownRemote, branches: SyncedBranches): BranchSummary {
-  const { listing, failure } = known;
-  if (listing !== undefined && failure === undefined) return synced(known, branches);
-  if (failure === undefined) return { state: 'unknown', text: 'asking', more: '' };
-  const more = branches.size === 0 ? '' : `${plural(branches.size, 'branch', 'branches')} synced`;
-  return { state: 'silent', text: 'no answer', more };
-}
-
 const addLink = html`<a class="button primary" href="/new-workspace">Add a workspace</a>`;
-
-const noWorkspaces = ({ bearer }: PageCall): Markup =>
-  bearer.workspaces === null
-    ? empty(
-        'There are no workspaces yet.',
-        'A workspace mirrors a git repository, whose files can then be locked. An administrator adds it.',
-      )
-    : empty(
-        'Your token sees no workspaces.',
-        'Its workspaces were removed. Ask whoever created the token for another.',
-      );
-
-function branches({ now }: PageCall, { id, synced }: WorkspaceOverview, known: KnownRemote): Markup {
-  const { state, text, more } = branchSummary(known, synced);
-  const { listing } = known;
-  const asOf = listing !== undefined && now - listing.askedAt > recentMs ? asTimestamp(listing.askedAt) : undefined;
-  const awaited = isOutdated(known, synced, now, recentMs);
-  return html`<td${awaited ? html` data-summary="/workspaces/${id}/summary"` : ''}>
-    <span class="state ${state}">${text}</span> <span class="faint">${more}${asOf === undefined ? '' : html` as of ${time(asOf, now)}`}</span>
-  </td>`;
-}
-
-const lastSync = ({ now }: PageCall, workspace: string, sync: LastSync | null): Markup =>
-  sync === null
-    ? faint('none yet')
-    : html`<a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.id}">${sync.status}</a> ${literal(sync.branch)} <span class="faint">${time(sync.at, now)}</span>`;
-
-function row(call: PageCall, workspace: WorkspaceOverview, memory: RemoteMemory): Markup {
-  const { scopes } = call.bearer;
-  const { id, locks, remote, stored } = workspace;
-  return html`<tr>
-    <th scope="row"><a href="/workspaces/${id}">${userText(id)}</a></th>
-    ${branches(call, workspace, memory.known(stored))}
-    ${grants(scopes, 'sync') ? html`<td data-label="Last sync">${lastSync(call, id, workspace.lastSync)}</td>` : ''}
-    ${grants(scopes, 'locks:read') ? html`<td data-label="Locks"><a class="nowrap" href="/workspaces/${id}/locks">${locks === 0 ? 'none' : plural(locks, 'lock')}</a></td>` : ''}
-    <td class="wide">${literal(remote)}</td>
-  </tr>`;
-}
 
 /** Shows what is known and waits for no remote: they are asked in the background. */
 export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
@@ -127,3 +58,72 @@ export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
     });
   });
 }
+
+const noWorkspaces = ({ bearer }: PageCall): Markup =>
+  bearer.workspaces === null
+    ? empty(
+        'There are no workspaces yet.',
+        'A workspace mirrors a git repository, whose files can then be locked. An administrator adds it.',
+      )
+    : empty(
+        'Your token sees no workspaces.',
+        'Its workspaces were removed. Ask whoever created the token for another.',
+      );
+
+function row(call: PageCall, workspace: WorkspaceOverview, memory: RemoteMemory): Markup {
+  const { scopes } = call.bearer;
+  const { id, locks, remote, stored } = workspace;
+  return html`<tr>
+    <th scope="row"><a href="/workspaces/${id}">${userText(id)}</a></th>
+    ${branches(call, workspace, memory.known(stored))}
+    ${grants(scopes, 'sync') ? html`<td data-label="Last sync">${lastSync(call, id, workspace.lastSync)}</td>` : ''}
+    ${grants(scopes, 'locks:read') ? html`<td data-label="Locks"><a class="nowrap" href="/workspaces/${id}/locks">${locks === 0 ? 'none' : plural(locks, 'lock')}</a></td>` : ''}
+    <td class="wide">${literal(remote)}</td>
+  </tr>`;
+}
+
+function branches({ now }: PageCall, { id, synced }: WorkspaceOverview, known: KnownRemote): Markup {
+  const { state, text, more } = branchSummary(known, synced);
+  const { listing } = known;
+  const asOf = listing !== undefined && now - listing.askedAt > recentMs ? asTimestamp(listing.askedAt) : undefined;
+  const awaited = isOutdated(known, synced, now, recentMs);
+  return html`<td${awaited ? html` data-summary="/workspaces/${id}/summary"` : ''}>
+    <span class="state ${state}">${text}</span> <span class="faint">${more}${asOf === undefined ? '' : html` as of ${time(asOf, now)}`}</span>
+  </td>`;
+}
+
+/** The state of a workspace's branches in a few words. */
+interface BranchSummary {
+  /** Also the class for its colour. */
+  readonly state: 'behind' | 'current' | 'unsynced' | 'unknown' | 'silent';
+  readonly text: string;
+  /** May be empty. */
+  readonly more: string;
+}
+
+export function branchSummary(known: KnownRemote, branches: SyncedBranches): BranchSummary {
+  const { listing, failure } = known;
+  if (listing !== undefined && failure === undefined) return synced(known, branches);
+  if (failure === undefined) return { state: 'unknown', text: 'asking', more: '' };
+  const more = branches.size === 0 ? '' : `${plural(branches.size, 'branch', 'branches')} synced`;
+  return { state: 'silent', text: 'no answer', more };
+}
+
+/** Counts synced branches only: one that was never synced is not behind. */
+function synced(known: KnownRemote, branches: SyncedBranches): BranchSummary {
+  const { behind, current, unsynced, unknown } = countBranchStates(branchStatuses(known, branches));
+  if (unknown > 0) return { state: 'unknown', text: 'asking', more: '' };
+  const more = unsynced === 0 ? '' : `${unsynced.toLocaleString('en-US')} never synced`;
+  if (behind > 0) return { state: 'behind', text: `${behind} of ${behind + current} behind`, more };
+  if (current > 0) {
+    return { state: 'current', text: current === 1 ? '1 up to date' : `all ${current} up to date`, more };
+  }
+  return unsynced === 0
+    ? { state: 'unsynced', text: 'no branches', more: '' }
+    : { state: 'unsynced', text: 'never synced', more: plural(unsynced, 'branch', 'branches') };
+}
+
+const lastSync = ({ now }: PageCall, workspace: string, sync: LastSync | null): Markup =>
+  sync === null
+    ? faint('none yet')
+    : html`<a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.id}">${sync.status}</a> ${literal(sync.branch)} <span class="faint">${time(sync.at, now)}</span>`;

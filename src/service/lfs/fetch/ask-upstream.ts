@@ -25,71 +25,15 @@ export interface UpstreamParts {
 /** A client waits meanwhile, and can ask the store by itself. */
 const timeoutMs = 10_000;
 
-const defaultBatchSize = 100;
-
 /** A store that could not be asked is not asked again so soon. */
 const pauseMs = 60_000;
 
 const busy = new Error('Too many stores are being asked.');
-
 const parallelRequests = { max: 8, maxPerKey: 4, patience: { maxWaitMs: 2_000, busy: () => busy } };
-
-/**
- * What a client may be told. A header is in most stores the credential of whoever has asked, which is the service: such an
- * answer is for nobody else.
- */
-function passedOn(object: ObjectName, offer: Offer | undefined, now: number): ObjectResponse | undefined {
-  if (offer === undefined || offer.kind === 'trouble') return undefined;
-  if (offer.kind === 'none')
-    return { ...object, error: { code: 404, message: `The mirror lacks it. ${offer.reason}` } };
-  const { href, headers, authenticated, endsAt } = offer;
-  if (Object.keys(headers).length > 0) return undefined;
-  const expires = Number.isFinite(endsAt) && { expires_in: Math.floor((endsAt - now) / 1_000) };
-  return { ...object, authenticated, actions: { download: { href: href.href, ...expires } } };
-}
 
 /** The store works, but not for this batch: others may be answered. */
 class BatchRefused extends Error {
   override readonly name = 'BatchRefused';
-}
-
-interface Asking {
-  readonly connection: StoreConnection;
-  readonly store: Store;
-  readonly signal: AbortSignal;
-  readonly now: number;
-}
-
-/** Asks for as many as clients do at a time, and for fewer where the store does not take that many. */
-async function offersFor(
-  asking: Asking,
-  objects: readonly ObjectName[],
-  atOnce = defaultBatchSize,
-): Promise<ReadonlyMap<string, Offer>> {
-  const { connection, store, signal, now } = asking;
-  const offers = new Map<string, Offer>();
-  for (let at = 0; at < objects.length; at += atOnce) {
-    const some = objects.slice(at, at + atOnce);
-    const response = await requestBatch(connection, store, { objects: some, signal, now }).catch((error: unknown) => {
-      // A store that has answered before is slow with so many, or did not like these.
-      throw error instanceof LfsError || at > 0 ? new BatchRefused(String(error)) : error;
-    });
-    switch (response.kind) {
-      case 'offers':
-        for (const [oid, offer] of response.offers) offers.set(oid, offer);
-        break;
-      case 'too-many': {
-        if (some.length === 1) throw new BatchRefused('The store does not take a batch of one object (413).');
-        for (const [oid, offer] of await offersFor(asking, some, Math.ceil(some.length / 2))) offers.set(oid, offer);
-        break;
-      }
-      case 'busy':
-        throw new StoreError('it is busy');
-      case 'unauthorized':
-        throw new LfsError(response.reason);
-    }
-  }
-  return offers;
 }
 
 /** Asks the store with the credentials of the workspace. */
@@ -143,4 +87,59 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
       if (error === busy) return undefined;
       throw error;
     });
+}
+
+/**
+ * What a client may be told. A header is in most stores the credential of whoever has asked, which is the service: such an
+ * answer is for nobody else.
+ */
+function passedOn(object: ObjectName, offer: Offer | undefined, now: number): ObjectResponse | undefined {
+  if (offer === undefined || offer.kind === 'trouble') return undefined;
+  if (offer.kind === 'none')
+    return { ...object, error: { code: 404, message: `The mirror lacks it. ${offer.reason}` } };
+  const { href, headers, authenticated, endsAt } = offer;
+  if (Object.keys(headers).length > 0) return undefined;
+  const expires = Number.isFinite(endsAt) && { expires_in: Math.floor((endsAt - now) / 1_000) };
+  return { ...object, authenticated, actions: { download: { href: href.href, ...expires } } };
+}
+
+const defaultBatchSize = 100;
+
+interface Asking {
+  readonly connection: StoreConnection;
+  readonly store: Store;
+  readonly signal: AbortSignal;
+  readonly now: number;
+}
+
+/** Asks for as many as clients do at a time, and for fewer where the store does not take that many. */
+async function offersFor(
+  asking: Asking,
+  objects: readonly ObjectName[],
+  atOnce = defaultBatchSize,
+): Promise<ReadonlyMap<string, Offer>> {
+  const { connection, store, signal, now } = asking;
+  const offers = new Map<string, Offer>();
+  for (let at = 0; at < objects.length; at += atOnce) {
+    const some = objects.slice(at, at + atOnce);
+    const response = await requestBatch(connection, store, { objects: some, signal, now }).catch((error: unknown) => {
+      // A store that has answered before is slow with so many, or did not like these.
+      throw error instanceof LfsError || at > 0 ? new BatchRefused(String(error)) : error;
+    });
+    switch (response.kind) {
+      case 'offers':
+        for (const [oid, offer] of response.offers) offers.set(oid, offer);
+        break;
+      case 'too-many': {
+        if (some.length === 1) throw new BatchRefused('The store does not take a batch of one object (413).');
+        for (const [oid, offer] of await offersFor(asking, some, Math.ceil(some.length / 2))) offers.set(oid, offer);
+        break;
+      }
+      case 'busy':
+        throw new StoreError('it is busy');
+      case 'unauthorized':
+        throw new LfsError(response.reason);
+    }
+  }
+  return offers;
 }

@@ -29,8 +29,6 @@ export type BatchResponse =
 
 const mediaType = 'application/vnd.git-lfs+json';
 const maxResponseBytes = 16 * 1_024 * 1_024;
-const maxReadMessage = 4_096;
-const maxMessageLength = 200;
 
 /** https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md */
 const answerSchema = z.object({
@@ -49,60 +47,7 @@ const answerSchema = z.object({
   ),
 });
 
-/** A store that says less would be asked again and again. */
-const minHoldsMs = 60_000;
-
 const messageSchema = z.object({ message: z.string() });
-
-function parseJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Message of a store, as part of a sentence, without repeating anything that was sent to it. */
-function wordsOf(message: string, { headers }: Store): string {
-  const secrets = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ +/, '')]);
-  const line = createRedactor(secrets)(message.slice(0, maxReadMessage))
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
-    .trim();
-  return line === '' ? '' : ` It says: ${line.slice(0, maxMessageLength).toWellFormed()}`;
-}
-
-function offerOf(
-  { authenticated, actions, error }: z.infer<typeof answerSchema>['objects'][number],
-  store: Store,
-  now: number,
-): Offer {
-  if (error) {
-    const what =
-      error.code === 404 || error.code === 410
-        ? 'The store does not have it.'
-        : `The store refuses it (${error.code}).${wordsOf(error.message ?? '', store)}`;
-    return transientStatuses.has(error.code) ? { kind: 'trouble', reason: what } : { kind: 'none', reason: what };
-  }
-  const download = actions?.download;
-  if (!download) return { kind: 'none', reason: 'The store does not say how to get it.' };
-  const { href, header, expires_in } = download;
-  const hasOwn = Object.keys(header).some((name) => name.toLowerCase() === 'authorization');
-  const isAtStore = href.origin === store.endpoint.origin;
-  return {
-    kind: 'download',
-    href,
-    authenticated: authenticated === true,
-    headers: { ...(authenticated !== true && !hasOwn && isAtStore && store.headers), ...header },
-    endsAt:
-      expires_in != null && expires_in > 0 ? now + Math.max(expires_in * 1_000, minHoldsMs) : Number.POSITIVE_INFINITY,
-  };
-}
-
-const addressOfBatch = ({ endpoint }: Store): URL => {
-  const url = new URL(endpoint);
-  url.pathname = `${url.pathname.replace(/\/$/, '')}/objects/batch`;
-  return url;
-};
 
 /** Asks for many objects with one request. Rejects with an LfsError where asking again is no use. */
 export async function requestBatch(
@@ -158,3 +103,59 @@ export async function requestBatch(
     throw refuse('offers no basic transfer, which is the one that the service knows.');
   return { kind: 'offers', offers: new Map(parsed.objects.map((object) => [object.oid, offerOf(object, store, now)])) };
 }
+
+function parseJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A store that says less would be asked again and again. */
+const minHoldsMs = 60_000;
+
+function offerOf(
+  { authenticated, actions, error }: z.infer<typeof answerSchema>['objects'][number],
+  store: Store,
+  now: number,
+): Offer {
+  if (error) {
+    const what =
+      error.code === 404 || error.code === 410
+        ? 'The store does not have it.'
+        : `The store refuses it (${error.code}).${wordsOf(error.message ?? '', store)}`;
+    return transientStatuses.has(error.code) ? { kind: 'trouble', reason: what } : { kind: 'none', reason: what };
+  }
+  const download = actions?.download;
+  if (!download) return { kind: 'none', reason: 'The store does not say how to get it.' };
+  const { href, header, expires_in } = download;
+  const hasOwn = Object.keys(header).some((name) => name.toLowerCase() === 'authorization');
+  const isAtStore = href.origin === store.endpoint.origin;
+  return {
+    kind: 'download',
+    href,
+    authenticated: authenticated === true,
+    headers: { ...(authenticated !== true && !hasOwn && isAtStore && store.headers), ...header },
+    endsAt:
+      expires_in != null && expires_in > 0 ? now + Math.max(expires_in * 1_000, minHoldsMs) : Number.POSITIVE_INFINITY,
+  };
+}
+
+const maxReadMessage = 4_096;
+const maxMessageLength = 200;
+
+/** Message of a store, as part of a sentence, without repeating anything that was sent to it. */
+function wordsOf(message: string, { headers }: Store): string {
+  const secrets = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ +/, '')]);
+  const line = createRedactor(secrets)(message.slice(0, maxReadMessage))
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+  return line === '' ? '' : ` It says: ${line.slice(0, maxMessageLength).toWellFormed()}`;
+}
+
+const addressOfBatch = ({ endpoint }: Store): URL => {
+  const url = new URL(endpoint);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/objects/batch`;
+  return url;
+};

@@ -5,6 +5,9 @@ import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { StoreError, toStoreError } from './store-error.ts';
 
+/** Statuses of answers that may be gone with the next request. */
+export const transientStatuses = new Set([408, 429, 500, 502, 503, 504]);
+
 export interface StoreRequest {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
@@ -19,9 +22,6 @@ export interface StoreConnection {
   request(request: StoreRequest): Promise<IncomingMessage>;
   close(): void;
 }
-
-/** Statuses of answers that may be gone with the next request. */
-export const transientStatuses = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface ConnectionOptions {
   readonly guard: AddressGuard;

@@ -31,63 +31,26 @@ export interface DownloadTerms {
 /** The part of an offer that says how. */
 export type Download = Pick<Offer & { readonly kind: 'download' }, 'href' | 'headers'>;
 
-/** Stores of forges answer with one, to the address of a bucket. */
-const maxRedirects = 3;
-
-/** Also where the disk refuses what it is given. */
-export async function onDisk<T>(work: Promise<T>): Promise<T> {
+/** Makes one attempt. Rejects with an LfsError where no object can be had or kept, and when it is told to stop. */
+export async function download(terms: DownloadTerms, offer: Download, object: ObjectName): Promise<DownloadResult> {
+  const partial = await onDisk(terms.objects.openPartial(object));
   try {
-    return await work;
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const reason = systemErrorText(code);
-    if (reason === undefined) throw error;
-    throw new LfsError(`The LFS objects cannot be kept in the data folder: ${reason}.`);
-  }
-}
-
-/** Headers and credentials of an action are sent only to its own URL, not after a redirect. */
-async function ask(
-  { connection }: DownloadTerms,
-  { href, headers }: Download,
-  offset: number,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const own = { 'accept-encoding': 'identity', ...(offset > 0 && { range: `bytes=${offset}-` }) };
-  let url = href;
-  let sent: Readonly<Record<string, string>> = { ...headers, ...own };
-  for (let redirects = 0; ; redirects += 1) {
-    const response = await connection.request({ method: 'GET', url, headers: sent, signal });
-    const { statusCode: status = 0, headers: answered } = response;
-    if (status < 300 || status > 399 || answered.location === undefined) return response;
-    response.destroy();
-    const next = URL.parse(answered.location, url.href);
-    if (redirects === maxRedirects || next === null || !/^https?:$/.test(next.protocol) || next.username !== '') {
-      throw new StoreError('it redirects too often, or to no address of http(s)');
+    terms.onReceived(partial.offset);
+    const unfinished = partial.offset < object.size ? await receive(terms, offer, object, partial) : undefined;
+    if (unfinished !== undefined) return unfinished;
+    const { offset } = partial;
+    switch (await onDisk(partial.land())) {
+      case 'landed':
+        return { kind: 'landed' };
+      case 'incomplete':
+        return { kind: 'trouble', reason: `The store sends only ${offset} of its ${object.size} bytes.` };
+      case 'wrong-content':
+        return { kind: 'wrong-content', reason: 'The downloaded content does not match its hash.' };
     }
-    url = next;
-    sent = own;
+  } finally {
+    await onDisk(partial.close());
+    terms.onReceived(partial.offset);
   }
-}
-
-/** Whether the body goes on where the object left off; undefined where it is neither that nor the whole of it. */
-function beginOf({ statusCode, headers }: IncomingMessage, offset: number): number | undefined {
-  if (statusCode === 200) return 0;
-  const [, from] = /^bytes (\d+)-\d+\/(?:\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
-  return statusCode === 206 && Number(from) === offset ? offset : undefined;
-}
-
-/** Meaning of a response without the object. */
-function refusalIn(response: IncomingMessage): DownloadResult | undefined {
-  const { statusCode: status = 0, headers } = response;
-  if (status === 200 || status === 206 || status === 416) return undefined;
-  response.destroy();
-  const reason = `The store answers with the status ${status}.`;
-  if (status === 404 || status === 410) return { kind: 'none', reason: 'The store does not have it.' };
-  if (status === 401 || status === 403) return { kind: 'unauthorized', reason };
-  const retryAfter = headers['retry-after'];
-  if (status === 429 || (status === 503 && retryAfter !== undefined)) return { kind: 'busy', retryAfter };
-  return transientStatuses.has(status) ? { kind: 'trouble', reason } : { kind: 'none', reason };
 }
 
 async function receive(
@@ -129,24 +92,61 @@ async function receive(
   }
 }
 
-/** Makes one attempt. Rejects with an LfsError where no object can be had or kept, and when it is told to stop. */
-export async function download(terms: DownloadTerms, offer: Download, object: ObjectName): Promise<DownloadResult> {
-  const partial = await onDisk(terms.objects.openPartial(object));
+/** Also where the disk refuses what it is given. */
+export async function onDisk<T>(work: Promise<T>): Promise<T> {
   try {
-    terms.onReceived(partial.offset);
-    const unfinished = partial.offset < object.size ? await receive(terms, offer, object, partial) : undefined;
-    if (unfinished !== undefined) return unfinished;
-    const { offset } = partial;
-    switch (await onDisk(partial.land())) {
-      case 'landed':
-        return { kind: 'landed' };
-      case 'incomplete':
-        return { kind: 'trouble', reason: `The store sends only ${offset} of its ${object.size} bytes.` };
-      case 'wrong-content':
-        return { kind: 'wrong-content', reason: 'The downloaded content does not match its hash.' };
-    }
-  } finally {
-    await onDisk(partial.close());
-    terms.onReceived(partial.offset);
+    return await work;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const reason = systemErrorText(code);
+    if (reason === undefined) throw error;
+    throw new LfsError(`The LFS objects cannot be kept in the data folder: ${reason}.`);
   }
+}
+
+/** Stores of forges answer with one, to the address of a bucket. */
+const maxRedirects = 3;
+
+/** Headers and credentials of an action are sent only to its own URL, not after a redirect. */
+async function ask(
+  { connection }: DownloadTerms,
+  { href, headers }: Download,
+  offset: number,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const own = { 'accept-encoding': 'identity', ...(offset > 0 && { range: `bytes=${offset}-` }) };
+  let url = href;
+  let sent: Readonly<Record<string, string>> = { ...headers, ...own };
+  for (let redirects = 0; ; redirects += 1) {
+    const response = await connection.request({ method: 'GET', url, headers: sent, signal });
+    const { statusCode: status = 0, headers: answered } = response;
+    if (status < 300 || status > 399 || answered.location === undefined) return response;
+    response.destroy();
+    const next = URL.parse(answered.location, url.href);
+    if (redirects === maxRedirects || next === null || !/^https?:$/.test(next.protocol) || next.username !== '') {
+      throw new StoreError('it redirects too often, or to no address of http(s)');
+    }
+    url = next;
+    sent = own;
+  }
+}
+
+/** Meaning of a response without the object. */
+function refusalIn(response: IncomingMessage): DownloadResult | undefined {
+  const { statusCode: status = 0, headers } = response;
+  if (status === 200 || status === 206 || status === 416) return undefined;
+  response.destroy();
+  const reason = `The store answers with the status ${status}.`;
+  if (status === 404 || status === 410) return { kind: 'none', reason: 'The store does not have it.' };
+  if (status === 401 || status === 403) return { kind: 'unauthorized', reason };
+  const retryAfter = headers['retry-after'];
+  if (status === 429 || (status === 503 && retryAfter !== undefined)) return { kind: 'busy', retryAfter };
+  return transientStatuses.has(status) ? { kind: 'trouble', reason } : { kind: 'none', reason };
+}
+
+/** Whether the body goes on where the object left off; undefined where it is neither that nor the whole of it. */
+function beginOf({ statusCode, headers }: IncomingMessage, offset: number): number | undefined {
+  if (statusCode === 200) return 0;
+  const [, from] = /^bytes (\d+)-\d+\/(?:\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
+  return statusCode === 206 && Number(from) === offset ? offset : undefined;
 }

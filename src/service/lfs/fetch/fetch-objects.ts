@@ -26,12 +26,7 @@ export interface FetchObjectsParts {
 }
 
 const maxRemembered = 10_000;
-
 const sshTimeout = { timeoutMs: 30_000 };
-
-/** Sizes that pointers claim, which may exceed the exact integers. */
-const sumOfSizes = (objects: readonly ObjectName[]): number =>
-  objects.reduce((sum, { size }) => Math.min(sum + size, Number.MAX_SAFE_INTEGER), 0);
 
 /** Fetches the LFS objects of a branch that the mirror lacks. What a killed process has begun is gone on with. */
 export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
@@ -88,3 +83,7 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
     }
   };
 }
+
+/** Sizes that pointers claim, which may exceed the exact integers. */
+const sumOfSizes = (objects: readonly ObjectName[]): number =>
+  objects.reduce((sum, { size }) => Math.min(sum + size, Number.MAX_SAFE_INTEGER), 0);

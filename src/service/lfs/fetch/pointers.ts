@@ -10,9 +10,6 @@ export interface PointedObject extends ObjectName {
   readonly path: string;
 }
 
-/** So many files are looked for at once. */
-const lookedForAtOnce = 64;
-
 /** The objects that a commit names. What is a pointer is one, whatever `.gitattributes` says. */
 export async function pointedObjects(
   git: Pick<Git, 'smallBlobs'>,
@@ -28,6 +25,9 @@ export async function pointedObjects(
   });
   return [...found.values()];
 }
+
+/** So many files are looked for at once. */
+const lookedForAtOnce = 64;
 
 /** Pointers whose objects are missing from the mirror. */
 export async function lackingObjects(

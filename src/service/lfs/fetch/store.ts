@@ -21,6 +21,36 @@ export interface StoreParts {
   readonly git: Pick<Git, 'lfsAuthenticate'>;
 }
 
+/** Never as `.lfsconfig` says: whoever may push can change it. */
+export async function findStore(
+  parts: StoreParts,
+  { workspace, remote, settings }: Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>,
+  limits: Limits,
+): Promise<Store> {
+  if (settings.lfs_url === null && remote.kind === 'ssh') return storeOverSsh(parts, remote, limits);
+  const address = lfsEndpoint({ id: workspace, remote: remote.address, lfs_url: settings.lfs_url });
+  if (address === undefined) {
+    throw new LfsError(
+      `The branch has LFS objects, and it is not known where they are: the remote is not reached by https or ssh. Name their address: workspace-service workspace update ${workspace} --lfs-url https://… ${withoutObjects(workspace)}`,
+    );
+  }
+  const endpoint = new URL(address);
+  const { credentials } = remote;
+  const isAtRemote = remote.kind === 'https' && new URL(remote.address).origin === endpoint.origin;
+  return {
+    endpoint,
+    headers: credentials !== undefined && isAtRemote ? { authorization: basicAuthorization(credentials) } : {},
+    isNamed: ({ origin }) => origin === endpoint.origin,
+  };
+}
+
+/** The authorities that git trusts by the operator's environment, and those of Node. */
+export async function trustedAuthorities(operator: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
+  const file = operator['GIT_SSL_CAINFO'] ?? operator['SSL_CERT_FILE'];
+  const more = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
+  return more === undefined ? undefined : [...getCACertificates(), more];
+}
+
 const withoutObjects = (workspace: string): string =>
   `Or let syncs leave them out: workspace-service workspace update ${workspace} --lfs none`;
 
@@ -78,34 +108,4 @@ async function storeOverSsh({ git }: StoreParts, remote: Remote, limits: Limits)
     );
   const { href, header } = parsed.data;
   return { endpoint: href, headers: header, isNamed: ({ hostname }) => hostname.toLowerCase() === host.toLowerCase() };
-}
-
-/** Never as `.lfsconfig` says: whoever may push can change it. */
-export async function findStore(
-  parts: StoreParts,
-  { workspace, remote, settings }: Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>,
-  limits: Limits,
-): Promise<Store> {
-  if (settings.lfs_url === null && remote.kind === 'ssh') return storeOverSsh(parts, remote, limits);
-  const address = lfsEndpoint({ id: workspace, remote: remote.address, lfs_url: settings.lfs_url });
-  if (address === undefined) {
-    throw new LfsError(
-      `The branch has LFS objects, and it is not known where they are: the remote is not reached by https or ssh. Name their address: workspace-service workspace update ${workspace} --lfs-url https://… ${withoutObjects(workspace)}`,
-    );
-  }
-  const endpoint = new URL(address);
-  const { credentials } = remote;
-  const isAtRemote = remote.kind === 'https' && new URL(remote.address).origin === endpoint.origin;
-  return {
-    endpoint,
-    headers: credentials !== undefined && isAtRemote ? { authorization: basicAuthorization(credentials) } : {},
-    isNamed: ({ origin }) => origin === endpoint.origin,
-  };
-}
-
-/** The authorities that git trusts by the operator's environment, and those of Node. */
-export async function trustedAuthorities(operator: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
-  const file = operator['GIT_SSL_CAINFO'] ?? operator['SSL_CERT_FILE'];
-  const more = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
-  return more === undefined ? undefined : [...getCACertificates(), more];
 }

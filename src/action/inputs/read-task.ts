@@ -1,0 +1,203 @@
+import type { WorkspaceId } from '../../client/access.ts';
+import { parseToken } from '../../client/access.ts';
+import type { JsonObject } from '../../client/json.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { parseTtl } from '../../interface/ttl.ts';
+import {
+  type HandoffSelection,
+  lines,
+  parseBoolean,
+  parseDurationBetween,
+  parseHandoff,
+  parseHookUrl,
+  parseJsonObject,
+  parseLossReaction,
+  parsePathCount,
+  parseText,
+  parseWorkspace,
+  splitWords,
+} from './parse.ts';
+import { type PathLine, parsePathLine } from './path-line.ts';
+import { complete, type Read, type Reader } from './reader.ts';
+import type { OperationName } from './table.ts';
+import type {
+  CheckTask,
+  ListBranchesTask,
+  ListLocksTask,
+  LockScope,
+  LockTask,
+  RegisterHookTask,
+  SyncTask,
+  Task,
+  UnlockTask,
+} from './task.ts';
+
+export function readTask(operation: OperationName, reader: Reader, environment: NodeJS.ProcessEnv): Read<Task> {
+  switch (operation) {
+    case 'sync':
+      return readSync(reader, environment);
+    case 'lock':
+      return readLock(reader);
+    case 'unlock':
+      return readUnlock(reader);
+    case 'check':
+      return readCheck(reader);
+    case 'list-locks':
+      return readListLocks(reader);
+    case 'register-hook':
+      return readRegisterHook(reader);
+    case 'list-workspaces':
+      return { operation };
+    case 'list-branches':
+      return complete<ListBranchesTask>({ operation, workspace: readWorkspace(reader) });
+  }
+}
+
+const parseWait = parseDurationBetween({ seconds: 0 }, { seconds: 30 * 86_400 });
+
+function readSync(reader: Reader, environment: NodeJS.ProcessEnv): Read<SyncTask> {
+  const parseBranch = (text: string): Parsed<string> => {
+    const branch = text || runBranch(environment);
+    return branch === undefined
+      ? refused('The run is not on a branch: name the branch to sync.')
+      : parseText('It has to be the name of a branch.')(branch);
+  };
+  return complete<SyncTask>({
+    operation: 'sync',
+    workspace: readWorkspace(reader),
+    branch: reader.read('branch', parseBranch),
+    wait: reader.read('wait', parseWait),
+  });
+}
+
+/** The branch of the run: of a pull request its head, of a push the branch. A tag has none. */
+function runBranch(environment: NodeJS.ProcessEnv): string | undefined {
+  const head = environment['GITHUB_HEAD_REF'];
+  if (head !== undefined && head !== '') return head;
+  const [, branch] = /^refs\/heads\/(.+)$/.exec(environment['GITHUB_REF'] ?? '') ?? [];
+  return branch;
+}
+
+const renewalEnds =
+  'Renewal ends with the job, so the locks of a step with `auto-release: false` would expire one `ttl` after it. Leave `renew` out, and choose a `ttl` that covers all jobs that need the locks.';
+
+function readLock(reader: Reader): Read<LockTask> {
+  const { read, raw, complain } = reader;
+  const autoRelease = read('auto-release', parseBoolean);
+  const renew = read('renew', parseBoolean);
+  if (renew === true && autoRelease === false) complain('renew', renewalEnds);
+  if (lines(raw.path).length === 0) complain('path', 'Name what to lock, one path per line.');
+  return complete<LockTask>({
+    operation: 'lock',
+    workspace: readWorkspace(reader),
+    paths: readPathLines(reader),
+    any: read('any', parsePathCount),
+    type: read('type', parseText('It has to be a kind of lock, such as exclusive.')),
+    ttl: read('ttl', parseTtl),
+    wait: read('wait', parseWait),
+    autoRelease,
+    renew,
+    onLost: read('on-lost', parseLossReaction),
+  });
+}
+
+const readUnlock = (reader: Reader): Read<UnlockTask> =>
+  complete<UnlockTask>({
+    operation: 'unlock',
+    workspace: readWorkspace(reader),
+    selection: readUnlockSelection(reader),
+    force: reader.read('force', parseBoolean),
+  });
+
+function readUnlockSelection(reader: Reader): Read<UnlockTask['selection']> {
+  const { raw, complain } = reader;
+  const paths = readPathLines(reader);
+  const [name, another] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
+  if (another !== undefined) complain(another, 'Give one of `path`, `locks` and `locks-file`, not several.');
+  if (name === undefined) return paths && { kind: 'job' };
+  if (name === 'path') return paths && { kind: 'paths', paths };
+  return readHandoffSelection(reader, name);
+}
+
+const readCheck = (reader: Reader): Read<CheckTask> =>
+  complete<CheckTask>({
+    operation: 'check',
+    workspace: readWorkspace(reader),
+    selection: readCheckSelection(reader),
+  });
+
+function readCheckSelection(reader: Reader): Read<CheckTask['selection']> {
+  const [name, another] = (['locks', 'locks-file'] as const).filter((each) => reader.raw[each] !== '');
+  if (another !== undefined) reader.complain(another, 'Give one of `locks` and `locks-file`, not both.');
+  return name === undefined ? { kind: 'job' } : readHandoffSelection(reader, name);
+}
+
+function readHandoffSelection({ read, raw }: Reader, name: HandoffSelection['kind']): Read<HandoffSelection> {
+  switch (name) {
+    case 'locks': {
+      const locks = read('locks', parseHandoff);
+      return locks && { kind: 'locks', locks };
+    }
+    case 'locks-file':
+      return { kind: 'locks-file', file: raw['locks-file'] };
+  }
+}
+
+const readListLocks = (reader: Reader): Read<ListLocksTask> =>
+  complete<ListLocksTask>({
+    operation: 'list-locks',
+    workspace: readWorkspace(reader),
+    scope: readLockScope(reader),
+    failIfLocked: reader.read('fail-if-locked', parseBoolean),
+    ignoredOwners: lines(reader.raw['ignore-owner']),
+  });
+
+const parseGitHubToken = parseToken(
+  'With `changed-files: true` it has to be a GitHub token, in one piece. Leave it out to use the token of the job.',
+);
+
+function readLockScope(reader: Reader): Read<LockScope> {
+  const { read, raw, complain } = reader;
+  const paths = readPathLines(reader);
+  const changedFiles = read('changed-files', parseBoolean);
+  if (changedFiles === undefined) return undefined;
+  if (!changedFiles) return paths && { kind: 'paths', paths };
+  if (raw.path !== '') {
+    complain(
+      'path',
+      'With `changed-files: true` the paths come from the pull request or push: give only one of the two.',
+    );
+  }
+  const githubToken = read('github-token', parseGitHubToken);
+  // The connection reports a wrong one.
+  const allowHttp = parseBoolean(raw['allow-http']);
+  return githubToken === undefined
+    ? undefined
+    : { kind: 'changed-files', githubToken, allowHttp: allowHttp.ok && allowHttp.value };
+}
+
+function readPathLines({ read, raw, complainOfLine }: Reader): Read<readonly PathLine[]> {
+  const glob = read('glob', parseBoolean);
+  const parsed = lines(raw.path).map((line) => {
+    // With an invalid `glob`, only lines that cannot be patterns are checked.
+    const path = parsePathLine(line, glob ?? true);
+    if (!path.ok) complainOfLine('path', line, path.reason);
+    return path;
+  });
+  const right = parsed.flatMap((path) => (path.ok ? [path.value] : []));
+  return glob === undefined || right.length < parsed.length ? undefined : right;
+}
+
+const readRegisterHook = (reader: Reader): Read<RegisterHookTask> =>
+  complete<RegisterHookTask>({
+    operation: 'register-hook',
+    workspace: readWorkspace(reader),
+    url: reader.read('hook-url', parseHookUrl),
+    events: splitWords(reader.raw['hook-events']),
+    secret: reader.raw['hook-secret'],
+    options: reader.read('hook-options', optionalJsonObject),
+  });
+
+const optionalJsonObject = (text: string): Parsed<JsonObject> => (text === '' ? accepted({}) : parseJsonObject(text));
+
+const readWorkspace = ({ read }: Reader): Read<WorkspaceId> => read('workspace', parseWorkspace);
