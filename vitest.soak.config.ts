@@ -11,7 +11,6 @@ const measuredInTime = [
   'test/fire/instances.test.ts',
   'test/fire/limits-garbage.test.ts',
   'test/fire/limits-open-files.test.ts',
-  'test/bench/simulate/reality.test.ts',
   'test/service/storage/when-busy.test.ts',
   'test/service/workspaces/remove-workspace.test.ts',
   'test/service/webhooks/silent-receivers.test.ts',
@@ -29,7 +28,6 @@ const all = [
   'test/interface/*.test.ts',
   'test/linear/*.test.ts',
   'test/fire/*.test.ts',
-  'test/bench/simulate/*.test.ts',
 ];
 
 /** `npm run test:soak`: the long forms, with a table of what they measured. */

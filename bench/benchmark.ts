@@ -23,8 +23,8 @@ export interface Figure {
   /** Such as `ms`, `×`, `KB`, `/s`; empty for a plain number. */
   readonly unit: string;
   readonly limit?: Limit | undefined;
-  /** Shown in the table of docs/scaling.md although it has no limit, or in README.md as well. */
-  readonly shown?: 'in docs' | 'in README' | undefined;
+  /** Shown in the table of docs/scaling.md although it has no limit. */
+  readonly shown?: true | undefined;
   readonly details?: readonly Detail[] | undefined;
 }
 

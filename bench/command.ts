@@ -20,24 +20,29 @@ What is measured is written to results.json.`;
 const exitHelp =
   'It ends with 0, with 1 when a limit is missed or a benchmark fails, and with 2 when it was called wrongly.';
 
-/** Reads the arguments, and does what they ask for; gives the exit code. */
-export async function runCommand(command: Command, args: readonly string[], run: () => Promise<number>) {
+/** The command with these benchmarks, and its exit code. */
+export async function bench(args: readonly string[], all: readonly Benchmark[]): Promise<number> {
+  const width = Math.max(...all.map(({ name }) => name.length));
+  const list = all.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`).join('\n');
+  const tableHelp = 'runs nothing, and writes the results of the last run into docs/scaling.md';
+  const command = new Command('npm run bench --')
+    .description(description)
+    .addArgument(new Argument('[name...]', 'of benchmarks').choices(all.map(({ name }) => name)))
+    .option('--quick', 'few and small rounds, to see that everything works: the figures mean little')
+    .option('--out <folder>', 'where results.json is', import.meta.dirname)
+    .addOption(new Option('--table', tableHelp).conflicts('quick'))
+    .addHelpText('after', `\n${list}\n\n${exitHelp}`);
   try {
     command.exitOverride().showHelpAfterError('--help says more.').parse(args, { from: 'user' });
-    return await run();
+    const options = command.opts<Options>();
+    const wanted = all.filter(({ name }) => command.args.length === 0 || command.args.includes(name));
+    if (!options.table) return await run(wanted, options);
+    if (command.args.length > 0) command.error('error: --table runs nothing: no benchmark goes with it.');
+    return await writeTable(options.out, all);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? 0 : 2;
   }
-}
-
-/** Tells on stderr what is being done, and since when: stdout has the result alone. */
-export function createProgress(): (text: string) => void {
-  const startedAt = performance.now();
-  return (text) => {
-    const seconds = Math.round((performance.now() - startedAt) / 1_000);
-    process.stderr.write(`${String(seconds).padStart(5)} s  ${text}\n`);
-  };
 }
 
 /** npm passes on the Ctrl-C that the terminal has already sent to everybody: a second one so soon is the same. */
@@ -69,39 +74,24 @@ async function run(wanted: readonly Benchmark[], { quick = false, out }: Options
   }
 }
 
-const pages = { '../docs/scaling.md': 'in docs', '../README.md': 'in README' } as const;
+/** Tells on stderr what is being done, and since when: stdout has the result alone. */
+function createProgress(): (text: string) => void {
+  const startedAt = performance.now();
+  return (text) => {
+    const seconds = Math.round((performance.now() - startedAt) / 1_000);
+    process.stderr.write(`${String(seconds).padStart(5)} s  ${text}\n`);
+  };
+}
 
-async function writeTables(folder: string, all: readonly Benchmark[]): Promise<number> {
+const page = join(import.meta.dirname, '../docs/scaling.md');
+
+async function writeTable(folder: string, all: readonly Benchmark[]): Promise<number> {
   const results = await readResults(join(folder, 'results.json'));
   const usable = typeof results === 'string' ? results : (objection(results, all) ?? results);
   if (typeof usable === 'string') {
     process.stderr.write(`${usable}\n`);
     return 1;
   }
-  for (const [page, where] of Object.entries(pages)) {
-    const file = join(import.meta.dirname, page);
-    await writeFile(file, withText(await readFile(file, 'utf8'), 'bench', figuresMarkdown(usable, where)));
-  }
+  await writeFile(page, withText(await readFile(page, 'utf8'), 'bench', figuresMarkdown(usable)));
   return 0;
-}
-
-/** The command with these benchmarks, and its exit code. */
-export function bench(args: readonly string[], all: readonly Benchmark[]): Promise<number> {
-  const width = Math.max(...all.map(({ name }) => name.length));
-  const list = all.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`).join('\n');
-  const tableHelp = 'runs nothing, and writes the results of the last run into docs/scaling.md and README.md';
-  const command = new Command('npm run bench --')
-    .description(description)
-    .addArgument(new Argument('[name...]', 'of benchmarks').choices(all.map(({ name }) => name)))
-    .option('--quick', 'few and small rounds, to see that everything works: the figures mean little')
-    .option('--out <folder>', 'where results.json is', import.meta.dirname)
-    .addOption(new Option('--table', tableHelp).conflicts('quick'))
-    .addHelpText('after', `\n${list}\n\n${exitHelp}`);
-  return runCommand(command, args, () => {
-    const options = command.opts<Options>();
-    const wanted = all.filter(({ name }) => command.args.length === 0 || command.args.includes(name));
-    if (!options.table) return run(wanted, options);
-    if (command.args.length > 0) command.error('error: --table runs nothing: no benchmark goes with it.');
-    return writeTables(options.out, all);
-  });
 }

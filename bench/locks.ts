@@ -83,20 +83,18 @@ export const locks: Benchmark = {
     const allSinglesMs = (medianOf(single.ms) / plan.processes) * plan.compared;
     const byLoop = figure(`${compared.what}: a loop of curl over one step`, '×', medianOf(curl.ms) / ms, {
       limit: atLeast(5, 'design §6'),
-      shown: 'in README',
       details: [rounds('ms', curl.ms, 'curl')],
     });
     return [
       ...sizes.flatMap((each) => [
-        medianFigure(`${each.what}: time`, 'ms', each.ms, { shown: 'in docs' }),
+        medianFigure(`${each.what}: time`, 'ms', each.ms),
         ...(each === one ? [] : [figure(`${each.what}: for each after the first`, 'ms', perPath(each))]),
         figure(`${each.what}: requests`, '', each.used.requests),
         figure(`${each.what}: connections`, '', each.used.connections),
-        figure(`${each.what}: memory at its peak`, 'MiB', each.used.peakBytes / 2 ** 20, { shown: 'in docs' }),
+        figure(`${each.what}: memory at its peak`, 'MiB', each.used.peakBytes / 2 ** 20),
       ]),
       ...(hasCurl ? [byLoop] : []),
       figure(`${compared.what}: one step for each path over one step`, '×', allSinglesMs / ms, {
-        shown: 'in docs',
         details: [rounds('ms', single.ms, `${plan.processes} such steps, scaled`)],
       }),
       figure(`a path among ${most.what} over one among ${plan.compared}`, '×', perPath(most) / perPath(compared), {

@@ -10,7 +10,7 @@ import { lfs, service } from './service.ts';
 import { size } from './size.ts';
 import { start } from './start.ts';
 import { storm, syncs } from './syncs.ts';
-import { handOver, polls } from './waiting.ts';
+import { handOver } from './waiting.ts';
 import { workspaces } from './workspaces.ts';
 
 /** All benchmarks, in the order in which they run. */
@@ -24,7 +24,6 @@ const all = [
   lfs,
   workspaces,
   lists,
-  polls,
   handOver,
   reconnect,
   storm,

@@ -167,7 +167,6 @@ export const objects: Benchmark = {
     const what = `${plan.objects.toLocaleString('en-US')} LFS objects, ${(bytes / 2 ** 30).toFixed(1)} GiB`;
     const p99 = (name: string, { latenciesMs }: Series) =>
       figure(`${name}, ${lockClients} clients: p99 of taking a lock`, 'ms', percentileOf(latenciesMs, 99), {
-        shown: 'in docs',
         details: [distribution(latenciesMs)],
       });
     return [
@@ -182,7 +181,6 @@ export const objects: Benchmark = {
       p99(`${what}, while nothing is synced`, idle),
       p99(`${what}, during a sync`, busy),
       ratioFigure(`${what}: a clone from upstream at 0 ms over one from the mirror`, clones.near, clones.mirror, {
-        shown: 'in docs',
         details: [rounds('ms', clones.mirror, 'from the mirror'), rounds('ms', clones.near, 'from upstream')],
       }),
       ratioFigure(

@@ -48,11 +48,10 @@ export const renewal: Benchmark = {
       medianFigure('a lock step without `renew`', 'ms', plain.ms),
       figure('a lock step with `renew: true`, more than without', 'ms', medianOf(renewed.ms) - medianOf(plain.ms), {
         limit: atMost(25, 'design §6'),
-        shown: 'in README',
         details: [rounds('ms', renewed.ms, 'with')],
       }),
       ...used.flatMap(({ what, sent, peakBytes }) => [
-        figure(`${what}, ttl ${ttl}: requests a minute`, '', (sent.length / workMs) * 60_000, { shown: 'in docs' }),
+        figure(`${what}, ttl ${ttl}: requests a minute`, '', (sent.length / workMs) * 60_000),
         figure(`${what}: memory of the process at its peak`, 'MiB', peakBytes / 2 ** 20, {
           limit: atMost(100, 'as much as a runner does not miss'),
         }),

@@ -1,7 +1,7 @@
 import { plural } from '../src/service/dashboard/assets/text.js';
 import { atLeast, type Benchmark, distribution, type Figure, medianFigure, ratioFigure, rounds } from './benchmark.ts';
 import { startReceiver } from './deliveries.ts';
-import { createSeries, measureSeries, type Series } from './service/load.ts';
+import { measureSeries, type Series } from './service/load.ts';
 import { lockSeries, onEachDatabase } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 
@@ -10,7 +10,7 @@ import { type RunningService, startService } from './service/service-process.ts'
 const full = { rounds: 5, warmUpMs: 500, ms: 2_000 };
 const small = { rounds: 1, warmUpMs: 50, ms: 200 };
 
-export const clientCounts = [1, 32, 256] as const;
+const clientCounts = [1, 32, 256] as const;
 
 /** With so many the limit is judged (design §6). */
 const judgedClients = 32;
@@ -24,22 +24,14 @@ interface Subject {
   readonly loads: readonly {
     readonly plain: Series;
     readonly oneCommit: Series;
-    /** Of the service without a database. */
-    readonly ceiling: Series;
   }[];
   readonly hooked: Series;
 }
 
 /** All of the clients have one token, and ask for as much as there is. */
-export const clientsText = (clients: number): string => `${plural(clients, 'client')}, rate limit off`;
+const clientsText = (clients: number): string => `${plural(clients, 'client')}, rate limit off`;
 
 const taken = 'locks taken, each on disk before its answer';
-/** What figures are called that bench/simulate reads. */
-export const takenName = (database: string, clients: number): string =>
-  `${database}, ${clientsText(clients)}: ${taken}`;
-export const ceilingName = (clients: number): string =>
-  `without a database, ${clientsText(clients)}: answers of the same route`;
-
 const latencies = ({ latenciesMs }: Series, percents = [50, 90, 99, 99.9]) => distribution(latenciesMs, percents);
 
 function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
@@ -48,19 +40,18 @@ function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
   const withHooks = `${database}, ${clientsText(hooked.clients)}, ${hookCount} hooks registered`;
   const withNone = loads.find(({ plain }) => plain.clients === hooked.clients)?.plain.rates ?? [];
   return [
-    ...loads.flatMap(({ plain, oneCommit, ceiling }) => {
+    ...loads.flatMap(({ plain, oneCommit }) => {
       const { clients, rates } = plain;
       const where = `${database}, ${clientsText(clients)}`;
       return [
-        medianFigure(takenName(database, clients), '/s', rates, { shown: 'in docs', details: [latencies(plain)] }),
+        medianFigure(`${where}: ${taken}`, '/s', rates, { shown: true, details: [latencies(plain)] }),
         ratioFigure(`${where}: over one commit for each request`, rates, oneCommit.rates, {
           limit: limit(clients, 3, 'design §6'),
           details: [rounds('/s', oneCommit.rates, 'one commit for each request'), latencies(oneCommit)],
         }),
-        ratioFigure(`${where}: of what the same route does without a database`, rates, ceiling.rates),
       ];
     }),
-    medianFigure(`${withHooks}: ${taken}`, '/s', hooked.rates, { shown: 'in docs', details: [latencies(hooked)] }),
+    medianFigure(`${withHooks}: ${taken}`, '/s', hooked.rates, { details: [latencies(hooked)] }),
     ratioFigure(`${withHooks}: over none`, hooked.rates, withNone, {
       limit: limit(hooked.clients, 0.2, 'their events are part of each change, and their deliveries run beside it'),
     }),
@@ -69,21 +60,18 @@ function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
 
 export const service: Benchmark = {
   name: 'service',
-  what: 'Locks that the service takes, each on disk before it is answered, beside one commit for each and beside no database.',
+  what: 'Locks that the service takes, each on disk before it is answered, beside one commit for each.',
   async measure(bench) {
     const urls = (await startReceiver(bench)).urls(hookCount);
-    const bare = await startService(bench, { kind: 'without a database' });
     const ask = 'for locks';
-    const ceilings = clientCounts.map((clients) => createSeries({ ask, clients, targets: () => [bare] }));
     const seriesOf = (service: RunningService, clients: number): Series =>
       lockSeries(service, { name: `${clients}-clients`, ask, clients });
     const subjects = await onEachDatabase(bench, async ({ name: database, createPlace }) => {
       const installed = await startService(bench, { place: await createPlace(), rateLimit: 'off' });
-      const variant = await startService(bench, { place: await createPlace(), kind: 'one commit per change' });
-      const loads = ceilings.map((ceiling) => ({
-        plain: seriesOf(installed, ceiling.clients),
-        oneCommit: seriesOf(variant, ceiling.clients),
-        ceiling,
+      const variant = await startService(bench, { place: await createPlace(), variant: 'one commit per change' });
+      const loads = clientCounts.map((clients) => ({
+        plain: seriesOf(installed, clients),
+        oneCommit: seriesOf(variant, clients),
       }));
       const hooked = lockSeries(installed, { name: 'with-hooks', urls, ask, clients: judgedClients });
       return [{ database, loads, hooked }];
@@ -93,10 +81,8 @@ export const service: Benchmark = {
       hooked,
       ...loads.map(({ oneCommit }) => oneCommit),
     ]);
-    await measureSeries(bench, bench.quick ? small : full, [...all, ...ceilings]);
-    const ceilingOf = (series: Series): Figure =>
-      medianFigure(ceilingName(series.clients), '/s', series.rates, { details: [latencies(series)] });
-    return [...subjects.flatMap(figuresOf), ...ceilings.map(ceilingOf)];
+    await measureSeries(bench, bench.quick ? small : full, all);
+    return subjects.flatMap(figuresOf);
   },
 };
 
@@ -116,7 +102,6 @@ function lfsFigures({ database, own, overLfs }: LfsPair): readonly Figure[] {
     medianFigure(`${where}: locks taken as the API has it`, '/s', own.rates, { details: details(own) }),
     ratioFigure(`${taken}, over those as the API has it`, overLfs.rates, own.rates, {
       limit: atLeast(0.9, 'design §6'),
-      shown: 'in docs',
     }),
   ];
 }

@@ -48,7 +48,7 @@ function figuresOf({ name, wallMs, cpuMs, maxRatio }: Subject, bare: Subject): r
   return [
     time,
     figure(`${name}: wall time relative to bare Node`, '×', time.value / medianOf(bare.wallMs), {
-      ...(maxRatio !== undefined && { limit: atMost(maxRatio, 'design §6'), shown: 'in README' }),
+      ...(maxRatio !== undefined && { limit: atMost(maxRatio, 'design §6') }),
     }),
     ratioFigure(`${name}: processor time over Node alone`, cpuMs, bare.cpuMs),
   ];

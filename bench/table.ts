@@ -16,20 +16,10 @@ export const withUnit = (value: number, unit: string): string => `${numberText(v
 
 export const limitText = ({ kind, value }: Limit, unit: string): string => `${kind} ${withUnit(value, unit)}`;
 
-export interface Table {
-  readonly head: Row;
-  /** Of which columns the texts are aligned to the right: the second, if not given. */
-  readonly isNumber?: (column: number) => boolean;
-  readonly rows: readonly Row[];
-  /** Paragraphs below it. */
-  readonly notes: readonly string[];
-}
+const isNumber = (column: number): boolean => column === 1;
 
-const isSecond = (column: number): boolean => column === 1;
-
-/** For a terminal. */
-export function alignedTable({ head, rows, isNumber = isSecond, notes }: Table): string {
-  const all = head.join('') === '' ? rows : [head, ...rows];
+function alignedTable(rows: readonly Row[], notes: readonly string[]): string {
+  const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const lines = all.map((row) =>
     widths.map((width, column) => row[column]?.[isNumber(column) ? 'padStart' : 'padEnd'](width)).join('  '),
@@ -37,18 +27,15 @@ export function alignedTable({ head, rows, isNumber = isSecond, notes }: Table):
   return [...lines, ...notes].map((line) => `  ${line}`.trimEnd()).join('\n');
 }
 
-export const markdownText = ({ head, isNumber = isSecond, rows, notes }: Table): string =>
-  [markdownTable(head, rows, isNumber), ...notes.map(plain)].join('\n\n');
-
 type Circumstances = Pick<Results, 'machine' | 'loadBefore' | 'loadAfter'>;
 
-export function machineText({ machine, loadBefore, loadAfter }: Circumstances): string {
+function machineText({ machine, loadBefore, loadAfter }: Circumstances): string {
   const { node, system, processors, processor, memoryBytes } = machine;
   const memory = `${numberText(memoryBytes / 2 ** 30)} GiB`;
   return `Node ${node} on ${system}, ${processors} × ${processor}, ${memory}; load ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after.`;
 }
 
-export const busyText = ({ machine, loadBefore }: Circumstances): string | undefined =>
+const busyText = ({ machine, loadBefore }: Circumstances): string | undefined =>
   wasBusy(machine, loadBefore)
     ? `The machine was not idle at the start (load ${loadBefore.toFixed(1)}): repeat the run on an idle machine.`
     : undefined;
@@ -75,22 +62,21 @@ export function terminalText(results: Results): string {
   const lines = [
     machineText(results),
     results.quick ? 'Measured with --quick: the figures mean little.' : undefined,
-    alignedTable({ head, rows, notes: leftOutIn(results) }),
+    alignedTable(rows, leftOutIn(results)),
     ...(missed.length === 0 ? ['Every limit is kept.'] : missed),
     busyText(results),
   ];
   return `${lines.filter((line) => line !== undefined).join('\n\n')}\n`;
 }
 
-/** The figures that tell most, for a page: those of README.md, or those of docs/scaling.md with all that has a limit. */
-export function figuresMarkdown(results: Results, where: NonNullable<Figure['shown']>): string {
-  const isShown = ({ limit, shown }: Figure): boolean =>
-    where === 'in README' ? shown === where : shown !== undefined || limit !== undefined;
+/** The figures for docs/scaling.md: all with a limit, and some without. */
+export function figuresMarkdown(results: Results): string {
+  const isShown = ({ limit, shown }: Figure): boolean => shown === true || limit !== undefined;
   const rows = results.benchmarks.flatMap((result) => {
     const its = figuresOf(result).filter(isShown).map(rowOf);
-    return where === 'in README' || its.length === 0 ? its : [headRow(`**${result.what}**`), ...its];
+    return its.length === 0 ? its : [headRow(`**${result.what}**`), ...its];
   });
-  const notes = where === 'in README' ? [] : leftOutIn(results);
+  const notes = leftOutIn(results);
   const measured = [`Measured on ${results.date.slice(0, 10)}.`, machineText(results), busyText(results) ?? ''];
-  return `${plain(measured.join(' '))}\n\n${markdownText({ head, rows, notes })}`;
+  return `${plain(measured.join(' '))}\n\n${[markdownTable(head, rows, isNumber), ...notes.map(plain)].join('\n\n')}`;
 }

@@ -8,7 +8,7 @@ import { type Asked, openClient, type Target } from './request.ts';
 export interface LoadPlan {
   /** The clients are spread evenly over them. */
   readonly targets: readonly Target[];
-  readonly ask: 'for locks' | 'for locks over Git LFS' | 'for locks, renewed and released' | 'for a held lock';
+  readonly ask: 'for locks' | 'for locks over Git LFS' | 'for locks, renewed and released';
   /** The start of all paths and keys, which no other plan for the same service has. */
   readonly name: string;
   /** Each has a connection of its own. */
@@ -23,14 +23,11 @@ export interface LoadPlan {
 export const lockPath = (name: string, number: number): string =>
   `Content/Region-${number % 97}/${name}/Level-${number}.umap`;
 
-/** The path that is asked for again and again, and that somebody holds. */
-export const heldPath = 'Content/Held.umap';
-
 export const lockBody = (path: string): string => JSON.stringify({ path, type: 'exclusive', ttl: '1h' });
 
 /** What is asked one after the other: about the lock that the first has taken, where there is more. */
 function questionsOf({ ask, name }: LoadPlan, number: number): readonly [Asked, ...Asked[]] {
-  const path = ask === 'for a held lock' ? heldPath : lockPath(name, number);
+  const path = lockPath(name, number);
   const lock = (status: number): Asked => ({
     method: 'POST',
     path: '/locks',
@@ -44,8 +41,6 @@ function questionsOf({ ask, name }: LoadPlan, number: number): readonly [Asked, 
       return [{ ...lock(201), path: '/lfs/locks', body: JSON.stringify({ path }) }];
     case 'for locks, renewed and released':
       return [lock(201), lock(200), { method: 'DELETE', path: `/locks/${encodeURIComponent(path)}`, statuses: [204] }];
-    case 'for a held lock':
-      return [lock(409)];
   }
 }
 

@@ -5,11 +5,9 @@ import { startServiceProcess } from '../../test/support/service-process.ts';
 import type { Bench } from '../benchmark.ts';
 import { newPlace, type Place } from './seed.ts';
 
-/** The service as an operator starts it, or one of the variants that it is compared with. */
-export type Kind = 'as installed' | 'one commit per change' | 'without a database';
-
 export interface ServiceOptions {
-  readonly kind?: Kind;
+  /** A variant for comparison; the service as an operator starts it, if not given. */
+  readonly variant?: 'one commit per change';
   /** A new one on SQLite, if not given. */
   readonly place?: Place;
   /** The PATH of the service. */
@@ -23,15 +21,15 @@ export type RunningService = Awaited<ReturnType<typeof startService>>;
 /** Starts it until the end of the benchmark. Its log goes to a file, at its default level. */
 export async function startService(
   bench: Bench,
-  { kind = 'as installed', path = process.env['PATH'], rateLimit, ...more }: ServiceOptions = {},
+  { variant, path = process.env['PATH'], rateLimit, ...more }: ServiceOptions = {},
 ) {
   const place = more.place ?? (await newPlace(bench));
   const { data, databaseUrl } = place;
   const log = `${data}.log`;
   const starting = startServiceProcess({
     folder: data,
-    ...(kind !== 'as installed' && { entry: join(import.meta.dirname, 'variant.ts') }),
-    args: kind === 'as installed' ? (rateLimit === 'off' ? ['--rate-limit', '0'] : []) : [kind],
+    ...(variant !== undefined && { entry: join(import.meta.dirname, 'variant.ts') }),
+    args: variant === undefined && rateLimit === 'off' ? ['--rate-limit', '0'] : [],
     through: ['sh', '-c', 'exec "$@" 2>>"$0"', log],
     environment: {
       PATH: path,
@@ -42,7 +40,7 @@ export async function startService(
   });
   const started = starting.catch(async (cause: unknown): Promise<never> => {
     const written = await readFile(log, 'utf8');
-    throw new Error(`The service ${kind} did not start. Its log: ${written.slice(-2_000)}`, { cause });
+    throw new Error(`The service did not start. Its log: ${written.slice(-2_000)}`, { cause });
   });
   bench.atEnd(() =>
     starting.then(

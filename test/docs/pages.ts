@@ -120,10 +120,10 @@ const { repository } = JSON.parse(await readFile(new URL('package.json', root), 
 export const ourAction: string =
   /^git\+https:\/\/github\.com\/([\w.-]+\/[\w.-]+)\.git$/.exec(repository.url)?.[1] ?? '';
 
-/** What a workflow can name: the major tag of the latest release, or `main` as long as there is none. */
+/** The version for workflows: the tag of the latest release, or `main` before the first. */
 export const ourVersion = await readFile(new URL('CHANGELOG.md', root), 'utf8').then((changelog) => {
-  const [, major] = /^## \[([1-9]\d*)\.\d+\.\d+\]/m.exec(changelog) ?? [];
-  return major === undefined ? 'main' : `v${major}`;
+  const [, version] = /^## \[([1-9]\d*\.\d+\.\d+)\]/m.exec(changelog) ?? [];
+  return version === undefined ? 'main' : `v${version}`;
 });
 
 /** The workflows of the pages, each with the title of its section. */

@@ -11,7 +11,7 @@ import { tried } from '../support/soak/tried.ts';
 
 const late: FigureName = 'a step that is cancelled was gone after';
 const lost: FigureName = 'locks that were lost or half-done by it';
-const calls: FigureName = 'simulated locks that answered as the service';
+const calls: FigureName = 'any JSON sent to locks';
 
 let file: string;
 

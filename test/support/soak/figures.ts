@@ -243,14 +243,6 @@ export const declared = {
       ),
     },
   },
-  'test/bench/simulate/simulation.test.ts': { 'simulations in which nobody shared a path': held(10, 200) },
-  'test/bench/simulate/lock-table.test.ts': { 'simulated locks that answered as the service': held(15, 200) },
-  'test/bench/simulate/reality.test.ts': {
-    'what is simulated of waiting jobs and what they really do, the larger by the smaller': {
-      unit: '×',
-      limit: atMost(3, 'Of one size. For jobs whose time is faster, a moment of this machine is many.'),
-    },
-  },
 } satisfies Readonly<Record<string, Figures>>;
 
 type NamesIn<Part> = Part extends Figures ? keyof Part & string : never;

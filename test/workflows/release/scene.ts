@@ -36,10 +36,6 @@ export interface ReleaseScene {
   /** Tags what was committed last, and pushes the tag. */
   tag(name: string, options?: { readonly annotated?: boolean }): void;
   git(...args: readonly string[]): string;
-  /** The commit of a tag of the remote; null where there is none. */
-  remoteTag(name: string): string | null;
-  /** As a rule of the remote, or an immutable release, does it. */
-  refuseTag(name: string): void;
   /** What happens while a release is under way: after the checkout, before anything is published. */
   meanwhile(happens: () => void): void;
   attested(): readonly string[];
@@ -142,24 +138,6 @@ export async function releaseScene(): Promise<ReleaseScene> {
     tag(name, { annotated = false } = {}) {
       git('tag', ...(annotated ? ['--annotate', '--message', name] : []), name);
       git('push', '--quiet', 'origin', `refs/tags/${name}`);
-    },
-    remoteTag(name) {
-      const [line = ''] = gitIn(
-        remote,
-        'for-each-ref',
-        '--format=%(objectname) %(*objectname)',
-        `refs/tags/${name}`,
-      ).split('\n');
-      return line === ''
-        ? null
-        : (line
-            .split(' ')
-            .filter((id) => id !== '')
-            .at(-1) ?? null);
-    },
-    refuseTag(name) {
-      mkdirSync(join(remote, 'hooks'), { recursive: true });
-      writeFileSync(join(remote, 'hooks/update'), `#!/bin/sh\n[ "$1" != refs/tags/${name} ]\n`, { mode: 0o755 });
     },
     compare: (tag) => run('compare', tag),
     images() {
