@@ -46,7 +46,7 @@ describe.each(pages)('$name', (page) => {
   test('shows only command lines that the command accepts', async () => {
     const scripts = snippets(page, 'sh').flatMap((text) => text.replaceAll(/\\\n\s*/g, '').split('\n'));
     const lines = [...scripts, ...codeIn(page.text)]
-      .map((line) => line.replace(/^npx /, ''))
+      .map((line) => line.replace(/^npx /, '').replace(/ &$/, ''))
       .filter((line) => line.startsWith('workspace-service '));
     const remote = { WORKSPACE_SERVICE_REMOTE: 'https://ada:password@git.example.com/game.git' };
     // People who lock are not on the machine of the service.

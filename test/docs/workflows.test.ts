@@ -50,7 +50,6 @@ const ourSteps = (content: string): readonly Step[] =>
 test('every promised recipe exists', () => {
   expect(workflows.map(({ name }) => name)).toEqual([
     'Lock an asset while a job runs',
-    'Without a secret',
     'Lock during a release',
     'Wait for a busy asset',
     'Take one of several seats',
