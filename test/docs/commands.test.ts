@@ -40,7 +40,13 @@ test('the five commands of the README start a service and lock a file', async ()
   expect(commands).toHaveLength(4);
   const cwd = await temporaryFolder();
   const port = String(await freePort());
-  const environment = { HOME: cwd, USER: 'ada', NODE: process.execPath, COMMAND: command, WORKSPACE_SERVICE_PORT: port };
+  const environment = {
+    HOME: cwd,
+    USER: 'ada',
+    NODE: process.execPath,
+    COMMAND: command,
+    WORKSPACE_SERVICE_PORT: port,
+  };
   const asInstalled = 'npx() { shift; "$NODE" "$COMMAND" "$@"; }\ntrap \'pkill -P $!; wait\' EXIT\n';
   // No server of this name exists that could list its branches.
   const script = commands.join('\n').replace(/ --remote /, ' --no-check$&');
