@@ -1,14 +1,16 @@
 import './node-version.ts';
 
 import * as core from '@actions/core';
-import type { Context } from './context.ts';
+import { InputError } from './inputs/input-error.ts';
 import { loadInputs } from './inputs/load.ts';
 import { readRawInputs, secretsIn, wantsLedger } from './inputs/table.ts';
 import type { Task } from './inputs/task.ts';
-import { failed, InputError, type Outcome } from './outcome.ts';
 import { errorText, stackLines } from './report/error-text.ts';
+import { failed, type Outcome } from './report/outcome.ts';
 import { openRedactor } from './report/redact.ts';
 import { createReporter } from './report/reporter.ts';
+import type { Context } from './step/context.ts';
+import { readRunner } from './step/runner.ts';
 
 await main();
 
@@ -18,7 +20,7 @@ async function main(): Promise<void> {
   const redactor = openRedactor(secrets);
   const reporter = createReporter(secrets, redactor);
   const fromLedger = wantsLedger(raw)
-    ? (await import('./inputs/job-place.ts')).findJobPlace(raw, process.env)
+    ? (await import('./inputs/job-place.ts')).findJobPlace(raw, readRunner(process.env).temporaryFolder)
     : undefined;
   const loaded = loadInputs(core.getInput, process.env, fromLedger);
   if (!loaded.ok) {
@@ -35,7 +37,7 @@ async function main(): Promise<void> {
   const title = `Workspace: ${task.operation}`;
   let context: Context | undefined;
   try {
-    const { createContext } = await import('./context.ts');
+    const { createContext } = await import('./step/context.ts');
     context = createContext(connection, reporter, {
       ...{ redact: redactor.redact, saveState: core.saveState },
       given: { raw, task },

@@ -5,13 +5,13 @@ import { text } from 'node:stream/consumers';
 import { sleep, steadyClock } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
 import { parseTtl } from '../interface/ttl.ts';
-import { connect } from './context.ts';
 import { createRecorder, followLedger, openLedger } from './ledger/ledger.ts';
 import { parseRenewalOrder, type RenewalOrder } from './renewal/order.ts';
 import { watchProcess } from './renewal/processes.ts';
 import { attemptMs, renewLocks } from './renewal/renew-locks.ts';
 import { errorText } from './report/error-text.ts';
 import { openRedactor } from './report/redact.ts';
+import { connect } from './step/connect.ts';
 
 /** Nobody reads what this process would say: what there is to tell goes into the ledger. */
 const nowhere = { line: () => undefined, warn: () => undefined, debug: () => undefined, group: () => undefined };

@@ -116,3 +116,6 @@ function compose(text: string): Parsed<string> {
 }
 
 const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
+
+export const byPath = (one: { readonly path: string }, other: { readonly path: string }): number =>
+  one.path < other.path ? -1 : 1;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
-import { outputNames } from '../../src/action/outcome.ts';
+import { outputNames } from '../../src/action/report/outcome.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile, readActionFile } from '../support/runner/action-file.ts';
 

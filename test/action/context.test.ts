@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { connect } from '../../src/action/context.ts';
+import { connect } from '../../src/action/step/connect.ts';
 import { steadyClock } from '../../src/client/client.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { json, nothing } from '../support/other-servers/responses.ts';

@@ -36,7 +36,7 @@ async function load(
   return loadInputs(
     getInputOf(environment),
     environment,
-    wantsLedger(raw) ? findJobPlace(raw, environment) : undefined,
+    wantsLedger(raw) ? findJobPlace(raw, environment['RUNNER_TEMP'] ?? '') : undefined,
   );
 }
 

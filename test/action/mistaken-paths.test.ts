@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { InputError } from '../../src/action/outcome.ts';
+import { InputError } from '../../src/action/inputs/input-error.ts';
 import { openCheckout } from '../../src/action/paths/checkout.ts';
 import { type ResolveOptions, resolvePaths } from '../../src/action/paths/resolve-paths.ts';
 import { closestName, suggestionFor, unknownLinesText } from '../../src/action/paths/unknown-lines.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { InputError } from '../../src/action/outcome.ts';
+import { InputError } from '../../src/action/inputs/input-error.ts';
 import { type ResolveOptions, resolvePaths } from '../../src/action/paths/resolve-paths.ts';
 import { lockPath } from '../client/test-client.ts';
 import { loadStep, rightStep } from './step-environment.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claimsIn, trustCommand } from '../../src/action/trust-command.ts';
+import { claimsIn, trustCommand } from '../../src/action/step/trust-command.ts';
 import { githubIssuer } from '../../src/interface/github-issuer.ts';
 import { githubClaims } from '../support/oidc-issuer.ts';
 

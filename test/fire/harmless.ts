@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { outputNames } from '../../src/action/outcome.ts';
+import { outputNames } from '../../src/action/report/outcome.ts';
 import { keyValuePairs } from '../support/runner/file-commands.ts';
 import { splitLines } from '../support/runner/lines.ts';
 import type { ShortResult } from '../support/runner/one-process.ts';

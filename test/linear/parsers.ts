@@ -547,7 +547,7 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/client/pages.ts readPages':
     'It asks for pages; what is read of each has its rows, and their number and size are limited.',
   'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
-  'src/action/context.ts readRunner': 'It picks variables of the environment.',
+  'src/action/step/runner.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
   'src/service/locks/read-history.ts readLockHistory': 'It reads the database.',
   'src/action/ledger/history.ts readLockPlaces': 'It puts entries of the ledger together that readEntry has read.',

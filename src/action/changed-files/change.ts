@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { asObject, isObject, type Json, type JsonObject, nameIn, parseJson } from '../../client/json.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { RunEvent } from '../context.ts';
+import type { RunEvent } from '../step/runner.ts';
 
 /** What to do about an answer of GitHub that cannot be relied on. */
 export const retryAdvice = 'Run the job again, or name the files with `path`.';

@@ -1,7 +1,7 @@
 import { type CallLimits, ServiceError, withRequest } from '../../client/client.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
-import type { Context } from '../context.ts';
 import { isFault } from '../report/error-text.ts';
+import type { Context } from '../step/context.ts';
 import { type Change, type ChangeSource, nameOf, retryAdvice } from './change.ts';
 import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
 import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './listed-files.ts';

@@ -7,7 +7,8 @@ import { notUnderstood, unusable } from '../../client/refusal.ts';
 import type { AnsweredCall, Call, CallLimits } from '../../client/request.ts';
 import { headerOf, isSuccess, parseLinks, parseResponse, type RawResponse } from '../../client/response.ts';
 import { milliseconds } from '../../interface/duration.ts';
-import { actionVersion, type Context, logRetries } from '../context.ts';
+import { actionVersion, logRetries } from '../step/connect.ts';
+import type { Context } from '../step/context.ts';
 import { type ChangeSource, retryAdvice } from './change.ts';
 
 export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'connection' | 'log'>;

@@ -1,5 +1,4 @@
 import { parseBaseUrl } from '../../client/access.ts';
-import { readRunner } from '../context.ts';
 import { type LockPlace, readLockPlaces } from '../ledger/history.ts';
 import { ledgerFile, openLedger } from '../ledger/ledger.ts';
 import { joinFirst } from '../report/words.ts';
@@ -7,9 +6,9 @@ import { type HandoffLock, type HandoffSelection, loadHandoff, parseHandoff } fr
 import type { FromLedger, RawInputs } from './table.ts';
 
 /** Service and workspace of the locks of this job, for a `check` or `unlock` that does not name both. */
-export function findJobPlace(raw: RawInputs, environment: NodeJS.ProcessEnv): FromLedger {
+export function findJobPlace(raw: RawInputs, temporaryFolder: string): FromLedger {
   // It is only read, so there is nothing to redact.
-  const ledger = openLedger(ledgerFile(readRunner(environment).temporaryFolder), (text) => text);
+  const ledger = openLedger(ledgerFile(temporaryFolder), (text) => text);
   const handoff = handoffOf(raw);
   const service = parseBaseUrl(raw['base-url'], true, '');
   const places = readLockPlaces(ledger, handoff).filter(

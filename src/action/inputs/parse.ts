@@ -4,7 +4,7 @@ import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
 import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { InputError } from '../outcome.ts';
+import { InputError } from './input-error.ts';
 
 /** One input's text to its value, or why it is wrong. */
 export type Parse<T> = (text: string) => Parsed<T>;

@@ -8,9 +8,9 @@ import {
 } from '../../client/client.ts';
 import { type Duration, formatSpan, milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { type Context, defaultLimits } from '../context.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
+import { type Context, defaultLimits } from '../step/context.ts';
 import { createListener } from './listen.ts';
 import { type Blocked, blockedText } from './messages.ts';
 import {

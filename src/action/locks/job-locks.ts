@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '../../client/client.ts';
 import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
-import { type Context, defaultLimits } from '../context.ts';
 import { type JobLock, readJobLocks } from '../ledger/history.ts';
+import { type Context, defaultLimits } from '../step/context.ts';
 import { lostRenewalText } from './messages.ts';
 import { type AlreadyHeld, compareOwnership, mayHaveExpired } from './ownership.ts';
 

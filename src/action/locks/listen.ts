@@ -1,7 +1,7 @@
 import type { KnownLock, WorkspaceId } from '../../client/client.ts';
 import { formatSpan } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../step/context.ts';
 import { type Blocked, blockedText } from './messages.ts';
 import type { Conflict } from './session.ts';
 

@@ -4,7 +4,7 @@ import { type Duration, formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Intent, Loss } from '../ledger/entry.ts';
-import type { Table } from '../outcome.ts';
+import type { Table } from '../report/table.ts';
 import { formatNumber, formatTime, joinFirst, runName, timeCell } from '../report/words.ts';
 import type { AlreadyHeld, OwnLock } from './ownership.ts';
 import type { Conflict } from './session.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../client/client.ts';
 import { type LookupResult, lookUp } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../step/context.ts';
 import { compareOwnership, mayHaveExpired, type OwnLock } from './ownership.ts';
 
 /** Which lock is meant, so that no other is released in its place. */

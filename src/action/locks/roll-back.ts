@@ -1,6 +1,6 @@
 import { type CallLimits, inParallel, type ServiceError } from '../../client/client.ts';
-import type { Context } from '../context.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
+import type { Context } from '../step/context.ts';
 import { cleanupLimits, type ReleaseResult } from './release.ts';
 import type { LockSession } from './session.ts';
 

@@ -1,7 +1,7 @@
 import type { KnownLock } from '../../client/client.ts';
 import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { type Context, defaultLimits } from '../context.ts';
+import { byPath } from '../../interface/lock-path.ts';
 import { loadHandoff } from '../inputs/parse.ts';
 import type { CheckTask } from '../inputs/task.ts';
 import type { Loss } from '../ledger/entry.ts';
@@ -9,9 +9,11 @@ import { readJobLocks } from '../ledger/history.ts';
 import { lockJson } from '../ledger/ledger.ts';
 import { lostRenewalText, lostText } from '../locks/messages.ts';
 import { compareOwnership, mayHaveExpired, type OwnLock } from '../locks/ownership.ts';
-import { byPath, failed, locksPage, type Outcome, type Outputs, ofKind } from '../outcome.ts';
+import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import type { Redact } from '../report/redact.ts';
+import { locksPage, ofKind } from '../report/table.ts';
 import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../report/words.ts';
+import { type Context, defaultLimits } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
 
 /** Fails unless every lock is proven to be still held. It changes nothing, neither at the service nor in the ledger. */

@@ -1,9 +1,9 @@
 import type { List, NamedEntry } from '../../client/client.ts';
-import { type Context, defaultLimits } from '../context.ts';
 import type { ListBranchesTask } from '../inputs/task.ts';
-import { type Outcome, succeeded } from '../outcome.ts';
+import { type Outcome, succeeded } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
 import { pluralize } from '../report/words.ts';
+import { type Context, defaultLimits } from '../step/context.ts';
 
 export async function listWorkspaces(context: Context): Promise<Outcome> {
   const list = await context.client.listWorkspaces(defaultLimits(context));

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import type { Duration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Context } from '../context.ts';
+import { byPath } from '../../interface/lock-path.ts';
+import { InputError } from '../inputs/input-error.ts';
 import type { LockTask } from '../inputs/task.ts';
 import { type Grant, soonestEnd } from '../ledger/entry.ts';
 import { createLockedTest } from '../ledger/history.ts';
@@ -24,11 +25,13 @@ import type { AlreadyHeld } from '../locks/ownership.ts';
 import type { ReleaseResult } from '../locks/release.ts';
 import type { RollbackResult } from '../locks/roll-back.ts';
 import { openLockSession } from '../locks/session.ts';
-import { byPath, failed, InputError, locksPage, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { Renewal } from '../renewal/start.ts';
+import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
+import { locksPage } from '../report/table.ts';
 import { fitsVariable } from '../report/variable.ts';
 import { clockTime, formatElapsed, formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../report/words.ts';
+import type { Context } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
 
 /** Locks all paths, or any so many of them, or none, and waits up to `wait` while others hold them. */

@@ -1,6 +1,6 @@
-import { type Context, defaultLimits } from '../context.ts';
 import type { RegisterHookTask } from '../inputs/task.ts';
-import { type Outcome, succeeded } from '../outcome.ts';
+import { type Outcome, succeeded } from '../report/outcome.ts';
+import { type Context, defaultLimits } from '../step/context.ts';
 
 export async function registerHook(context: Context, task: RegisterHookTask): Promise<Outcome> {
   const { client, log } = context;

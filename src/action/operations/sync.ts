@@ -11,10 +11,10 @@ import {
 } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { byteSize, createPace } from '../../interface/transfer.ts';
-import { type Context, defaultLimits } from '../context.ts';
 import type { SyncTask } from '../inputs/task.ts';
-import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
+import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { formatElapsed, formatNumber, pluralize } from '../report/words.ts';
+import { type Context, defaultLimits } from '../step/context.ts';
 
 export async function sync(context: Context, task: SyncTask): Promise<Outcome> {
   const { client, clock, log, setOutputs } = context;

@@ -2,7 +2,8 @@ import { type KnownLock, withRequest } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { UnlockTask } from '../inputs/task.ts';
 import { heldText } from '../locks/messages.ts';
-import { locksPage, type Outcome, ofKind } from '../outcome.ts';
+import type { Outcome } from '../report/outcome.ts';
+import { locksPage, ofKind } from '../report/table.ts';
 import { clockTime, joinFirst, pluralize } from '../report/words.ts';
 
 /** What became of one path. */

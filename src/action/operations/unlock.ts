@@ -8,7 +8,8 @@ import {
 } from '../../client/client.ts';
 import { listOnPaths, listTogether, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { type Context, defaultLimits } from '../context.ts';
+import { byPath } from '../../interface/lock-path.ts';
+import { InputError } from '../inputs/input-error.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
 import { loadHandoff } from '../inputs/parse.ts';
 import type { UnlockTask } from '../inputs/task.ts';
@@ -16,9 +17,10 @@ import { type JobLocks, readJobLocks } from '../ledger/history.ts';
 import { warnOfLostLocks } from '../locks/job-locks.ts';
 import type { OwnLock } from '../locks/ownership.ts';
 import { hasIdentity, type ReleaseTarget, releaseTarget } from '../locks/release.ts';
-import { byPath, InputError, type Outcome } from '../outcome.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
+import type { Outcome } from '../report/outcome.ts';
 import { joinFirst } from '../report/words.ts';
+import { type Context, defaultLimits } from '../step/context.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
 
 /** Releases every lock, whatever becomes of the others, and fails afterwards if one was lost or refused. */

@@ -1,8 +1,9 @@
+import { byPath } from '../../interface/lock-path.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { historyOf } from '../ledger/history.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { byPath, ofKind } from '../outcome.ts';
 import type { Redact } from '../report/redact.ts';
+import { ofKind } from '../report/table.ts';
 import { clockTime, formatNumber } from '../report/words.ts';
 import type { CandidateResult } from './claims.ts';
 

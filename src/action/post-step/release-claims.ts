@@ -6,7 +6,6 @@ import {
   type ServiceError,
   withRequest,
 } from '../../client/client.ts';
-import type { Context } from '../context.ts';
 import { type Intent, parsedTtl } from '../ledger/entry.ts';
 import { mayHaveExpired } from '../locks/ownership.ts';
 import { hasIdentity } from '../locks/release.ts';
@@ -14,6 +13,7 @@ import type { LockSession } from '../locks/session.ts';
 import { errorText } from '../report/error-text.ts';
 import type { Log } from '../report/reporter.ts';
 import { formatElapsed, pluralize } from '../report/words.ts';
+import type { Context } from '../step/context.ts';
 import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './claims.ts';
 
 interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {

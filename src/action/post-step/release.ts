@@ -1,5 +1,4 @@
 import { sleep, steadyClock } from '../../client/client.ts';
-import { cancellation, connect, readRunner, type StateName } from '../context.ts';
 import { readConnection } from '../inputs/connection.ts';
 import { type OnLost, parseBoolean, parseLossReaction } from '../inputs/parse.ts';
 import { createReader } from '../inputs/reader.ts';
@@ -11,6 +10,9 @@ import { openLockSession } from '../locks/session.ts';
 import { stopRenewal } from '../renewal/processes.ts';
 import type { Redact } from '../report/redact.ts';
 import type { Log, Reporter } from '../report/reporter.ts';
+import { connect } from '../step/connect.ts';
+import type { StateName } from '../step/context.ts';
+import { cancellation, readRunner } from '../step/runner.ts';
 import { chartOf } from './chart.ts';
 import { type CandidateResult, readClaims } from './claims.ts';
 import { releaseClaims, retriesFor, unreleased } from './release-claims.ts';

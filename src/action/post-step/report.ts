@@ -5,7 +5,8 @@ import { shellQuoted } from '../../interface/shell-word.ts';
 import type { OnLost } from '../inputs/parse.ts';
 import { type Grant, parsedAddress } from '../ledger/entry.ts';
 import { heldText, lostRenewalText, pastMoment, unansweredText } from '../locks/messages.ts';
-import { locksPage, ofKind, type ReleaseReport } from '../outcome.ts';
+import type { ReleaseReport } from '../report/reporter.ts';
+import { locksPage, ofKind } from '../report/table.ts';
 import { formatNumber, formatTime, pluralize, timeCell } from '../report/words.ts';
 import type { CandidateResult } from './claims.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Context } from '../context.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Context } from '../step/context.ts';
 
 /** A process, and when it started: an id alone may be another one's by now. */
 export interface KnownProcess {

@@ -1,9 +1,9 @@
 import { type CallLimits, type Client, inParallel } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import type { Context } from '../context.ts';
 import { type Entry, type Grant, type Loss, parsedAddress } from '../ledger/entry.ts';
 import { type JobLock, openHistory } from '../ledger/history.ts';
 import { hasIdentity } from '../locks/release.ts';
+import type { Context } from '../step/context.ts';
 
 /** Why locks are not renewed any more. */
 export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'ledger-gone' | 'too-old';

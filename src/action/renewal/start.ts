@@ -5,11 +5,11 @@ import type { Readable, Writable } from 'node:stream';
 import { type ServiceError, withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { unlessAborted } from '../../interface/timers.ts';
-import type { Context } from '../context.ts';
 import type { LockTask } from '../inputs/task.ts';
 import { type Grant, parsedAddress, soonestEnd } from '../ledger/entry.ts';
 import { hasIdentity } from '../locks/release.ts';
 import { formatTime } from '../report/words.ts';
+import type { Context } from '../step/context.ts';
 import { environmentOfRenewal, formatRenewalOrder, proxiesIn } from './order.ts';
 import { lookAt } from './processes.ts';
 

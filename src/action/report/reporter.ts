@@ -1,15 +1,7 @@
 import * as core from '@actions/core';
-import {
-  type Cell,
-  type FileAnnotation,
-  type Outcome,
-  type OutputName,
-  type Outputs,
-  outputNames,
-  type ReleaseReport,
-  type Table,
-} from '../outcome.ts';
+import { type FileAnnotation, type Outcome, type OutputName, type Outputs, outputNames } from './outcome.ts';
 import { inAttribute, inHtml, oneLine, type Redact, type Redactor } from './redact.ts';
+import type { Cell, Table } from './table.ts';
 import { fitsVariable } from './variable.ts';
 import { formatNumber, pluralize, runName } from './words.ts';
 
@@ -21,6 +13,18 @@ const maxAnnotations = 10;
 
 /** Leaves room for what the step fails for; the last of them counts the warnings that did not fit. */
 const maxWarnings = 4;
+
+/** What became of a step's locks at the end of the job. */
+export interface ReleaseReport {
+  readonly sentence: string;
+  readonly table: Table;
+  /** Markdown with a chart of how long each lock was waited for and held. */
+  readonly chart: string | undefined;
+  /** Why the job fails: each about a lock that it relied on and did not have. */
+  readonly failures: readonly string[];
+  readonly warnings: readonly string[];
+  readonly lines: readonly string[];
+}
 
 /** What a step says while it runs. Whatever it is given, no secret and no workflow command gets into the log. */
 export interface Log {

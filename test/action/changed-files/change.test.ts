@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Change, findSource, nameOf, parseChange } from '../../../src/action/changed-files/change.ts';
-import type { RunEvent } from '../../../src/action/context.ts';
+import type { RunEvent } from '../../../src/action/step/runner.ts';
 import type { Json } from '../../../src/client/json.ts';
 import { runs } from '../../support/runs.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Context } from '../../../src/action/context.ts';
 import { sync } from '../../../src/action/operations/sync.ts';
+import type { Context } from '../../../src/action/step/context.ts';
 import type { CallLimits, Client, StartedSync, SyncAddress, SyncReport } from '../../../src/client/client.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
 import { game } from '../../client/test-client.ts';

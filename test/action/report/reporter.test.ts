@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/action/outcome.ts';
+import type { Outcome } from '../../../src/action/report/outcome.ts';
 import type { Log } from '../../../src/action/report/reporter.ts';
 import { temporaryScripts } from '../../runner/scripts.ts';
 import { startJob } from '../../support/runner/start-job.ts';

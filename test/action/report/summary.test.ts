@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Table } from '../../../src/action/outcome.ts';
 import { inHtml } from '../../../src/action/report/redact.ts';
 import { summaryHtml } from '../../../src/action/report/reporter.ts';
+import type { Table } from '../../../src/action/report/table.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
 import { summaryShape } from '../../support/summary-shape.ts';
 import { asItIs } from '../samples.ts';

@@ -1,5 +1,5 @@
-import { githubIssuer, isGitHub } from '../interface/github-issuer.ts';
-import { shellWord } from '../interface/shell-word.ts';
+import { githubIssuer, isGitHub } from '../../interface/github-issuer.ts';
+import { shellWord } from '../../interface/shell-word.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 

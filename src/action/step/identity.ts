@@ -1,11 +1,11 @@
-import { createCall } from '../client/call.ts';
-import { createServerClock } from '../client/clock.ts';
-import { openConnection } from '../client/connection.ts';
-import { createTokenSource, type ExchangeContext } from '../client/exchange.ts';
-import { notUnderstood } from '../client/refusal.ts';
-import { type CallLimits, expectSuccess, type Request, type TokenSource } from '../client/request.ts';
-import { type ClientResponse, objectIn, parseResponse } from '../client/response.ts';
-import type { JobIdentity } from './inputs/parse.ts';
+import { createCall } from '../../client/call.ts';
+import { createServerClock } from '../../client/clock.ts';
+import { openConnection } from '../../client/connection.ts';
+import { createTokenSource, type ExchangeContext } from '../../client/exchange.ts';
+import { notUnderstood } from '../../client/refusal.ts';
+import { type CallLimits, expectSuccess, type Request, type TokenSource } from '../../client/request.ts';
+import { type ClientResponse, objectIn, parseResponse } from '../../client/response.ts';
+import type { JobIdentity } from '../inputs/parse.ts';
 import { claimsIn, trustCommand } from './trust-command.ts';
 
 type Mask = (secret: string) => void;

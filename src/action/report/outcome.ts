@@ -1,0 +1,58 @@
+import type { Table } from './table.ts';
+
+/** What an operation came to, before anything is reported. */
+export interface Outcome {
+  readonly outputs: Outputs;
+  /** What was done, in one sentence, for the summary: it is read for months, so its times are absolute. */
+  readonly sentence: string;
+  readonly tables: readonly Table[];
+  /** Why the step fails; empty when it does not. */
+  readonly failures: readonly string[];
+  readonly annotations: readonly FileAnnotation[];
+}
+
+export type Outputs = { readonly [Name in OutputName]?: string };
+
+export type OutputName = (typeof outputNames)[number];
+
+export const outputNames = [
+  'status',
+  'sync_id',
+  'branch',
+  'estimated_objects',
+  'clone_url',
+  'missing_objects',
+  'locks',
+  'locks_file',
+  'count',
+  'acquired',
+  'holder',
+  'waited_seconds',
+  'released',
+  'hook_id',
+  'workspaces',
+  'branches',
+] as const;
+
+/** An annotation on a file of the checkout. */
+export interface FileAnnotation {
+  readonly file: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+export const succeeded = (outputs: Outputs, sentence: string, ...tables: readonly Table[]): Outcome => ({
+  outputs,
+  sentence,
+  tables,
+  failures: [],
+  annotations: [],
+});
+
+export const failed = (outputs: Outputs, reason: string, ...tables: readonly Table[]): Outcome => ({
+  outputs,
+  sentence: reason,
+  tables,
+  failures: [reason],
+  annotations: [],
+});

@@ -1,0 +1,22 @@
+/** A text, or the address of a run, which is shown as a link with a name. */
+export type Cell = string | { readonly run: string };
+
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** Where the rows are that a summary has no place for. */
+  readonly rest?: { readonly text: string; readonly address: string };
+}
+
+/** The page of the dashboard with all locks of a workspace: our service has it beside its interface. */
+export const locksPage = (service: string, workspace: string): NonNullable<Table['rest']> => ({
+  text: `all locks of ${workspace}`,
+  address: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
+});
+
+/** The results of one kind. */
+export const ofKind = <Result extends { readonly kind: string }, Kind extends Result['kind']>(
+  results: readonly Result[],
+  kind: Kind,
+): readonly Extract<Result, { readonly kind: Kind }>[] =>
+  results.filter((result): result is Extract<Result, { readonly kind: Kind }> => result.kind === kind);

@@ -1,0 +1,78 @@
+import { type Client, createClient, type Retry } from '../../client/client.ts';
+import { milliseconds } from '../../interface/duration.ts';
+import type { ConnectionInputs } from '../inputs/connection.ts';
+import type { Log, Reporter } from '../report/reporter.ts';
+import { formatElapsed } from '../report/words.ts';
+
+/** The client of a step: it logs what it retries, and tells the service which run its requests are from. */
+export function connect(
+  connection: ConnectionInputs,
+  origin: string | undefined,
+  { log, mask }: Pick<Reporter, 'log' | 'mask'>,
+  serverAheadMs?: number,
+): Client {
+  const { baseUrl, credentials, requestTimeout, retries } = connection;
+  return createClient({
+    baseUrl,
+    credentials:
+      credentials.kind === 'given'
+        ? credentials
+        : {
+            kind: 'exchanged',
+            // Not read where there is a token.
+            open: async (exchange) => (await import('./identity.ts')).openTokens(credentials, exchange, mask),
+          },
+    retries,
+    requestTimeoutMs: milliseconds(requestTimeout),
+    userAgent: `workspace-automation/${actionVersion}`,
+    ...(origin !== undefined && { origin }),
+    serverAheadMs,
+    onWarning: log.warn,
+    onRetry: logRetries(log),
+    onThrottled: logPauses(log),
+  });
+}
+
+/** Sent as User-Agent. A test holds it to package.json. */
+export const actionVersion = '0.1.0';
+
+/** A service in trouble would fill the log of a step that has many requests. */
+const maxRetriesInLog = 10;
+
+export function logRetries(log: Log, server = 'The service'): (retry: Retry) => void {
+  let logged = 0;
+  let rateLimited = false;
+  return ({ reason, delayMs, kind }) => {
+    const text = `${reason} Trying again in ${formatElapsed(delayMs)}.`;
+    if (kind === 'limited') {
+      if (rateLimited) {
+        log.debug(text);
+        return;
+      }
+      rateLimited = true;
+      log.line(text);
+      log.line(rateLimitText(server));
+      return;
+    }
+    if (logged < maxRetriesInLog) log.line(text);
+    else log.debug(text);
+    logged += 1;
+    if (logged === maxRetriesInLog) log.line('Further retries are in the debug log only.');
+  };
+}
+
+/** Shorter pauses between requests are no news. */
+const minPauseInLogMs = 1_000;
+
+function logPauses(log: Log): (delayMs: number) => void {
+  let logged = false;
+  return (delayMs) => {
+    if (logged || delayMs < minPauseInLogMs) return;
+    logged = true;
+    log.line(rateLimitText('The service'));
+  };
+}
+
+/** All requests wait for a rate limit together, so the first one to meet it speaks for all. */
+const rateLimitText = (server: string): string =>
+  `${server} limits requests. The rest of the step runs as fast as that limit allows.`;
