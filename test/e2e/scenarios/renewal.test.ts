@@ -206,7 +206,7 @@ for (const [name, program, warning] of [
   [
     'hangs',
     'setInterval(() => {}, 1_000);',
-    /^The process .* did not answer within 2 s\. Unless it still starts, they last until \d\d:\d\d UTC \(in 5 min\); choose/,
+    /^The process .* did not answer within 2 s\. Unless it still starts, they last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 5 min\); choose/,
   ],
 ] as const) {
   test(`a step warns that nothing renews its locks if the process for it ${name}`, async ({ expect, place }) => {
@@ -424,7 +424,7 @@ test('a service that gives nothing to renew by is found out at once: one warning
   expect(step.annotations).toMatchObject([
     {
       level: 'warning',
-      message: expect.stringMatching(/^This service cannot renew locks: .* last until \d\d:\d\d UTC/),
+      message: expect.stringMatching(/^This service cannot renew locks: .* last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/),
     },
   ]);
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
