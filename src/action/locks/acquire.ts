@@ -114,20 +114,48 @@ interface Order {
   readonly rest: readonly LockPath[];
 }
 
-/** Takes as many as are wanted, or gives back what it took. */
+/**
+ * Takes as many as are wanted, or gives back what it took. Asks in parallel, for the paths that decide the round first, never
+ * for more at once than are missing, and only until the paths cannot be had any more.
+ */
 async function acquireOrGiveBack(
   context: AcquireContext,
   wanted: AcquireGoal,
-  order: Order,
+  { decisive, rest }: Order,
   unsettled: Taken,
   within: CallLimits,
 ): Promise<RoundResult> {
-  const { client, signal } = context;
+  const { client, session, terms, signal } = context;
   const before = await rollBackInTime(context, unsettled);
   const stuck = stuckAfter(before);
   if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck, back: before };
 
-  const { acquired, unanswered, conflicts, error } = await acquireBatch(context, wanted, order, within);
+  const acquired: Grant[] = [];
+  const unanswered: Intent[] = [];
+  const conflicts: Conflict[] = [];
+  let error: ServiceError | undefined;
+  let underWay = 0;
+  const goOn = (): boolean =>
+    acquired.length + underWay < wanted.count &&
+    conflicts.length <= spareOf(wanted) &&
+    error === undefined &&
+    !signal.aborted;
+  async function acquireOne(path: LockPath): Promise<void> {
+    underWay += 1;
+    const result = await session.acquire(path, terms, within);
+    underWay -= 1;
+    if (result.kind === 'acquired') {
+      acquired.push(result.grant);
+      return;
+    }
+    if (result.kind === 'unanswered') unanswered.push(result.intent);
+    const inTheWay = result.kind === 'unanswered' ? result.conflict : result.kind === 'held' ? result : undefined;
+    if (inTheWay === undefined) error ??= result.error;
+    else conflicts.push(inTheWay);
+  }
+  await inParallel(decisive, acquireOne, goOn);
+  await inParallel(rest, acquireOne, goOn);
+
   const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
   const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;
   const { kept, back: after } = isEnough
@@ -143,56 +171,6 @@ async function acquireOrGiveBack(
   const excess = remainingRollback(back)[0]?.error;
   if (excess !== undefined) return { kind: 'failed', error: excess, back };
   throw new Error('Locks are missing, and nothing says why.');
-}
-
-/** What came of asking for a set of locks. */
-interface BatchResult {
-  readonly acquired: readonly Grant[];
-  readonly unanswered: readonly Intent[];
-  /** The paths that somebody else holds, as they were found. */
-  readonly conflicts: readonly Conflict[];
-  /** The first request that failed otherwise. */
-  readonly error: ServiceError | undefined;
-}
-
-/**
- * Asks for the paths until it has as many as are wanted, or cannot have them: it is all or nothing, so there is no use in
- * going on. In parallel, and never for more at once than are missing; for those that decide it before the rest.
- */
-async function acquireBatch(
-  { session, terms, signal }: AcquireContext,
-  wanted: AcquireGoal,
-  { decisive, rest }: Order,
-  within: CallLimits,
-): Promise<BatchResult> {
-  const acquired: Grant[] = [];
-  const unanswered: Intent[] = [];
-  const conflicts: Conflict[] = [];
-  let error: ServiceError | undefined;
-  let underWay = 0;
-  const goOn = (): boolean =>
-    acquired.length + underWay < wanted.count &&
-    conflicts.length <= spareOf(wanted) &&
-    error === undefined &&
-    !signal.aborted;
-
-  async function acquireOne(path: LockPath): Promise<void> {
-    underWay += 1;
-    const result = await session.acquire(path, terms, within);
-    underWay -= 1;
-    if (result.kind === 'acquired') {
-      acquired.push(result.grant);
-      return;
-    }
-    if (result.kind === 'unanswered') unanswered.push(result.intent);
-    const inTheWay = result.kind === 'unanswered' ? result.conflict : result.kind === 'held' ? result : undefined;
-    if (inTheWay === undefined) error ??= result.error;
-    else conflicts.push(inTheWay);
-  }
-
-  await inParallel(decisive, acquireOne, goOn);
-  await inParallel(rest, acquireOne, goOn);
-  return { acquired, unanswered, conflicts, error };
 }
 
 /** Undefined while enough paths may be free. */

@@ -424,7 +424,9 @@ test('a service that gives nothing to renew by is found out at once: one warning
   expect(step.annotations).toMatchObject([
     {
       level: 'warning',
-      message: expect.stringMatching(/^This service cannot renew locks: .* last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/),
+      message: expect.stringMatching(
+        /^This service cannot renew locks: .* last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/,
+      ),
     },
   ]);
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
