@@ -172,6 +172,27 @@ test('the map has a sentence for each folder of src/, and no other folders', asy
   expect(rows.toSorted()).toEqual(folders.map((folder) => folder.slice(root.length)).toSorted());
 });
 
+/** Declared by its name, or a method of an object. */
+const declares = (source: string, name: string): boolean =>
+  new RegExp(`\\b(function\\*?|const) ${name}\\b|^ +(async )?${name}\\(.*\\{$`, 'm').test(source);
+
+test('"Where things happen" names only functions that exist, in at most three steps for each question', async () => {
+  const { text } = section(await readPage('CONTRIBUTING.md'), 'Where things happen');
+  const prose = text.replaceAll(/\s+/g, ' ');
+  const named = [...prose.matchAll(/`(\w+)` in `(src\/[\w/.-]+)`/g)];
+  expect(named).toHaveLength([...prose.matchAll(/`src\//g)].length);
+  for (const [place, name = '', file = ''] of named) {
+    const source = await readFile(new URL(`../${file}`, docs), 'utf8');
+    expect(declares(source, name), place).toBe(true);
+  }
+  const [, ...answers] = text.split(/^\*\*.*\?\*\*.*$/m);
+  expect(answers).toHaveLength(4);
+  for (const answer of answers) {
+    const steps = [...answer.matchAll(/^(\d)\. /gm)].map(([, number]) => number);
+    expect([['1'], ['1', '2'], ['1', '2', '3']]).toContainEqual(steps);
+  }
+});
+
 test('the changelog names the database schema of this version', async () => {
   const { text } = await readPage('CHANGELOG.md');
   const [, newest = ''] = text.split(/^## /m);
