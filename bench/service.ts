@@ -5,8 +5,6 @@ import { measureSeries, type Series } from './service/load.ts';
 import { lockSeries, onEachDatabase } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 
-/** Locks that the service takes, over its own API and over Git LFS. */
-
 const full = { rounds: 5, warmUpMs: 500, ms: 2_000 };
 const small = { rounds: 1, warmUpMs: 50, ms: 200 };
 

@@ -2,8 +2,6 @@ import { markdownTable, plain, type Row } from '../docs/markdown.ts';
 import { type Figure, type Limit, verdictOn } from './benchmark.ts';
 import { figuresOf, type Results, troubles, wasBusy } from './results.ts';
 
-/** Tables: as aligned lines for a terminal, and as Markdown between two comments of a page. */
-
 /** Three significant digits, and thousands apart: what is noise is not shown. */
 export function numberText(value: number): string {
   if (!Number.isFinite(value)) return 'none';
