@@ -14,7 +14,7 @@ import { errorText } from './report/error-text.ts';
 import { openRedactor } from './report/redact.ts';
 import { connect } from './step/connect.ts';
 
-/** Nobody reads what this process would say: what there is to tell goes into the ledger. */
+/** Nobody reads the output of this process: it reports through the ledger. */
 const nowhere = { line: () => undefined, warn: () => undefined, debug: () => undefined, group: () => undefined };
 
 /** As often as the time of a lock allows. */
@@ -55,7 +55,7 @@ async function renew({
   try {
     await renewLocks(context, { ...job, ttl: ttl.value, requestTimeoutMs: milliseconds(requestTimeout) });
   } catch (error) {
-    // Nobody would hear of it, and the end of the job would look for the reason elsewhere.
+    // Otherwise the reason would be lost.
     const at = new Date(client.serverNow()).toISOString();
     context.record({ kind: 'unrenewed', ...job, at, reason: errorText(error) });
   }
@@ -70,11 +70,11 @@ function reportStart(): void {
   try {
     writeSync(stdoutFd, 'renewing\n');
   } catch {
-    // The step has given up on the line, or was killed: the locks are renewed anyway.
+    // The step no longer waits for the line, or was killed: the locks are renewed anyway.
   }
 }
 
-/** A worker that is gone tells nobody, and some file systems do not tell of changes either. */
+/** The death of the worker sends no event, and some file systems report no changes. */
 const lookEveryMs = 1_000;
 
 /** Lines that come together are read together. */
@@ -102,5 +102,5 @@ function watchLedger(file: string, look: () => void): () => void {
 
 const order = parseRenewalOrder(await text(process.stdin));
 if (order !== undefined) await renew(order);
-// Nothing that may still be on its way keeps it.
+// Requests still under way must not delay the end.
 process.exit();

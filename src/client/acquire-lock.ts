@@ -19,7 +19,7 @@ export interface AcquireLockRequest {
   readonly path: LockPath;
   readonly type: string;
   readonly ttl: Ttl;
-  /** For those who find the path locked. It is sent only where there is one: not every service knows notes. */
+  /** For clients that find the path locked. Sent only if there is one: not every service supports notes. */
   readonly note?: string | undefined;
   /** The same key with the same request asks for the same lock again. */
   readonly idempotencyKey: string;
@@ -162,7 +162,7 @@ export function grantedIn(
   const lock = readLock(unwrapped(objectIn(response)), path, texts);
   return {
     ...lock,
-    // What was asked for is what it is called by; `raw` has what the service calls it.
+    // Path and type as requested; `raw` has those of the service.
     path,
     type,
     etag: etagOf(response) ?? lock.etag,

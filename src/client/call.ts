@@ -217,7 +217,7 @@ export function createCall(options: CallOptions): Call {
         const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeft ? retryAfterMs : undefined;
         return giveUp({ kind: 'deadline', last, retryAfterMs: asked });
       }
-      // What to do is for whoever has to: this goes on by itself.
+      // Without the advice of the error: the retry needs no one.
       const { reason, request: sentRequest } = fail(failure);
       options.onRetry({ delayMs, kind: retry, reason: withRequest(reason, sentRequest) });
       if (!waitsTogether) await sleep(delayMs, limit.signal);

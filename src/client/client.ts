@@ -43,7 +43,7 @@ export type Client = ReturnType<typeof createClient>;
 /** What requests are let in with. */
 export type ClientCredentials =
   | { readonly kind: 'given'; readonly token: string }
-  /** Tokens that the service gives for a while to who proves who they are; opened by the first request. */
+  /** Short-lived tokens for a proven identity; opened by the first request. */
   | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
 
 export interface ClientOptions {
@@ -135,7 +135,7 @@ export function createClient(options: ClientOptions) {
     registerHook: createRegisterHook(context),
     getOwner: createGetOwner(context),
 
-    /** By the clock of the server, as its last answer told it. */
+    /** By the clock of the server, from its last response. */
     serverNow: serverClock.now,
 
     /** Ends whatever is under way, and closes the connections. */
@@ -146,7 +146,7 @@ export function createClient(options: ClientOptions) {
   };
 }
 
-/** Whose the locks of the token are. Throws a ServiceError. */
+/** The owner of the token's locks. Throws a ServiceError. */
 const createGetOwner =
   ({ call, addresses }: ClientContext) =>
   async (within: CallLimits): Promise<string> => {

@@ -21,7 +21,7 @@ export interface ServerClock {
   observe(headers: IncomingHttpHeaders): void;
 }
 
-/** The clock of the server, as its last answer told; that of this machine, or what is known of it, until there was one. */
+/** The clock of the server, from its last response; before the first, that of this machine or an earlier estimate. */
 export function createServerClock(clock: Clock, knownAheadMs = 0): ServerClock {
   let ahead = knownAheadMs;
   return {

@@ -9,7 +9,7 @@ import { type NoToken, ServiceError } from './service-error.ts';
 /** What an exchange needs of the client whose requests it is for. */
 export interface ExchangeContext
   extends Pick<CallOptions, 'timeoutMs' | 'retries' | 'clock' | 'sleep' | 'random' | 'closed' | 'onRetry'> {
-  /** Of requests without a token. */
+  /** The call for requests without a token. */
   readonly call: Call;
   readonly target: string;
 }
@@ -20,9 +20,9 @@ export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target'
   /** Told before it is used for anything. */
   readonly onToken: (token: string) => void;
   readonly texts: {
-    /** Who has not proven it. */
+    /** Error text for a job without a proof. */
     readonly unanswered: string;
-    /** What to do where the service knows no exchange. */
+    /** Advice if the service does not support the exchange. */
     readonly unsupported: string;
     /** What to do where it trusts nobody who proves to be this. */
     readonly untrusted: string;

@@ -21,13 +21,13 @@ export const asObject = (json: Json | undefined): JsonObject => (isObject(json) 
 
 export const isArray = (json: Json | undefined): json is readonly Json[] => Array.isArray(json);
 
-/** Of the members with these names the first that is there. */
+/** The first existing member with one of these names. */
 export function firstMember(object: JsonObject, names: readonly string[]): Json | undefined {
   const name = names.find((candidate) => Object.hasOwn(object, candidate) && object[candidate] !== null);
   return name === undefined ? undefined : object[name];
 }
 
-/** Of the members with these names the first that is a name or an id. */
+/** The first member with one of these names that is a name or an id. */
 export function firstName(object: JsonObject, names: readonly string[]): string | undefined {
   for (const name of names) {
     const found = Object.hasOwn(object, name) ? nameIn(object[name]) : undefined;
@@ -54,7 +54,7 @@ function copy(value: unknown, onText: (text: string) => string, depth: number): 
   if (depth === maxDepth) throw new TooDeep();
   if (Array.isArray(value)) return value.map((item) => copy(item, onText, depth + 1));
   return Object.fromEntries(
-    // What JSON.parse gives is nothing else by now.
+    // JSON.parse returns nothing else.
     Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]),
   );
 }

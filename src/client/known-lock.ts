@@ -17,7 +17,7 @@ export interface KnownLock {
   readonly owner: string | undefined;
   /** Where it was taken from: the address of a run. */
   readonly origin: string | undefined;
-  /** For those who find the path locked, from whoever took it. */
+  /** For clients that find the path locked, from the holder. */
   readonly note: string | undefined;
   readonly acquired_at: Timestamp | undefined;
   readonly expires_at: Timestamp | undefined;

@@ -71,7 +71,7 @@ export const createLists = (context: ClientContext) => ({
     });
     const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', maxPages, attempts };
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
-    // A service that knows no such parameters has listed all of them.
+    // A service that does not support these parameters has listed all of them.
     const isWanted = (lock: KnownLock): boolean =>
       (path === undefined || lock.path === path) &&
       (prefix === undefined || lock.path.startsWith(prefix.normalize('NFC'))) &&

@@ -25,7 +25,7 @@ export async function listTogether(
   return { items: items.filter(({ path }) => wanted.has(path)), incomplete };
 }
 
-/** One list that tells of these paths: of a single path, of the folder they share, or of the workspace. */
+/** The smallest list with all of these paths: of one path, of their common folder, or of the workspace. */
 export interface LookupQuery {
   readonly paths: readonly LockPath[];
   /** Empty for the paths of a whole workspace. */
@@ -44,7 +44,7 @@ export async function listOnPaths(
 ): Promise<List<KnownLock>> {
   const items: KnownLock[] = [];
   let incomplete: string | undefined;
-  /** Of a service that knows no filters: asking it for less would give the same again. */
+  /** Set if the service does not support filters: another query would return the same list. */
   let wholeList: Promise<List<KnownLock>> | undefined;
   let next: readonly LookupQuery[] = [];
 
@@ -83,7 +83,7 @@ export async function listOnPaths(
 export type LookupResult =
   | { readonly kind: 'locked'; readonly lock: KnownLock }
   | { readonly kind: 'absent' }
-  /** The token may not list, or the list is not whole. */
+  /** The token may not list, or the list is incomplete. */
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 

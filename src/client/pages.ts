@@ -9,7 +9,7 @@ import type { ServiceText } from './service-text.ts';
 /** What could be read of a list, and why that may not be all of it. */
 export interface List<Item> {
   readonly items: readonly Item[];
-  /** A sentence; undefined when the list is whole. */
+  /** A sentence; undefined if the list is complete. */
   readonly incomplete: string | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Listing {
   readonly target: string;
   /** The same list, asked for without parameters that a service may not know. */
   readonly plainTarget?: string;
-  /** What is listed, as the service names the array of it. */
+  /** The name of the array in the response. */
   readonly name: string;
   /** More are not read: the list is incomplete then. */
   readonly maxPages?: number | undefined;

@@ -6,7 +6,7 @@ export interface RateLimitStatus {
   readonly remaining: number;
   /** Until it takes more, from when the answer was made. */
   readonly resetMs: number | undefined;
-  /** How many it takes in a window of time; undefined where it says only what remains. */
+  /** The limit per time window; undefined if it reports only the remaining number. */
   readonly policy: { readonly quota: number; readonly windowMs: number } | undefined;
 }
 
@@ -60,7 +60,7 @@ const strictest = (all: readonly RateLimitStatus[]): RateLimitStatus | undefined
 /** A number this large is not a wait but a time, in seconds since 1970. */
 const firstMoment = 1e9;
 
-/** What was there before the draft, and in its first versions: a header for each number. */
+/** The headers of the first drafts and of earlier servers: one for each number. */
 function byHeaders(headers: IncomingHttpHeaders, serverNow: number): RateLimitStatus | undefined {
   for (const prefix of ['ratelimit-', 'x-ratelimit-']) {
     const remaining = numberIn(textOf(headers, `${prefix}remaining`));
@@ -77,7 +77,7 @@ const numberIn = (text: string | undefined): number | undefined => {
   return digits === undefined ? undefined : Number(digits);
 };
 
-/** What is longer says nothing that pacing could use. */
+/** Longer fields have no information for pacing. */
 const maxFieldLength = 1_000;
 
 function textOf(headers: IncomingHttpHeaders, name: string): string {

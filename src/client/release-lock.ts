@@ -154,10 +154,10 @@ export function createReleaseLock(context: ClientContext) {
   };
 }
 
-/** What goes into `If-Match`. */
+/** The value of `If-Match`. */
 export const conditionOf = (proof: LockProof | undefined): string | undefined =>
   proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
 
-/** Whether a list shows that the lock which is meant is not there any more: nothing, or another lock. */
+/** Whether a list shows that the lock is gone: no lock on the path, or another one. */
 export const isGone = (found: LookupResult, proof: LockProof | undefined): boolean =>
   found.kind === 'absent' || (found.kind === 'locked' && isSameLock(proof ?? {}, found.lock) === false);

@@ -15,13 +15,13 @@ export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt'
 
 export type RenewLockResult =
   | { readonly kind: 'renewed'; readonly lock: AcquiredLock }
-  /** The service knows no renewals, and has taken another lock instead. */
+  /** The service does not support renewal, and granted another lock instead. */
   | { readonly kind: 'replaced'; readonly lock: AcquiredLock }
   /** It is not ours any more. */
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
   /** The service has understood something else, and has renewed nothing. */
   | { readonly kind: 'refused'; readonly error: ServiceError }
-  /** No answer tells whether it was renewed. */
+  /** No response shows whether it was renewed. */
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 export function createRenewLock(context: ClientContext) {
@@ -51,7 +51,7 @@ export function createRenewLock(context: ClientContext) {
           if (![403, 404, 409, 410, 412].includes(status)) return false;
           const listed = await look(request, within);
           found = isGone(listed, request.proof) ? listed : undefined;
-          // To a service that knows no renewals, our own lock is in the way of another.
+          // In a service without renewal, our own lock blocks the request.
           return found !== undefined || (status === 409 && listed.kind === 'locked');
         },
       },

@@ -29,7 +29,7 @@ export interface Request {
   readonly attempts?: 'once' | undefined;
   /** False to send it at once, whatever remains of the rate limit. By default only a release is sent so. */
   readonly throttled?: boolean | undefined;
-  /** The service is asked to take so much longer for its answer. */
+  /** How much longer the service may take to answer, by request. */
   readonly answerDelayMs?: number;
   /** Secrets in the request itself. */
   readonly secrets?: readonly string[];
@@ -46,7 +46,7 @@ export interface CallContext {
   /** By the clock of the client, when it was first sent. */
   readonly sentAt: number;
   fail(failure: RequestFailure): ServiceError;
-  /** Of an answer that is none of success. */
+  /** The error for a response that is not a success. */
   refuse(response: ClientResponse): ServiceError;
   /** The spelling that was sent last. */
   readonly target: string;
@@ -79,7 +79,7 @@ export type Send = (request: SentRequest, signal: AbortSignal, texts: ServiceTex
 export type TokenResult =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'failed'; readonly failure: NoToken }
-  /** The limits of the request were over first. */
+  /** The limits of the request ended it first. */
   | { readonly kind: 'interrupted' };
 
 /** Gives each request the token that it is sent with, and another one before that ends. */

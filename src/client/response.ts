@@ -20,7 +20,7 @@ export interface ClientResponse {
 
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
-  /** It went on beyond the limit. */
+  /** It exceeded the limit. */
   readonly tooLarge: boolean;
 }
 
@@ -46,7 +46,7 @@ export function parseResponse(received: RawResponse, texts: ServiceText): Client
 
 export const isSuccess = ({ status }: ClientResponse): boolean => status >= 200 && status < 300;
 
-/** What an object in the body says; nothing where there is none. */
+/** The object in the body; empty if there is none. */
 export const objectIn = ({ body }: ClientResponse): JsonObject => (body.kind === 'json' ? asObject(body.value) : {});
 
 /** Warns the first time. */
@@ -80,7 +80,7 @@ export function deprecationIn(response: ClientResponse, texts: ServiceText): str
   );
 }
 
-/** A header of which one value is meant; of several the first. */
+/** A header with one value; the first of several. */
 export function headerOf({ headers }: ClientResponse, name: string): string | undefined {
   const value = headers[name];
   const [first] = Array.isArray(value) ? value : [value];

@@ -13,7 +13,7 @@ export type AttemptResult =
   | {
       readonly kind: 'failed';
       readonly failure: RequestFailure;
-      /** The service can have done what was asked. */
+      /** The request may have taken effect. */
       readonly mayBeDone: boolean;
       /** Undefined where another attempt would not help. */
       readonly retry: RetryKind | undefined;
@@ -55,10 +55,10 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
 const firstBackoffMs = 500;
 const maxBackoffMs = 10_000;
 
-/** Those who were refused together were told the same time to wait, and must not come back at the same moment. */
+/** Clients refused together get the same time to wait, and must not come back at the same moment. */
 export const jitterMs = 250;
 
-/** How long to wait after so many failed attempts, unless the server has said it. */
+/** The pause after a number of failed attempts, unless the server sent one. */
 export function backoff(
   failed: number,
   retryAfterMs: number | undefined,

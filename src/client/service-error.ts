@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { spanOfMs } from '../interface/duration.ts';
 
-/** What was wrong with one part of a request. */
+/** The problem with one part of a request. */
 export interface RefusedField {
   /** `ttl`, `hook/url`; undefined when the service named none. */
   readonly field: string | undefined;
@@ -19,7 +19,7 @@ export interface Refused {
   readonly words: string | undefined;
   readonly requestId: string | undefined;
   readonly fields: readonly RefusedField[];
-  /** Of a 403 that says so (RFC 6750). */
+  /** From a 403 that names it (RFC 6750). */
   readonly missingScope: string | undefined;
   readonly retryAfterMs: number | undefined;
 }
@@ -73,7 +73,7 @@ export interface NoToken {
   readonly kind: 'no-token';
   /** Whole sentences. */
   readonly reason: string;
-  /** That for the token, as an error names it; undefined where there was none. */
+  /** The request for the token, as errors name it; undefined if there was none. */
   readonly request: string | undefined;
   /** There may be one at another attempt. */
   readonly transient: boolean;
@@ -126,7 +126,7 @@ export class ServiceError extends Error {
     this.request = request;
   }
 
-  /** Of the last answer, where there was one. */
+  /** The status of the last response, if there was one. */
   get status(): number | undefined {
     return answerIn(this.failure)?.status;
   }

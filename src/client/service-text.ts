@@ -3,7 +3,7 @@ import { redact, spellingsOf } from '../interface/redact.ts';
 /** What moves a cursor, starts a line, reorders or hides text; a run of it, with the blanks around it, is one blank. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
 
-/** Of a longer text the rest is not even looked at. */
+/** The rest of a longer text is ignored. */
 const maxReadLength = 16_384;
 
 /** In data, so short a secret would be found in words that have nothing to do with it. */
@@ -11,7 +11,7 @@ const minDataSecretLength = 8;
 
 /** Texts of the service, as they may be shown or kept. */
 export interface ServiceText {
-  /** One line of at most so many characters, without control characters and secrets. */
+  /** One line of limited length, without control characters and secrets. */
   line(text: string, maxLength: number): string;
   /** The same of a body: of a page of HTML, its text. */
   excerpt(body: string, maxLength: number): string;
@@ -57,7 +57,7 @@ const tooManyMarks = /\p{M}{31}/u;
  * too long for either is cut, and what nobody writes is left as it came.
  */
 export function plainName(name: string): string {
-  // Long enough that there is something left to cut.
+  // One more, so that a long name is recognized as such.
   const read = name.slice(0, maxNameLength + 1);
   const composed = tooManyMarks.test(read) ? read : read.normalize('NFC');
   return cut(composed.replaceAll(controlCharacter, '\ufffd'), maxNameLength);

@@ -15,7 +15,7 @@ export interface SyncReport {
   readonly branch: string | undefined;
   readonly estimated_objects: number | undefined;
   readonly received_objects: number | undefined;
-  /** Of LFS objects. */
+  /** Bytes of LFS objects. */
   readonly received_bytes: number | undefined;
   readonly total_bytes: number | undefined;
   /** LFS objects that could not be fetched. */

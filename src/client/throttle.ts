@@ -2,14 +2,14 @@ import type { Clock } from './clock.ts';
 import type { RateLimitStatus } from './rate-limit.ts';
 import { backoff, jitterMs } from './retry.ts';
 
-/** So few left are spread: as many as two clients have under way at once, or as come back in a second. */
+/** Requests are spread out if no more than these remain: two clients' worth, or one second's refill. */
 const minReserve = 32;
 const reserveMs = 1_000;
-/** Of a small quota, a part. */
+/** The part of a small quota that is kept in reserve. */
 const maxReserveShare = 1 / 4;
 
 const maxSpacingMs = 5_000;
-/** Between requests after a refusal, where nothing says how many would be taken. */
+/** Pause between requests after a refusal without a known limit. */
 const blindSpacingMs = 200;
 
 /** Multiplicative decrease of the pace with each refusal, and a slow return: the share of others is not known. */
@@ -58,7 +58,7 @@ export function createThrottle(random: () => number) {
       if (remaining !== undefined) remaining -= 1;
     },
 
-    /** A request that was sent is over, whatever came of it. */
+    /** A request has ended, with whatever result. */
     ended(): void {
       underWay -= 1;
     },
@@ -72,7 +72,7 @@ export function createThrottle(random: () => number) {
     /** What an answer says, to whatever request. */
     observe(status: RateLimitStatus, now: number): void {
       policy = status.policy ?? policy;
-      // The service may not have counted yet what is under way.
+      // The service may not have counted the requests under way yet.
       remaining = status.remaining - underWay;
       const { resetMs = 0 } = status;
       pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * jitterMs : now;

@@ -169,7 +169,7 @@ function readLockScope(reader: Reader): Read<LockScope> {
     );
   }
   const githubToken = read('github-token', parseGitHubToken);
-  // The connection reports a wrong one.
+  // The connection reports an invalid one.
   const allowHttp = parseBoolean(raw['allow-http']);
   return githubToken === undefined
     ? undefined

@@ -27,7 +27,7 @@ const words = {
 
 type Fate = keyof typeof words;
 
-// Object.keys knows no more than that they are strings.
+// Object.keys returns them as plain strings.
 const order = Object.keys(words) as readonly Fate[];
 
 interface ReportOptions {
@@ -37,7 +37,7 @@ interface ReportOptions {
   readonly onLost: OnLost;
 }
 
-/** What became of a step's locks, for people. */
+/** The fate of a step's locks, for people. */
 export function releaseReport(
   results: readonly CandidateResult[],
   { chart, now, onLost }: ReportOptions,

@@ -9,19 +9,19 @@ export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'led
 export interface FollowContext {
   readonly clock: Clock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** What was added to the ledger since the last call, or a part of it; throws when it is gone. */
+  /** The lines added to the ledger since the last call, or some of them; throws when the ledger is gone. */
   readonly follow: () => readonly Entry[];
   readonly isWorkerGone: () => boolean;
 }
 
 const maxAgeMs = 5 * 24 * 3_600_000;
 
-/** What is on its way when the job ends is waited for, so that no renewal comes after the release. */
+/** Requests under way at the end of the job get this long, so that no renewal comes after the release. */
 const graceMs = 2_000;
 
 const never = new AbortController().signal;
 
-/** The locks of a step that are to be renewed, as the ledger has them, and the end of the renewal. */
+/** The locks of a step to renew, according to the ledger, and the end of the renewal. */
 export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContext, step: string) {
   const began = clock();
   const history = openHistory();

@@ -15,7 +15,7 @@ const plainVariables =
 export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   variablesLike(plainVariables, environment);
 
-/** What the process that renews the locks of a step is told, through a pipe: later steps can read its environment. */
+/** The task of the renewing process. It comes through a pipe, because later steps can read the environment of a process. */
 export interface RenewalOrder {
   readonly connection: ConnectionInputs;
   readonly origin: string | undefined;
@@ -26,7 +26,7 @@ export interface RenewalOrder {
   readonly ttl: string;
   /** The clock of the service, less that of this machine. */
   readonly serverAheadMs: number;
-  /** What runs the steps of the job; undefined where that cannot be seen. */
+  /** The worker of the runner; undefined if unknown. */
   readonly worker: KnownProcess | undefined;
   /** The variables that name a proxy: their addresses may have passwords. */
   readonly proxies: Readonly<Record<string, string>>;

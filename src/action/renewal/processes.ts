@@ -5,7 +5,7 @@ import type { Context } from '../step/context.ts';
 /** A process, and when it started: an id alone may be another one's by now. */
 export interface KnownProcess {
   readonly pid: number;
-  /** Undefined where the system does not tell. */
+  /** Undefined if the system does not report it. */
   readonly startedAt: string | undefined;
 }
 
@@ -64,7 +64,7 @@ export function isGone({ pid, startedAt }: KnownProcess): boolean {
   return start === ended || (startedAt !== undefined && start !== undefined && start !== startedAt);
 }
 
-/** Undefined where it cannot be seen, or not now. */
+/** Undefined if it cannot be seen, or not now. */
 function startOf(pid: number): string | undefined {
   switch (process.platform) {
     case 'linux':
@@ -109,7 +109,7 @@ function hasNoProcess(pid: number): boolean {
   }
 }
 
-/** As it was saved by the step; undefined where it did not come to that. */
+/** As saved by the step; undefined if it was not saved. */
 function savedProcess(state: string): KnownProcess | undefined {
   try {
     const value: unknown = JSON.parse(state);

@@ -51,7 +51,7 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
 type Followed = ReturnType<typeof followLocks>;
 type Schedule = ReturnType<typeof createSchedule>;
 
-/** Renews each of the locks once, and writes to the ledger what came of it. */
+/** Renews each lock once, and records the results in the ledger. */
 function createRound(context: RenewalContext, renewing: Renewing, followed: Followed, schedule: Schedule) {
   const { record, serverNow } = context;
   const { service, workspace, step } = renewing;

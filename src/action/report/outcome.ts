@@ -3,7 +3,7 @@ import type { Table } from './table.ts';
 /** What an operation came to, before anything is reported. */
 export interface Outcome {
   readonly outputs: Outputs;
-  /** What was done, in one sentence, for the summary: it is read for months, so its times are absolute. */
+  /** The result in one sentence, for the summary: it is read for months, so its times are absolute. */
   readonly sentence: string;
   readonly tables: readonly Table[];
   /** Why the step fails; empty when it does not. */

@@ -14,7 +14,7 @@ const maxAnnotations = 10;
 /** Leaves room for what the step fails for; the last of them counts the warnings that did not fit. */
 const maxWarnings = 4;
 
-/** What became of a step's locks at the end of the job. */
+/** The fate of a step's locks at the end of the job. */
 export interface ReleaseReport {
   readonly sentence: string;
   readonly table: Table;
@@ -181,7 +181,7 @@ const maxSentenceLength = 4_000;
 
 const cut = (text: string): string => (text.length > maxSentenceLength ? `${text.slice(0, maxSentenceLength)}…` : text);
 
-/** A few tell most; the rest is there for whoever looks for one of them. */
+/** The first few matter most; the others are for readers who look for one of them. */
 const maxOpenRows = 50;
 const maxRows = 500;
 

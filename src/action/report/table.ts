@@ -8,7 +8,7 @@ export interface Table {
   readonly rest?: { readonly text: string; readonly address: string };
 }
 
-/** The page of the dashboard with all locks of a workspace: our service has it beside its interface. */
+/** The page of the dashboard with all locks of a workspace. */
 export const locksPage = (service: string, workspace: string): NonNullable<Table['rest']> => ({
   text: `all locks of ${workspace}`,
   address: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,

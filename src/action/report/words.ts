@@ -14,13 +14,13 @@ export const formatElapsed = (milliseconds: number): string =>
 export const formatTime = (time: number, now?: number): string =>
   now === undefined ? clockTime(time) : `${clockTime(time, now)} (${formatRelativeTime(time, now)})`;
 
-/** As a table has it: empty where it is not known. */
+/** For a table: empty if unknown. */
 export function timeCell(time: string | undefined): string {
   const ms = Date.parse(time ?? '');
   return Number.isNaN(ms) ? '' : clockTime(ms);
 }
 
-/** Of GitHub, and of GitLab, whose projects may be in groups of groups. */
+/** URLs of GitHub, and of GitLab, whose projects may be in nested groups. */
 const runAddress =
   /^https?:\/\/[\w.-]+(?::\d+)?\/([\w.-]+(?:\/[\w.-]+)+)\/(?:actions\/runs|-\/pipelines)\/(\d+)(?:\/attempts\/(\d+))?$/;
 

@@ -61,7 +61,7 @@ export function logRetries(log: Log, server = 'The service'): (retry: Retry) => 
   };
 }
 
-/** Shorter pauses between requests are no news. */
+/** Shorter pauses between requests are not logged. */
 const minPauseInLogMs = 1_000;
 
 function logPauses(log: Log): (delayMs: number) => void {

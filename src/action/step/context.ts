@@ -18,7 +18,7 @@ export interface Context {
   readonly runner: ReturnType<typeof readRunner>;
   readonly client: Client;
   readonly ledger: Ledger;
-  /** Adds to the ledger; the step goes on if that fails. */
+  /** Adds to the ledger; the step continues if that fails. */
   readonly record: Recorder;
   readonly log: Log;
   /** Sets outputs that later steps can rely on, whatever happens from here on. */
@@ -29,7 +29,7 @@ export interface Context {
   readonly explain: (error: unknown) => string;
   /** Aborted when the step is cancelled. */
   readonly signal: AbortSignal;
-  /** Of this machine; the client knows the time of the server. */
+  /** The clock of this machine; the client has that of the server. */
   readonly clock: Clock;
   /** Ends early, without an error, when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
