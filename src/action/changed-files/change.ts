@@ -37,7 +37,7 @@ export function nameOf(change: Change): string {
   }
 }
 
-/** Whose files are looked up, and where. */
+/** The repository whose files are looked up, and the API. */
 export interface ChangeSource {
   readonly change: Change;
   readonly repository: { readonly owner: string; readonly repo: string };

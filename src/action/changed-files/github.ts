@@ -131,7 +131,7 @@ export function asTooMany(received: RawResponse): RawResponse {
 /** How long to wait where GitHub does not say it. */
 const defaultWaitSeconds = '60';
 
-/** In seconds, as Retry-After has it; undefined where the answer is about something else. */
+/** In seconds, like Retry-After; undefined if the response is about something else. */
 function retryAfterSeconds({ status, headers, bytes }: RawResponse): string | undefined {
   if (status !== 403 && status !== 429) return undefined;
   if (headers['retry-after'] !== undefined) return headers['retry-after'];

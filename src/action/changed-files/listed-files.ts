@@ -7,7 +7,7 @@ import type { GitHub } from './github.ts';
 /** A file as GitHub lists it, whether it was changed, added or removed. */
 export interface ListedFile {
   readonly name: string;
-  /** What it was called before, if it was renamed. */
+  /** The previous name of a renamed file. */
   readonly before: string | undefined;
 }
 
@@ -181,7 +181,7 @@ export function readFiles(list: Json | undefined): readonly ListedFile[] {
 function readFile(entry: Json): ListedFile | undefined {
   if (!isObject(entry)) return undefined;
   const name = nameIn(entry['filename']);
-  // Of a copy the original stays as it is.
+  // A copy leaves the original as it is.
   const before = entry['status'] === 'copied' ? undefined : nameIn(entry['previous_filename']);
   return name === undefined ? undefined : { name, before };
 }

@@ -14,7 +14,7 @@ import { complete, type Read, type Reader } from './reader.ts';
 export interface ConnectionInputs {
   readonly baseUrl: string;
   readonly credentials: { readonly kind: 'given'; readonly token: string } | JobIdentity;
-  /** Of one attempt. */
+  /** Time limit of one attempt. */
   readonly requestTimeout: Duration;
   /** Attempts after the first. */
   readonly retries: number;

@@ -112,7 +112,7 @@ export function parseWorkspace(text: string): Parsed<WorkspaceId> {
 export const parseHookUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It has to be an https address.');
 
-/** A lock of another step, or of another job, as its output `locks` has it. */
+/** A lock from the output `locks` of another step or job. */
 export interface HandoffLock {
   readonly path: LockPath;
   readonly type: string | undefined;

@@ -38,7 +38,7 @@ export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}
 export function complete<Fields extends object>(
   fields: { readonly [Key in keyof Fields]: Read<Fields[Key]> },
 ): Read<Fields> {
-  // None of the fields is undefined by now.
+  // No field is undefined here.
   return Object.values(fields).includes(undefined) ? undefined : (fields as Fields);
 }
 
@@ -53,7 +53,7 @@ export function inputText(name: InputName, text: string): string {
   return `Input \`${name}\` is ${quoted(addressInputs.has(name) ? withoutCredentials(text) : text)}.`;
 }
 
-/** What is wrong with one line of an input that has several. */
+/** The problem with one line of an input. */
 export const lineProblem = (name: InputName, line: string, reason: string): string =>
   `Input \`${name}\` has the line ${quoted(line)}. ${reason}`;
 
@@ -63,6 +63,6 @@ const maxShown = 200;
 export const quoted = (text: string): string =>
   JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
-/** What stands before an @ in an address, or in its query, is often a credential. */
+/** The part of an address before an @, and its query, are often credentials. */
 const withoutCredentials = (text: string): string =>
   text.replace(/^.*@/s, '***@').replace(/([?#]).+$/s, (_, mark: string) => `${mark}***`);

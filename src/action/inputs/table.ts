@@ -1,6 +1,6 @@
 import { parseJsonObject } from './parse.ts';
 
-/** Of a `check` or `unlock`: its service and workspace, where the job has its locks. */
+/** Service and workspace of the job's locks, for `check` and `unlock`. */
 export interface FromLedger {
   readonly values: { readonly [Name in 'base-url' | 'workspace']?: string | undefined };
   /** Why one of them must be given. */
@@ -100,7 +100,7 @@ export const unusedInputs = (getInput: GetInput, operation: OperationName): read
 /** Shorter texts would blank out half of the log, and are no secrets. */
 const minSecretLength = 4;
 
-/** What has to be masked before anything else runs, whether the inputs are right or not. */
+/** The secrets to mask before anything else runs, whether the inputs are valid or not. */
 export function secretsIn(raw: RawInputs): readonly string[] {
   const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
   return [...new Set(known)].filter((secret) => secret.length >= minSecretLength);

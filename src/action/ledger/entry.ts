@@ -118,7 +118,7 @@ interface RenewalError {
   readonly reason: string;
 }
 
-/** Who has the path of a lost lock, as the service told it when it refused to renew that lock. */
+/** The holder of a lost lock's path, from the refusal to renew that lock. */
 interface NextHolder {
   readonly owner?: string | undefined;
   readonly origin?: string | undefined;
@@ -131,7 +131,7 @@ export interface Loss extends LockAddress {
   readonly kind: 'lost';
   readonly step: string;
   readonly at: string;
-  /** Of the request that was granted the lock. */
+  /** The key of the request that was granted the lock. */
   readonly key: string;
   readonly holder?: NextHolder | undefined;
 }
@@ -157,7 +157,7 @@ export type Entry =
   | LockEnd;
 
 type Check = (value: unknown) => boolean;
-/** What each member has to be; there may be others. */
+/** The type of each required member; others are allowed. */
 type Shape = Readonly<Record<string, Check>>;
 
 const isText: Check = (value) => typeof value === 'string';

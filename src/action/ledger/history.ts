@@ -33,16 +33,16 @@ export function readLockPlaces(ledger: Ledger, named: readonly NamedLock[] = [])
 export interface JobLock {
   /** With the end that the last renewal gave it. */
   readonly grant: Grant;
-  /** Its release was begun, and it is not known how that went. */
+  /** Its release was started, with unknown result. */
   readonly releaseStarted: boolean;
   /** The service has refused to renew it. */
   readonly loss?: Loss | undefined;
 }
 
-/** What the ledger of a job knows of the locks in one workspace. */
+/** The locks of a job in one workspace, from its ledger. */
 export interface JobLocks {
   readonly held: ReadonlyMap<LockPath, JobLock>;
-  /** Those of them that the service has refused to renew. */
+  /** The locks that the service refused to renew. */
   readonly lost: readonly Loss[];
   /** Other workspaces, also of other services, in which the job holds locks. */
   readonly otherWorkspaces: readonly string[];
@@ -84,7 +84,7 @@ export function readJobLocks(ledger: Ledger, service: string, workspace: string)
   };
 }
 
-/** What became of everything that the steps of a job have asked for. */
+/** The result of every request of the job's steps. */
 export interface History {
   /** Granted, and not known to have ended. */
   readonly held: readonly JobLock[];
@@ -125,9 +125,9 @@ interface RecordedLock extends JobLock {
   readonly renewed?: { readonly last: Renewed | undefined };
 }
 
-/** A history that goes on with the ledger. */
+/** A history that follows the ledger. */
 export interface GrowingHistory {
-  /** Entries in their order: later ones say what became of earlier ones. */
+  /** Entries in order: later ones have the results of earlier ones. */
   add(entries: readonly Entry[]): void;
   /** The lock that this request was granted, unless it has ended. */
   find(grant: Grant): JobLock | undefined;

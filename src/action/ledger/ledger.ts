@@ -66,7 +66,7 @@ export function followLedger(file: string): () => readonly Entry[] {
         const entries = linesIn(whole.toString())
           .map(readEntry)
           .filter((entry) => entry !== undefined);
-        // What follows the last line break may still be being written.
+        // The text after the last line break may be incomplete.
         if (entries.length > 0 || read.length < room) return entries;
         // A line that is longer than what was read, if it was not one that nobody can read.
         if (whole.length === 0) room *= 2;

@@ -10,7 +10,7 @@ export interface SavedState {
   readonly workspace: string;
   /** Somebody else releases the locks: `auto-release` is false. */
   readonly outlivesJob: boolean;
-  /** Undefined where they are too many to save. */
+  /** Undefined if they are too many to save. */
   readonly locks: readonly GrantedLock[] | undefined;
 }
 

@@ -31,7 +31,7 @@ export interface AcquireGoal {
   readonly count: number;
 }
 
-/** What came of one attempt: every lock that is wanted, or none. */
+/** The result of one round: all locks, or none. */
 type RoundResult =
   | { readonly kind: 'acquired'; readonly grants: readonly Grant[]; readonly back: RollbackResult }
   | { readonly kind: 'held'; readonly blocked: Blocked; readonly back: RollbackResult }
@@ -44,9 +44,9 @@ export interface AcquireLocksResult {
   /** The last round. */
   readonly round: RoundResult;
   readonly waitedMs: number;
-  /** What was last seen to be in the way. */
+  /** The last known obstacle. */
   readonly lastBlocked: Blocked | undefined;
-  /** Of all rounds: what may have been granted without anybody knowing. */
+  /** Requests of all rounds that may have been granted without an answer. */
   readonly unanswered: readonly Intent[];
 }
 
@@ -59,7 +59,7 @@ interface AcquireContext extends Pick<Context, 'client' | 'clock' | 'sleep' | 'r
 /** A step that waits notices within 300 ms that the service has come back. */
 const maxWaitingBackoffMs = 250;
 
-/** Tries until the locks are taken or the wait is over. One deadline holds for all that is done until then. */
+/** Tries until the locks are taken or the wait has ended, with one deadline for everything. */
 export async function acquireLocks(
   context: AcquireContext,
   wanted: AcquireGoal,

@@ -6,7 +6,7 @@ import { type Context, defaultLimits } from '../step/context.ts';
 import { lostRenewalText } from './messages.ts';
 import { type AlreadyHeld, compareOwnership, mayHaveExpired } from './ownership.ts';
 
-/** Without a list by then, the locks are asked for as if nothing were known. */
+/** Without a list within this time, the step requests the locks anyway. */
 const maxLookAtHeldMs = 10_000;
 
 /**
@@ -63,7 +63,7 @@ export async function warnOfLostLocks(
   }
 }
 
-/** The ledger decides where the service does not tell locks apart, or does not list them. */
+/** The ledger decides if the service does not identify its locks, or does not list them. */
 function stands({ grant, releaseStarted }: JobLock, found: LookupResult, serverNow: number): boolean {
   const believed = !releaseStarted && !mayHaveExpired(grant.lock, serverNow);
   switch (found.kind) {

@@ -15,7 +15,7 @@ const maxQuickResponses = 3;
 /** Each takes a connection, and a place among those that the service lets wait. */
 const maxPaths = 8;
 
-/** What is not listened to may come free in the meantime. */
+/** Other paths may become free in the meantime. */
 const maxSecondsForSome = 5;
 
 /** A service that is not known to wait may be one that does not answer such a request. */

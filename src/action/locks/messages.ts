@@ -30,7 +30,7 @@ interface LostLock {
   readonly path: string;
   /** As it was while the job had it. */
   readonly lock: OwnLock;
-  /** Undefined where nobody holds the path. */
+  /** Undefined if nobody holds the path. */
   readonly holder: KnownLock | undefined;
 }
 
@@ -45,7 +45,7 @@ export function lostText({ path, lock, holder }: LostLock, now: number): string 
   return parts.join(' ');
 }
 
-/** When a lock was lost, and who has the path by now; undefined where that is not known. */
+/** When a lock was lost, and who holds the path now; undefined if unknown. */
 export function lostRenewalText(
   { path, at, holder: next }: Loss,
   found: KnownLock | 'nobody' | undefined,
@@ -96,7 +96,7 @@ export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefin
   return waitAdvice(soonest, now, what);
 }
 
-/** Whose the locks are, until when, and what to do instead of waiting. */
+/** The holders, until when, and what to do instead of waiting. */
 export function alreadyHeldText(
   own: readonly AlreadyHeld[],
   asked: { readonly paths: readonly LockPath[]; readonly count: number; readonly ttl: Ttl },

@@ -7,7 +7,7 @@ export interface AlreadyHeld {
   readonly path: LockPath;
   readonly owner: string | undefined;
   readonly expiresAt: number;
-  /** What the workflow calls the step; undefined where that is not known. */
+  /** The step's name in the workflow; undefined if unknown. */
   readonly stepName: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface OwnLock {
   readonly grantedAt?: string | undefined;
 }
 
-/** Whether the listed lock is ours, another one, or nothing tells them apart. */
+/** Whether the listed lock is ours, another one, or ambiguous. */
 type Ownership = 'ours' | 'lost' | 'unknown';
 
 /** Ids decide if both are known. Everything else may be spelled differently in a list, or change with a renewal. */

@@ -16,7 +16,7 @@ export type ReleaseTarget =
       /** A lock that this job, or the one that handed it on, was granted. */
       readonly kind: 'own';
       readonly lock: OwnLock;
-      /** It may have been released before: what is there now is only ours if that can be shown. */
+      /** It may have been released before: the current lock is ours only with proof. */
       readonly doubtful: boolean;
     }
   /** Whatever a look at the path has shown, and no later lock. */
@@ -37,7 +37,7 @@ export type ReleaseResult =
   | { readonly kind: 'absent' }
   /** Another lock is there now, and was left alone. */
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
-  /** Nothing shows that the lock that is there is the one that is meant. */
+  /** The current lock cannot be verified to be this one. */
   | { readonly kind: 'ambiguous' }
   /** It was sent once, and neither its answer nor a second look tells what it did. */
   | { readonly kind: 'unanswered'; readonly error: ServiceError }
@@ -75,7 +75,7 @@ export async function releaseTarget(
   return result;
 }
 
-/** A cancelled step has to be gone in 5 s, and some of that goes into ending and reporting. */
+/** A cancelled step must end within 5 s, and ending and reporting take some of that. */
 const afterCancelMs = 3_500;
 
 /** Limits for cleaning up: it is done whether the step was cancelled or not, but quickly once it was. */

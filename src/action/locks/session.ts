@@ -16,7 +16,7 @@ export interface Conflict {
   readonly error: ServiceError;
 }
 
-/** What came of asking for one lock. */
+/** The result of requesting one lock. */
 export type AcquireResult =
   | { readonly kind: 'acquired'; readonly grant: Grant }
   | ({ readonly kind: 'held' } & Conflict)

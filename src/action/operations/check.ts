@@ -51,7 +51,7 @@ export type CheckResult = { readonly path: LockPath } & (
       readonly lock: OwnLock;
       /** The service has refused to renew it. */
       readonly loss?: Loss | undefined;
-      /** Undefined where nobody holds the path. */
+      /** Undefined if nobody holds the path. */
       readonly holder: KnownLock | undefined;
     }
   /** The service does not say, or not enough to prove either. */

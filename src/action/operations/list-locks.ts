@@ -68,7 +68,7 @@ export function failuresOf({ locks, incomplete }: Found): readonly string[] {
     : [`${incomplete} With \`fail-if-locked\`, a file passes only if it is known not to be locked.`];
 }
 
-/** Whose locks are listed, as far as that is known without a request. */
+/** The scope of the list, as far as it is known without a request. */
 type Extent =
   | { readonly kind: 'workspace' }
   | { readonly kind: 'paths'; readonly paths: readonly LockPath[]; readonly folders: readonly ResolvedFolder[] }
@@ -96,7 +96,7 @@ async function extentOf(
 }
 
 interface PathsToList {
-  /** Undefined stands for all there are; an empty list for none. */
+  /** Undefined means all locks; an empty list, none. */
   readonly paths: readonly LockPath[] | undefined;
   readonly folders: readonly ResolvedFolder[];
   /** What a sentence says after the name of the workspace. */

@@ -34,7 +34,7 @@ import { clockTime, formatElapsed, formatNumber, formatTime, joinFirst, pluraliz
 import type { Context } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
 
-/** Locks all paths, or any so many of them, or none, and waits up to `wait` while others hold them. */
+/** Locks all paths, or any N of them, or none, and waits up to `wait` while others hold them. */
 export async function lock(context: Context, task: LockTask): Promise<Outcome> {
   const { clock, connection, ledger, runner, log } = context;
   const isLocked = createLockedTest(ledger, connection.baseUrl, task.workspace);
@@ -96,7 +96,7 @@ async function lockPaths(lockStep: LockStep): Promise<Outcome> {
 
   const announce = (): void => {
     saveState('step', step);
-    // The runner evaluates the inputs of the post-step anew: what counts is what the step was told.
+    // The runner evaluates the inputs of the post-step again: the value in the step counts.
     saveState('on-lost', task.onLost);
     log.debug(`The ledger knows this step as ${step}.`);
   };
@@ -194,7 +194,7 @@ function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
 /** From here on the post-step knows that the step has all its locks, and whether to release them. */
 function saveLocks({ context, task }: LockStep, grants: readonly Grant[], outputs: Outputs): void {
   const { connection, redact, saveState, setOutputs } = context;
-  // Locks that outlive the job are of use only to someone who knows of them.
+  // Locks that outlive the job need outputs for the next job.
   if (!task.autoRelease) setOutputs(outputs);
   const about = { service: connection.baseUrl, workspace: task.workspace, outlivesJob: !task.autoRelease };
   saveState('locks', formatSavedState(about, grants, redact));
@@ -241,7 +241,7 @@ function notAcquired(
       return { ...failed(outputs, reason(now)), sentence: reason() };
     }
     case 'failed':
-      // The end of the wait cut off the last attempt: report what was in the way before it.
+      // The end of the wait cut off the last attempt: report the obstacle before it.
       if (lastBlocked !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastBlocked, task.wait);
       return failed(outputs, context.explain(round.error));
   }

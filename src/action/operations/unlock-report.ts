@@ -6,7 +6,7 @@ import type { Outcome } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
 import { clockTime, joinFirst, pluralize } from '../report/words.ts';
 
-/** What became of one path. */
+/** The result for one path. */
 export type UnlockResult = { readonly path: LockPath } & (
   | { readonly kind: 'released' }
   /** Nothing was there. */
@@ -17,11 +17,11 @@ export type UnlockResult = { readonly path: LockPath } & (
   | { readonly kind: 'held'; readonly holder: KnownLock | undefined; readonly asked: 'by-name' | 'by-pattern' }
   /** The job has no lock there, and cannot see who has. */
   | { readonly kind: 'not-ours' }
-  /** Nothing tells the lock that is there from that of somebody else. */
+  /** The current lock cannot be told apart from somebody else's. */
   | { readonly kind: 'ambiguous' }
   /** The service does not let this token release the lock. */
   | { readonly kind: 'refused'; readonly holder: KnownLock | undefined; readonly request: string | undefined }
-  /** Its release was sent, and nothing tells what it did. */
+  /** Its release was sent, with unknown effect. */
   | { readonly kind: 'unanswered'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
 );

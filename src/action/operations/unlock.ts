@@ -23,7 +23,7 @@ import { joinFirst } from '../report/words.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
 
-/** Releases every lock, whatever becomes of the others, and fails afterwards if one was lost or refused. */
+/** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: UnlockTask): Promise<Outcome> {
   const { client, log, connection } = context;
   const { workspace, force } = task;
@@ -195,7 +195,7 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
   }
   if (kind === 'matched') return { kind: 'matched', path };
   if (planned.has(path)) return { kind: 'not-ours', path };
-  // What is missing of the ledger may be about this path.
+  // The missing part of the ledger may be about this path.
   return damaged ? { kind: 'lock', path, lock: {}, doubtful: true, asked: 'by-name' } : { kind: 'path', path };
 }
 
