@@ -15,7 +15,7 @@ export function formatDuration({ seconds }: Duration): string {
   return `${seconds}s`;
 }
 
-/** Of at least a second, and so short that a time that lies as far ahead still has a date. */
+/** At least a second, and short enough that the time that far ahead still has a date. */
 export const durationUpTo =
   (max: Duration, named: string) =>
   (text: string): Parsed<Duration> => {

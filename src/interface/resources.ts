@@ -31,7 +31,7 @@ export interface MissingObject {
   readonly detail: string;
 }
 
-/** Of a sync; all are counted. */
+/** Of a sync; all objects are counted. */
 export const maxNamedMissing = 10;
 
 export interface Sync {
@@ -40,7 +40,7 @@ export interface Sync {
   readonly branch: string;
   readonly estimated_objects: number;
   readonly received_objects: number;
-  /** Of LFS objects. */
+  /** Bytes of LFS objects. */
   readonly received_bytes: number;
   /** Null until it is known which LFS objects the mirror lacks. */
   readonly total_bytes: number | null;
@@ -93,7 +93,7 @@ export interface Hook {
   readonly id: string;
   readonly url: string;
   readonly events: readonly HookEvent[];
-  /** Of which branches syncs are told; null means all. */
+  /** The branches whose syncs are reported; null means all. */
   readonly branches: readonly string[] | null;
   readonly format: HookFormat;
   /** The names of the extra headers; their values are never shown again. */

@@ -5,7 +5,7 @@ export interface Received {
   readonly total: number;
 }
 
-/** What is older says little about how fast it goes now. */
+/** Older samples say little about the current speed. */
 const windowMs = 30_000;
 const minMs = 1_000;
 
@@ -14,7 +14,7 @@ export function createPace(): (received: Received, now: number) => string {
   let seen: readonly { readonly at: number; readonly bytes: number }[] = [];
   return ({ bytes, total }, now) => {
     const last = seen.at(-1);
-    // It was begun anew.
+    // It was started again.
     if (last !== undefined && bytes < last.bytes) seen = [];
     seen = [...seen.filter(({ at }) => now - at <= windowMs), { at: now, bytes }];
     const [first] = seen;

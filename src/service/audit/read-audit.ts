@@ -7,7 +7,7 @@ import { asTimestamp } from '../storage/timestamp.ts';
 
 export interface AuditQuery {
   readonly limit: number;
-  /** Only what is older: the `next` of the page before. */
+  /** Only older entries: the `next` of the previous page. */
   readonly before?: number | undefined;
   readonly action?: string | undefined;
   /** Its name, or the id of its token. */

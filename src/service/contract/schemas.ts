@@ -137,7 +137,7 @@ export const problemSchema = z
   })
   .openapi('Problem') satisfies z.ZodType<Problem>;
 
-/** No text of so many bytes has more characters, which are what JSON Schema counts. */
+/** A text has at most as many characters, which JSON Schema counts, as bytes. */
 export const describedLockPath = {
   type: 'string',
   minLength: 1,

@@ -16,7 +16,7 @@ export interface GitTask extends GitWork {
   readonly repository?: string | undefined;
   /** The remote it talks to; its credentials are given to git and kept out of errors. */
   readonly remote?: Remote | undefined;
-  /** Further settings, which are no secrets. */
+  /** Further settings, without secrets. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Value of the client's `Git-Protocol` header. */
   readonly protocol?: string | undefined;

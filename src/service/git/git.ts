@@ -147,7 +147,7 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
   };
 }
 
-/** The workspaces that there are mirrors of. */
+/** The workspaces that have a mirror. */
 async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
   const folders = await readdir(mirrors).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

@@ -130,7 +130,7 @@ export function runProcess(
     });
     child.stderr?.setEncoding('utf8').on('data', errors.push);
 
-    // git may end without reading all of its input: its status tells, not the broken pipe.
+    // git may end without reading all of its input: its status counts, not the broken pipe.
     child.stdin?.on('error', () => {}).end(input);
 
     child.on('error', (error: NodeJS.ErrnoException) => {
@@ -138,7 +138,7 @@ export function runProcess(
     });
     // A git that was killed leaves its helpers behind, and they hold the pipes open.
     child.on('exit', () => {
-      // What git has written last may wait for whoever takes it: no pipe is closed before the time limit.
+      // The last output of git may still wait for its reader: no pipe is closed before the time limit.
       if (onOutput !== undefined && stopped === undefined) return end(child, 'SIGTERM');
       clearTimeout(timer);
       endAll();

@@ -44,7 +44,7 @@ export function watchTransferSpeed(
   };
 }
 
-/** A count that only creeps is no progress: it could do so for ever. */
+/** A count that only creeps is not progress: it could creep for ever. */
 const minGrowth = 1.1;
 
 /**

@@ -26,7 +26,7 @@ export interface Transfer {
   readonly onSign?: (() => void) | undefined;
 }
 
-/** Fetches what the mirror lacks of the branch, beside the mirror, and lets `use` have it before it is removed. */
+/** Fetches the missing objects of the branch next to the mirror, and lets `use` have them before they are removed. */
 export async function transferBeside<T>(
   { git, mirror, remote, branch, limits, minSpeed, onSign }: Transfer,
   onProgress: (progress: Progress) => void,

@@ -22,7 +22,7 @@ export interface BodyLimit {
   readonly what: string;
   /** How long it may take to arrive, if that is less than for any request. */
   readonly maxMs?: number;
-  /** Is told of each piece that arrives, and may refuse it. */
+  /** Called with each piece that arrives; may refuse it. */
   readonly onPiece?: (bytes: number) => void;
 }
 

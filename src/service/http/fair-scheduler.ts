@@ -26,7 +26,7 @@ const maxKeys = 10_000;
 export interface FairScheduler {
   /** Begins a request with this key when it is its turn, unless it has left before. */
   wait(key: string, begin: () => void): CancelWait;
-  /** A request with this key has cost so much. */
+  /** Records the cost of a request with this key. */
   measured(key: string, ms: number): void;
   /** A connection was accepted. */
   connected(): void;
@@ -76,7 +76,7 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
     if (cost > maxMsPerTurn) turnsUntilCostly = turnsBetweenCostly + 1;
   }
 
-  /** False: it has to be left to another turn. */
+  /** False: it must be left to another turn. */
   function visitNext(): boolean {
     const [next] = waiting;
     if (next === undefined) return false;

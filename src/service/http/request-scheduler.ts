@@ -7,7 +7,7 @@ export interface RequestScheduler {
   wait(incoming: IncomingMessage, begin: () => void): void;
   /** Its credential is that of this token: what comes with it next has the turns of the token. */
   identify(incoming: IncomingMessage, tokenId: string): void;
-  /** A request of this token has cost so much. */
+  /** Records the cost of a request of this token. */
   measured(tokenId: string, ms: number): void;
   /** A connection was accepted. */
   connected(): void;

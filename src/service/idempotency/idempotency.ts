@@ -92,7 +92,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
     async function ask(request: IndexedRequest | undefined, asked: Asked): Promise<ApiResponse> {
       const refusal = await refusedBefore(asked);
       if (refusal === undefined) return orThrow(await commit({ request, asked }));
-      // What is in the way may be what the same request did before.
+      // The obstacle may be the earlier result of the same request.
       const before = request && (await recall(storage.read, request));
       return before ?? orThrow(refusal);
     }

@@ -14,7 +14,7 @@ export interface ObjectMaintenanceOptions {
   readonly objectsOf: (workspace: string) => ObjectStore;
   /** Objects that a commit of the mirror needs. */
   readonly objectsAt: (workspace: string, commit: string, signal: AbortSignal) => Promise<Iterable<Oid>>;
-  /** The branches that the remote has; undefined where it does not tell. */
+  /** The branches of the remote; undefined if it does not answer. */
   readonly remoteBranches: (workspace: FoundWorkspace) => Promise<Iterable<string> | undefined>;
   readonly metrics: Pick<Metrics, 'lfsObjects' | 'lfsBytes' | 'lfsOverLimit' | 'lfsEvicted'>;
   readonly log: Logger;
@@ -73,7 +73,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions): Object
     await recordUsage(storage, id, eviction);
   }
 
-  /** What is told of goes on the next time. */
+  /** Reported failures are retried the next time. */
   const unlessStopping = (work: Promise<void>): Promise<void> =>
     work.catch((error: unknown) => {
       if (!signal.aborted) onError(error);

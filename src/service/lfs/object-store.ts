@@ -40,7 +40,7 @@ export interface PartialObject {
   restart(): Promise<void>;
   /** Makes it an object of the store if it is the one that its name says. It is closed afterwards. */
   land(): Promise<StoreResult>;
-  /** Leaves what it has to whoever goes on with it. Does nothing after `land`. */
+  /** Leaves its part to the next download. Does nothing after `land`. */
   close(): Promise<void>;
 }
 
@@ -49,13 +49,13 @@ export interface ObjectStore {
   find(oid: Oid): Promise<StoredObject | undefined>;
   /** Finds what is about to be used, and notes that, unless it was noted in the last minutes. */
   use(oid: Oid): Promise<StoredObject | undefined>;
-  /** Begins an object, or goes on with what there is of it. */
+  /** Starts an object, or resumes a part of it. */
   openPartial(object: ObjectName): Promise<PartialObject>;
   /** Notes that it was used now. */
   touch(oid: Oid): Promise<void>;
   list(): AsyncGenerator<ListedObject>;
   remove(oid: Oid): Promise<void>;
-  /** Removes what was begun and not gone on with for a week. */
+  /** Removes parts that were not continued for a week. */
   removeOldPartials(): Promise<void>;
 }
 
@@ -63,12 +63,12 @@ const keptPartialMs = 7 * 24 * 60 * 60 * 1_000;
 const writtenAtOnce = 512 * 1_024;
 
 interface PartialFiles {
-  /** That of this one, and where it is left to whoever goes on with it. */
+  /** The file of this download, and the part that the next one resumes. */
   readonly path: string;
   readonly left: string;
-  /** Those that others write, or have left. */
+  /** The files that others write, or have left. */
   readonly parts: readonly string[];
-  /** There was nothing to go on with. */
+  /** There was nothing to resume. */
   readonly isNew: boolean;
 }
 
@@ -138,7 +138,7 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
     let hash = createHash('sha256');
     let offset = 0;
     let isOpen = true;
-    /** What is not in the file yet: of large objects, many pieces are written at once. */
+    /** Bytes not yet in the file: large objects have many pieces written at once. */
     let unwritten: Uint8Array[] = [];
     let unwrittenBytes = 0;
 

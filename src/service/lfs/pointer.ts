@@ -1,6 +1,6 @@
 import { type ObjectName, parseOid } from './oid.ts';
 
-/** A file of this size or more is no pointer. */
+/** A file of this size or more is not a pointer. */
 export const pointersBelowBytes = 1_024;
 
 /** 1 TiB. A file that claims more is no pointer: anyone who may push can write any number into it. */
@@ -10,7 +10,7 @@ const maxObjectBytes = 2 ** 40;
 const form =
   /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v1\n(?:ext-\d-[a-z0-9.-]{1,64} sha256:[0-9a-f]{64}\n){0,10}oid sha256:([0-9a-f]{64})\nsize (0|[1-9]\d{0,15})\n?$/;
 
-/** The object that a file stands for; undefined where it is a file like any other. */
+/** The object of a pointer file; undefined for any other file. */
 export function parsePointer(text: string): ObjectName | undefined {
   if (text.length >= pointersBelowBytes) return undefined;
   const [, hash = '', digits = ''] = form.exec(text) ?? [];

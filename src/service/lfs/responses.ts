@@ -53,7 +53,7 @@ function statusOf({ problem }: Refusal): number {
   }
 }
 
-/** Beside Bearer, for clients that look for what they know of. */
+/** In addition to Bearer, for clients that support only Basic. */
 const basic = 'Basic realm="workspace-service"';
 
 function headersOf({ problem, extras: { headers = {} } }: Refusal): Readonly<Record<string, string>> {

@@ -22,7 +22,7 @@ export interface AcquireRequest {
   readonly ttl: Ttl;
   readonly bearer: Bearer;
   readonly origin: string | null;
-  /** Taken by a person with Git LFS, which knows no ttl: see renew-desk.ts. */
+  /** Taken by a person with Git LFS, which has no ttl: see renew-lfs-locks.ts. */
   readonly fromLfs?: boolean;
   readonly note?: string | null | undefined;
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Now, Storage } from '../storage/storage.ts';
 import { recordLockChanges } from './history.ts';
 
-/** Each of them may be told to many hooks, and whoever wants to change something waits for as long as that takes. */
+/** Each may be reported to many hooks, and other changes wait for that. */
 const maxDeliveriesAtOnce = 500;
 
 /** To find out which workspaces they are of. Those behind them are found when some of these are removed. */

@@ -101,7 +101,7 @@ function historyRow(change: LockChange) {
   return { workspace_id, at: timeOf(change), fence, kind, path, lock_id, owner, origin, note, ended_by };
 }
 
-/** An expired lock was over at the end of its ttl, whenever that was noticed. */
+/** An expired lock ended with its ttl, whenever that was noticed. */
 function timeOf(change: LockChange): number {
   if ('at' in change) return change.at;
   return change.kind === 'acquired' ? change.lock.acquired_at : change.lock.expires_at;

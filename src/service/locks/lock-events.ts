@@ -5,7 +5,7 @@ import { type LockRow, lockOf } from './lock-row.ts';
 export const acquiredEvent = (lock: LockRow): OccurredEvent =>
   occurred(lock, { type: 'lock.acquired', ...about(lock, lock.acquired_at) });
 
-/** It was over at the end of its ttl, whenever it was noticed. */
+/** It ended with its ttl, whenever that was noticed. */
 export const expiredEvent = (lock: LockRow): OccurredEvent =>
   occurred(lock, { type: 'lock.expired', ...about(lock, lock.expires_at) });
 

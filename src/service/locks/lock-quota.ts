@@ -39,7 +39,7 @@ interface Known {
   countedAt: number;
 }
 
-/** A workspace that is full is not counted anew for each request that comes to nothing. */
+/** A full workspace is not counted again for each refused request. */
 const countAgainMs = 1_000;
 
 /** Other instances take locks, too: none of them goes further without a count than this part of a quota. */

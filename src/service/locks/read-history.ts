@@ -32,7 +32,7 @@ export interface HistoryQuery {
   /** In milliseconds; `until` is left out itself. */
   readonly from?: number | undefined;
   readonly until?: number | undefined;
-  /** Only what is older: the `next` of the page before. */
+  /** Only older entries: the `next` of the previous page. */
   readonly before?: HistoryPosition | undefined;
   readonly limit: number;
 }

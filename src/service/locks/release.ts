@@ -13,7 +13,7 @@ import { lockOf } from './lock-row.ts';
 export interface Releaser extends Actor {
   /** Null for the operator, who owns no lock. */
   readonly owner: string | null;
-  /** Takes away another's lock. Whoever sets it has checked that this is allowed. */
+  /** Takes away another owner's lock. The caller has checked that this is allowed. */
   readonly force: boolean;
   /** Why it is taken away, in the words of the person who does it. */
   readonly reason?: string;

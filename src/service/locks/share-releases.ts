@@ -13,7 +13,7 @@ export function shareReleases(broadcast: Broadcast) {
       broadcast.listen((message = '') => {
         // Another version, or anybody else on the database, may have sent something else.
         const [, from, id = '', workspace = '', path] = /^(\S+) (\S+) (\S+) (.+)$/.exec(message) ?? [];
-        // This instance knows of its own.
+        // This instance handles its own.
         if (from !== own) onRelease(path === undefined ? undefined : { id, workspace, path });
       }),
   };

@@ -26,7 +26,7 @@ export interface ReleasedLock extends LockPlace {
 export interface LockWaiters {
   /** Undefined where too many wait already: then the answer comes at once. */
   wait(request: WaitRequest): Promise<WaitOutcome> | undefined;
-  /** A lock was released, by whomever. */
+  /** A lock was released, by anyone. */
   released(lock: ReleasedLock): void;
   /** A lock was renewed: it may end sooner than before. */
   renewed(place: LockPlace): void;
@@ -75,9 +75,9 @@ interface Queue {
   looking: boolean;
   /** Something happened while the database was being asked. */
   lookAgain: boolean;
-  /** False while somebody who was told may be about to take the path. */
+  /** False while a notified client may be about to take the path. */
   mayTell: boolean;
-  /** Was told, and has let the grace pass. */
+  /** Was notified, and let the grace period pass. */
   idleOwner: string | undefined;
   /** The lock that was last seen to hold the path, and the last that is known to be over. */
   heldId: string | undefined;
@@ -118,7 +118,7 @@ export function createLockWaiters({
 
   function setTimer(queue: Queue, ms: number, work: () => void): void {
     queue.cancelTimer();
-    // Whoever is still there then is looked after once more.
+    // Clients that still wait then are served once more.
     queue.cancelTimer = after(Math.min(ms, maxTimerMs), work);
   }
 
@@ -128,7 +128,7 @@ export function createLockWaiters({
       queue.heldId = undefined;
     }
     tellWatchers(queue);
-    // Otherwise the grace goes on.
+    // Otherwise the grace period continues.
     if (!queue.mayTell) return;
     if (queue.idleOwner !== undefined) moveToEnd(queue, queue.idleOwner);
     queue.idleOwner = undefined;
@@ -245,7 +245,7 @@ export function createLockWaiters({
 
   return {
     wait(request) {
-      // Said as a wait that has ended: a client that is not told of one would never ask for one again.
+      // Reported as an ended wait: a client that is not offered one would never ask again.
       if (stopped) return Promise.resolve('stopped');
       if (total >= maxWaiters || (ofToken.get(request.tokenId) ?? 0) >= maxWaitersOfToken) return undefined;
       return new Promise((resolve) => {

@@ -12,9 +12,9 @@ const limit: BodyLimit = { maxBytes: 10 * 1_024 * 1_024, what: 'A request of git
 
 export interface ReadOptions {
   readonly maxMs: number;
-  /** Is told of the memory that is needed, and may refuse it. */
+  /** Called with the memory that is needed; may refuse it. */
   readonly take: (bytes: number) => void;
-  /** Is told of the time that this takes while nothing else runs. */
+  /** Called with the time that this blocks everything else. */
   readonly onParsed: (ms: number) => void;
 }
 

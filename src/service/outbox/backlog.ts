@@ -51,7 +51,7 @@ export async function changeBacklogs(db: Database, now: Now, changed: readonly B
   if (changed.length > 0) await addToBacklogs(db, now, changed);
 }
 
-/** One that waited is over. */
+/** A waiting delivery has ended. */
 export async function shortenBacklog(db: Database, hookId: string): Promise<void> {
   await db
     .updateTable('hook_backlogs')
@@ -60,7 +60,7 @@ export async function shortenBacklog(db: Database, hookId: string): Promise<void
     .execute();
 }
 
-/** All that waited are over. */
+/** All waiting deliveries have ended. */
 export async function emptyBacklog(db: Database, hookId: string): Promise<void> {
   await db.updateTable('hook_backlogs').set({ waiting: 0 }).where('hook_id', '=', hookId).execute();
 }

@@ -126,7 +126,7 @@ export async function recordEvents(db: Database, now: Now, events: readonly Occu
   );
 }
 
-/** A hook, and how many deliveries may still be put down for it. */
+/** A hook, and the number of deliveries that may still be queued for it. */
 interface Subscriber {
   readonly hook: HookRow;
   readonly room: number;

@@ -8,7 +8,7 @@ export interface Leased {
   readonly lease: string;
 }
 
-/** Keeps it for as long again, and tells how far it is; false when it has been taken over, ended, or removed. */
+/** Renews the lease and records the progress; false if it was taken over, ended, or removed. */
 export async function renewLease(
   { claim, now }: Storage,
   table: 'syncs' | 'deliveries',

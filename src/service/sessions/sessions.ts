@@ -37,7 +37,7 @@ export type Session =
   | { readonly kind: 'known'; readonly bearer: Bearer; readonly now: number }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Asked anew for every request: a session ends at once with its token's expiry or revocation. */
+/** Checked for every request: a session ends at once with its token's expiry or revocation. */
 export async function authenticateSession({ read, now }: Storage, secret: string): Promise<Session> {
   const row = await read
     .selectFrom('sessions')

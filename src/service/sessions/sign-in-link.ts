@@ -10,7 +10,7 @@ export const looksLikeLinkSecret = (text: string): boolean => /^wsl_[A-Za-z0-9_-
 export const offerSignInLink = ({ commit, now }: Storage): Promise<string | undefined> =>
   commit('global', async (db) => ((await isAdministered(db)) ? undefined : addLink(db, now)));
 
-/** For whoever has the machine: they could read and change all that is stored anyway. */
+/** For the operator of the machine, who can read and change all stored data anyway. */
 export const makeSignInLink = ({ commit, now }: Storage): Promise<string> => commit('global', (db) => addLink(db, now));
 
 /**
@@ -47,7 +47,7 @@ async function isAdministered(db: Database): Promise<boolean> {
   return tokens.length > 0;
 }
 
-/** An hour from the moment it is printed: whoever sets a service up is there. */
+/** One hour: the person who sets a service up is there when it is printed. */
 const validMs = 60 * 60 * 1_000;
 
 const prefix = 'wsl_';

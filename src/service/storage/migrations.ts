@@ -125,7 +125,7 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     `alter table locks add column folded_path text ${byteOrder}`,
     `create index locks_by_folded_path on locks (workspace_id, folded_path) where folded_path is not null`,
   ],
-  // It tells by itself which workspaces the locks are of that have expired.
+  // The index alone has the workspaces with expired locks.
   () => ['create index expiring_locks on locks (expires_at, workspace_id)', 'drop index locks_by_expiry'],
   // Git LFS names a lock by its id.
   () => [

@@ -16,7 +16,7 @@ export interface SyncPosition {
 
 export interface SyncQuery {
   readonly branch?: string | undefined;
-  /** Only what is older: the `next` of the page before. */
+  /** Only older entries: the `next` of the previous page. */
   readonly before?: SyncPosition | undefined;
   readonly limit: number;
 }

@@ -47,7 +47,7 @@ interface Asking {
   readonly done: string;
 }
 
-/** Null where it is not to be asked. */
+/** Null if it must not be asked. */
 export async function askRemote(
   { remote, noCheck, allowFileRemotes }: GivenRemote,
   { dataFolder, environment, done }: Asking,

@@ -2,7 +2,7 @@ import type { Lock } from '../../../interface/resources.ts';
 import { shownTime, shownUntil } from './print.ts';
 import { type OutputBlock, textTable } from './table.ts';
 
-/** A lock as people are told of it: another service may not tell all of it. */
+/** A lock for people: another service may not report all of it. */
 export type ShownLock = Pick<Lock, 'path'> & {
   readonly [Name in 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at']?: Lock[Name] | null | undefined;
 };

@@ -2,7 +2,7 @@ import { fstatSync, writeSync } from 'node:fs';
 
 export interface Output {
   write(text: string): void;
-  /** The width of a terminal; undefined where there is none. */
+  /** The width of a terminal; undefined if there is none. */
   readonly columns?: number | undefined;
 }
 

@@ -90,7 +90,7 @@ function widthOfCharacter(character: string): number {
   return wide.test(character) ? 2 : 1;
 }
 
-/** The widest columns give way first; undefined where there is too little room all the same. */
+/** The widest columns give way first; undefined if there is still too little room. */
 function fitWidths(widths: readonly number[], least: readonly number[], room: number): readonly number[] | undefined {
   let excess = widths.reduce((sum, width) => sum + width, 0) - room;
   const fitted = [...widths];

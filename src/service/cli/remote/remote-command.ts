@@ -29,7 +29,7 @@ export interface RemoteService {
   readonly interrupted: AbortSignal;
   /** The limits of a request that the user waits for. */
   within(): CallLimits;
-  /** Tells the user something while the command goes on. */
+  /** Tells the user something while the command continues. */
   tell(line: string): void;
 }
 

@@ -152,6 +152,6 @@ async function untilFree(remote: RemoteService, path: LockPath, deadline: number
   await pause(remote, deadline);
 }
 
-/** At random, because all who wait have been told the same. */
+/** Random, because all waiting clients got the same time. */
 const pause = ({ interrupted }: RemoteService, deadline: number): Promise<void> =>
   sleep(Math.min(minPauseMs * (1 + Math.random()), deadline - steadyClock()), interrupted);

@@ -29,7 +29,7 @@ export function followStream({ url, on, lost, signedOut }) {
     source = undefined;
   }
 
-  /** An event source does not tell why it was refused. */
+  /** An event source does not report why it was refused. */
   async function askWhy() {
     const asking = new AbortController();
     try {

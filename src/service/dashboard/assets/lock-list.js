@@ -184,5 +184,5 @@ export const releaseAddress = (workspace, lock) => addressOfLock('release', work
 /** @param {string} workspace @param {OneLock} lock */
 export const extendAddress = (workspace, lock) => addressOfLock('extend', workspace, lock);
 
-/** The locks of whoever is signed in, in all workspaces. */
+/** The locks of the signed-in person, in all workspaces. */
 export const ownLocksAddress = '/my-locks';

@@ -57,7 +57,7 @@ function measureHeights() {
   heights = { lock: pixels('--lock-height'), folder: pixels('--folder-height') };
 }
 measureHeights();
-// Before the rows are laid out anew, which also happens then.
+// Before the rows are laid out again, which also happens then.
 window.addEventListener('resize', measureHeights);
 
 /** @type {ReturnType<typeof createWindowed<Row>>} */
@@ -202,7 +202,7 @@ function highlight(id) {
   const element = rows.elementOf(id);
   if (element === undefined) return;
   element.classList.remove('fresh');
-  // Laid out once without it, the animation begins anew.
+  // Laid out once without it, the animation starts again.
   void element.offsetWidth;
   element.classList.add('fresh');
 }

@@ -1,7 +1,7 @@
 import { setText, showTime } from './clock.js';
 import { followStream } from './event-stream.js';
 
-/** Follows a sync until it is over. */
+/** Follows a sync until it has ended. */
 
 /**
  * @typedef {object} SyncProgress

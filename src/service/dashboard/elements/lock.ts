@@ -57,7 +57,7 @@ export const durationField = (title: string, { text, problem }: TypedDuration): 
       html`<input id="duration" name="duration" value="${text}" required autocomplete="off" autocapitalize="none" spellcheck="false" size="8"${aria}>`,
   });
 
-/** A path of which the end stays in sight where there is no room for all of it. */
+/** A path whose end stays visible if there is no room for all of it. */
 export const pathLink = (workspace: string, path: string): Markup => {
   const folder = folderOf(path);
   return html`<a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><span dir="ltr"><bdi class="folder">${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;

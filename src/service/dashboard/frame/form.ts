@@ -36,7 +36,7 @@ export async function readOwnForm(c: Context<Environment>, maxFields?: number): 
   return form;
 }
 
-/** Tells a form sent twice from two forms. */
+/** Distinguishes a form sent twice from two forms. */
 export const newFormId = ({ c }: InSession): string => sealed(randomUUID(), c.get('session').secret);
 
 export function formIdOf({ c, form }: InSession & { readonly form: Form }): string {

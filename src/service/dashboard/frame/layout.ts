@@ -29,7 +29,7 @@ export interface View {
   /** The heading, and part of the window's title. */
   readonly title: string;
   readonly location: PageLocation;
-  /** Beside the heading. */
+  /** Next to the heading. */
   readonly actions?: Markup | string;
   readonly main: Markup;
   /** In addition to that of every page. */

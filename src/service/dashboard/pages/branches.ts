@@ -123,7 +123,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     return seeOther(`/workspaces/${workspace.id}/syncs/${started.sync.sync_id}`);
   }
 
-  /** A workspace opens on its locks, for whoever may see them. */
+  /** A workspace opens on its locks, for people who may see them. */
   addPage(app, parts, { path: '/workspaces/:id', access: 'any-token' }, async (call) => {
     const { id } = await requestedWorkspace(call, storage);
     return seeOther(grants(call.bearer.scopes, 'locks:read') ? listAddress(id) : branchesOf(id));

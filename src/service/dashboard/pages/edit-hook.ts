@@ -42,7 +42,7 @@ function typedOf(row: HookRow): Typed {
   return { url, events, branches: (branches ?? []).join('\n'), format, secret: '', headers };
 }
 
-/** With its stored value in each header of which only the name is given. */
+/** With the stored value of each header that has only a name. */
 function withStoredValues(headers: string, row: HookRow): string {
   const stored = new Map(Object.entries(headersOf(row)));
   return headers

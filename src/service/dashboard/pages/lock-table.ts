@@ -125,7 +125,7 @@ function lockRow(context: RowContext, lock: ShownLock): Markup {
 /** Id of the form that releases the selected locks. */
 export const selectionForm = 'release-selected';
 
-/** Not there for a lock that whoever looks at it cannot release. */
+/** Absent if the viewer cannot release the lock. */
 const selection = ({ id, path, release }: ShownLock): Markup =>
   html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}"${release === 'none' ? html` hidden` : ''}>`;
 

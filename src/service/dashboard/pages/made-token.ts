@@ -20,7 +20,7 @@ export function sealedTokenId({ c }: PageCall, sealedId: string): string | undef
 export const unknownForm = (): Refusal =>
   new Refusal('malformed-request', 'This form is not one of this service. Open its page again.');
 
-/** The address of the service: the one that it was told, or else the one that the browser uses. */
+/** The address of the service: its public URL, or else the one that the browser uses. */
 export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): URL {
   if (publicUrl !== undefined) return new URL(publicUrl);
   const { origin = '' } = c.env.incoming.headers;

@@ -180,7 +180,7 @@ function shownAgain(url: string): string {
   return parsed.href;
 }
 
-/** Their names; the values have to be entered again. */
+/** Their names; the values must be entered again. */
 const namesOf = (headers: string): string =>
   headers
     .split('\n')

@@ -41,7 +41,7 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
     return showPage(call, newLockForm(call, form), status);
   }
 
-  /** The form again, as typed, with what is in the way. */
+  /** The form again, as typed, with the lock in the way. */
   function showRefusal(
     call: PageCall,
     { workspace, typed, path }: Shown & { readonly path: LockPath },

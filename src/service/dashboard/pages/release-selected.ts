@@ -81,7 +81,7 @@ export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
   });
 }
 
-/** The boxes that were checked, or what the page knows of those that are out of sight. */
+/** The checked boxes, or the page's list of those out of sight. */
 const selectedIn = (form: Form): readonly string[] => [
   ...new Set([...form.all('lock'), ...form.text('locks').split(' ')].filter((id) => /^[!-~]{1,128}$/.test(id))),
 ];

@@ -107,7 +107,7 @@ export const typedOf = (workspace: FoundWorkspace): Typed => ({
 });
 
 export interface WorkspaceRequest {
-  /** With its credentials; undefined where it stays as it is. */
+  /** With its credentials; undefined if it stays as it is. */
   readonly remote: string | undefined;
   readonly settings: Pick<LfsSettings, 'desk_ttl' | 'lfs_mode' | 'lfs_url'>;
 }
@@ -141,7 +141,7 @@ function readRemote(typed: Typed, stored: FoundWorkspace | undefined): Parsed<st
   const { username, password } = typed;
   const before = stored && storedRemote(stored);
   if (before?.address === typed.remote && username === '' && password === '') return { ok: true, value: undefined };
-  // A repository on the disk of the service is for whoever has that machine.
+  // Only the operator of the machine can use a repository on its disk.
   const remote = parseRemote(typed.remote, { allowFile: false });
   if (!remote.ok) return remote;
   if (remote.value.kind !== 'https' && (username !== '' || password !== '')) {

@@ -123,7 +123,7 @@ async function offersFor(
   for (let at = 0; at < objects.length; at += atOnce) {
     const some = objects.slice(at, at + atOnce);
     const response = await requestBatch(connection, store, { objects: some, signal, now }).catch((error: unknown) => {
-      // A store that has answered before is slow with so many, or did not like these.
+      // A store that has answered before is slow with that many, or rejected these.
       throw error instanceof LfsError || at > 0 ? new BatchRefused(String(error)) : error;
     });
     switch (response.kind) {

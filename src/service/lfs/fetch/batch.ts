@@ -22,7 +22,7 @@ export type Offer =
 
 export type BatchResponse =
   | { readonly kind: 'offers'; readonly offers: ReadonlyMap<string, Offer> }
-  /** The store does not take so many at once. */
+  /** The store does not accept that many at once. */
   | { readonly kind: 'too-many' }
   | { readonly kind: 'busy'; readonly retryAfter: string | undefined }
   | { readonly kind: 'unauthorized'; readonly reason: string };

@@ -25,11 +25,11 @@ export interface StoreConnection {
 
 export interface ConnectionOptions {
   readonly guard: AddressGuard;
-  /** At most so many connections to one host. */
+  /** The maximum number of connections to one host. */
   readonly parallel: number;
   /** After so long without a byte, a connection is given up. */
   readonly idleMs: number;
-  /** Authorities that the operator trusts beside those of Node. */
+  /** CAs that the operator trusts in addition to those of Node. */
   readonly ca: readonly string[] | undefined;
 }
 

@@ -19,7 +19,7 @@ export const parallelDownloads = 8;
 
 const firstBatchSize = 200;
 
-/** Of one object, or one batch, without bytes worth mentioning in between. */
+/** Attempts for one object, or one batch, without notable bytes in between. */
 const maxAttempts = 5;
 const worthMentioning = 1_024 * 1_024;
 
@@ -29,7 +29,7 @@ const maxWrongContents = 2;
 /** So many objects one after the other that could not be fetched because of the connection: the store is not there. */
 const maxFailedInARow = 16;
 
-/** Of a path that is told of. */
+/** The maximum length of a reported path. */
 const maxPathLength = 500;
 
 /** Where a store that is busy does not say how long. */
@@ -42,7 +42,7 @@ export interface DownloadAllTerms {
   readonly downloader: Pick<Downloader, 'download'>;
   readonly objects: Pick<ObjectStore, 'find'>;
   readonly branch: string;
-  /** Of a store that lets somebody in for a time, once more. */
+  /** For a store that grants access for a limited time: asked once more. */
   readonly findStore: () => Promise<Store>;
   readonly minSpeed: MinTransferSpeed;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
@@ -210,7 +210,7 @@ export async function downloadAll(
   let batchAttempts = 0;
   let asking: Promise<void> | undefined;
 
-  /** The next object that can be downloaded; undefined where there is none left. */
+  /** The next object to download; undefined if none is left. */
   async function next(): Promise<Ready | undefined> {
     for (;;) {
       await untilUnpaused();

@@ -20,13 +20,13 @@ export async function pointedObjects(
   const found = new Map<string, PointedObject>();
   await git.smallBlobs(workspace, { ...commit, belowBytes: pointersBelowBytes }, limits, ({ path, content }) => {
     const pointer = parsePointer(content.toString('latin1'));
-    // Of two sizes one is wrong: it must not keep the other from being fetched.
+    // If two pointers differ in size, one is wrong: it must not prevent the other from being fetched.
     if (pointer !== undefined) found.set(`${pointer.oid} ${pointer.size}`, { ...pointer, path });
   });
   return [...found.values()];
 }
 
-/** So many files are looked for at once. */
+/** The number of files looked for at once. */
 const lookedForAtOnce = 64;
 
 /** Pointers whose objects are missing from the mirror. */
