@@ -11,9 +11,10 @@ import { createApp } from './http/app.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { reportEvents } from './http/report-events.ts';
-import { createRequestScheduler } from './http/request-scheduler.ts';
+import { createRequestScheduler, measureCost } from './http/request-scheduler.ts';
 import { startServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
+import { createRememberedLimit } from './idempotency/remembered-limit.ts';
 import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
 import { pointedObjects } from './lfs/fetch/pointers.ts';
@@ -22,14 +23,9 @@ import { createObjectMaintenance } from './lfs/object-maintenance.ts';
 import { createObjectStore, removeObjects } from './lfs/object-store.ts';
 import { sendRefusal } from './lfs/responses.ts';
 import { addressKey, createAddressSigner } from './lfs/signed-address.ts';
-import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
-import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
-import { createRefusedRequests } from './locks/refused-requests.ts';
-import { shareReleases } from './locks/share-releases.ts';
-import { createLockWaiters, type ReleasedLock } from './locks/waiters.ts';
-import { watchLocks } from './locks/watch-locks.ts';
-import { foldCase } from './locks/windows-path.ts';
+import type { LockQuotas } from './locks/lock-quota.ts';
+import { createLocks } from './locks/locks.ts';
 import { defaultMirrorLimits, type MirrorLimits } from './mirror/limits.ts';
 import { createMirror } from './mirror/mirror.ts';
 import { asTextToGit } from './mirror/responses.ts';
@@ -96,8 +92,6 @@ export interface Service {
 }
 
 const pollMs = 500;
-/** A page shows within a second what another instance has done. */
-const watchEveryMs = 300;
 /** For all files of a branch. */
 const maintenanceTimeout = { timeoutMs: 10 * 60_000 };
 
@@ -121,29 +115,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const addressSigner = createAddressSigner(await addressKey(storage), Date.now);
   if (windowsPaths) await foldHeldPaths(storage);
   const deliveries = startDeliveries({ ...options, pollMs, onError });
-  const lockWatch = watchLocks(storage, { pollMs: watchEveryMs, onError });
-  const onLockEvent = (): void => {
-    deliveries.wake();
-    lockWatch.wake();
-  };
-  const releases = shareReleases(storage.broadcast);
-  const lockWaiters = createLockWaiters({
-    ...(windowsPaths && { keyOfPath: foldCase }),
-    find: (place) =>
-      findCommittedLock(storage, { ...place, foldedPath: windowsPaths ? foldCase(place.path) : undefined }),
-    watchOthers: releases.listen,
-    after: (ms, work) => {
-      const timer = setTimeout(work, ms);
-      return () => clearTimeout(timer);
-    },
-    onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
-    onError,
+  const turns = createRequestScheduler({
+    credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
+    addressOf: createClientAddress(options.trustedProxies),
   });
-  const refusedRequests = createRefusedRequests({
+  const remembered = createRememberedLimit(options);
+  const idempotency = createIdempotency(storage, remembered.add);
+  const locks = createLocks({
     storage,
-    ...(windowsPaths && { keyOfPath: foldCase }),
-    waiting: lockWaiters.waiting,
-    clock: () => performance.now(),
+    idempotency,
+    quotas: options,
+    windowsPaths,
+    metrics,
+    measureCost: (tokenIds, work) => measureCost(turns, tokenIds, work),
+    onEvent: deliveries.wake,
+    onError,
   });
   const fetchObjects = createFetchObjects(options);
   const objectsOf = (workspace: string) => createObjectStore(options.dataFolder, workspace);
@@ -200,17 +186,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const backgroundWork = startBackgroundWork({
     ...options,
     lastUse,
-    refusedRequests,
+    locks,
+    remembered,
     objectMaintenance,
-    onLockEvent,
     onError,
   });
 
   let { port } = options;
-  const turns = createRequestScheduler({
-    credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
-    addressOf: createClientAddress(options.trustedProxies),
-  });
   const publicUrl = () => options.publicUrl?.(port);
   const parts = {
     storage,
@@ -219,9 +201,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     turns,
     freeDisk,
     noteUse: lastUse.note,
-    ...createIdempotency(storage, backgroundWork.noteRemembered),
-    lockQuota: createLockQuota(options, () => performance.now()),
-    windowsPaths,
+    idempotent: idempotency.idempotent,
+    locks,
     prepareSync: createPrepareSync({ storage, git, remotes }),
     listBranches: createListBranches(storage, remotes),
     remoteMemory,
@@ -242,16 +223,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     addressSigner,
     askUpstream: createAskUpstream(options),
     onQueued: syncs.wake,
-    onLockEvent,
     onHooksChanged: deliveries.hooksChanged,
-    onReleased(lock: ReleasedLock) {
-      lockWaiters.released(lock);
-      void releases.tell(lock);
-    },
-    onRenewed: lockWaiters.renewed,
-    lockWatch,
-    lockWaiters,
-    refusedRequests,
     isStopping: () => isDraining,
     stopping: stopping.signal,
   };
@@ -267,7 +239,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       syncs.stop,
       mirrorMaintenance.stop,
       deliveries.stop,
-      lockWatch.stop,
+      locks.stop,
       freeDisk.stop,
       backgroundWork.stop,
     ];
@@ -287,7 +259,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         const delayMs = milliseconds(options.drainDelay);
         await sleep(delayMs);
         stopping.abort();
-        lockWaiters.stop();
+        locks.endWaits();
         await server.close({ idleMs: delayMs, requestsMs: milliseconds(options.drainTimeout) });
         await stopWork();
       },

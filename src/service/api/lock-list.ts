@@ -8,11 +8,10 @@ import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } fro
 import { type AccessControl, authenticateRequest } from '../http/access.ts';
 import { addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
-import { findCommittedLock } from '../locks/find.ts';
 import { type LockPage, type LockQuery, listLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
-import { type LockWaiters, maxWaitSeconds } from '../locks/waiters.ts';
-import { foldCase } from '../locks/windows-path.ts';
+import type { Locks } from '../locks/locks.ts';
+import { maxWaitSeconds } from '../locks/waiters.ts';
 import { type Api, addOperation, jsonResponse, optionalHeaders } from './operation.ts';
 import { runOriginOf } from './origin.ts';
 import { workspaceParameter } from './parameters.ts';
@@ -74,8 +73,7 @@ const preferHeader = z.object({
 });
 
 export interface LockListRoute extends AccessControl {
-  readonly lockWaiters: LockWaiters;
-  readonly windowsPaths: boolean;
+  readonly locks: Pick<Locks, 'find' | 'wait'>;
 }
 
 export function addLockListRoute(api: Api, route: LockListRoute): void {
@@ -141,7 +139,7 @@ const clientIsGone = emptyResponse(499);
 /** Undefined if the request is to be answered at once. */
 async function waitUntilFree(
   c: Context<Environment>,
-  { storage, lockWaiters, windowsPaths }: LockListRoute,
+  { storage, locks: { find, wait } }: LockListRoute,
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<ApiResponse | undefined> {
   const left = new AbortController();
@@ -152,14 +150,13 @@ async function waitUntilFree(
   const { id: tokenId, owner, scopes } = bearerOf(c);
   const mayTake = grants(scopes, 'locks:write');
   const origin = runOriginOf(c);
-  const waiting = lockWaiters.wait({ workspace, path, seconds, tokenId, owner, origin, mayTake, gone: left.signal });
+  const waiting = wait({ workspace, path, seconds, tokenId, owner, origin, mayTake, gone: left.signal });
   if (waiting === undefined) return undefined;
   const outcome = await waiting;
   c.set('waitedMs', performance.now() - began);
   if (outcome === 'gone') return clientIsGone;
   await authenticateRequest(c, { storage });
-  const foldedPath = windowsPaths ? foldCase(path) : undefined;
-  const found = outcome === 'free' ? undefined : await findCommittedLock(storage, { workspace, path, foldedPath });
+  const found = outcome === 'free' ? undefined : await find({ workspace, path });
   const locks = found?.live ? [lockOf(found)] : [];
   return jsonApiResponse(
     200,

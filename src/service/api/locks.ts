@@ -3,46 +3,24 @@ import type { Context } from 'hono';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
-import { type ApiResponse, emptyResponse } from '../contract/response.ts';
+import { emptyResponse } from '../contract/response.ts';
 import { lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
 import { type AccessControl, requireFreeDisk, tooManyRequests } from '../http/access.ts';
 import { actorOf, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
-import { measureCost } from '../http/request-scheduler.ts';
 import { lastSegment } from '../http/request-target.ts';
-import type { Idempotent, IdempotentBatch } from '../idempotency/idempotency.ts';
-import type { KeyedRequest } from '../idempotency/keyed-request.ts';
-import { type AcquireRequest, acquireLocks } from '../locks/acquire.ts';
-import { findCommittedLock, type LockPlace } from '../locks/find.ts';
+import { findCommittedLock } from '../locks/find.ts';
 import { parseIfMatch } from '../locks/id-match.ts';
-import type { LockQuota } from '../locks/lock-quota.ts';
-import { lockOf } from '../locks/lock-row.ts';
-import type { RefusedRequests } from '../locks/refused-requests.ts';
-import { isOwnLock, type ReleaseRequest, releaseLocks } from '../locks/release.ts';
-import { renewLock } from '../locks/renew.ts';
-import type { ReleasedLock } from '../locks/waiters.ts';
-import { foldCase, windowsPathProblem } from '../locks/windows-path.ts';
-import type { Metrics } from '../runtime/metrics.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { Locks } from '../locks/locks.ts';
+import { isOwnLock } from '../locks/release.ts';
+import { anotherLock, heldBy } from '../locks/responses.ts';
+import type { Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { acquireResponse, anotherLock, heldBy, locked, renewResponse } from './lock-responses.ts';
 import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
 import { originHeader, runOriginOf } from './origin.ts';
 import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter, workspaceParameter } from './parameters.ts';
 
 export interface LockRoutes extends AccessControl {
-  readonly idempotent: Idempotent;
-  readonly idempotentBatch: IdempotentBatch;
-  readonly lockQuota: LockQuota;
-  /** Whether paths are those of Windows, where some are invalid and case does not count. */
-  readonly windowsPaths: boolean;
-  readonly metrics: Pick<Metrics, 'refusedLocks'>;
-  /** Somebody has the lock already. */
-  readonly refusedRequests: Pick<RefusedRequests, 'note'>;
-  /** There may be events for webhooks. */
-  readonly onLockEvent: () => void;
-  /** Someone may be waiting for the path. */
-  readonly onReleased: (lock: ReleasedLock) => void;
-  readonly onRenewed: (place: LockPlace) => void;
+  readonly locks: Pick<Locks, 'acquire' | 'renew' | 'release'>;
 }
 
 /** RFC 9110 section 8.8.3. */
@@ -63,9 +41,7 @@ const conditionHeader = z.object({
 const headersOfLock = { ...requiredHeaders('ETag', 'Location'), ...optionalHeaders('Idempotency-Replayed') };
 
 export function addLockRoutes(api: Api, routes: LockRoutes): void {
-  const { storage, idempotent, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
-  const acquire = createAcquire(routes);
-  const commitRelease = createRelease(routes);
+  const { storage, locks } = routes;
 
   addOperation(api, routes, {
     operationId: 'acquireLock',
@@ -91,24 +67,10 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       const key = keyedRequestOf(c);
       const bearer = bearerOf(c);
       if (ifMatch !== undefined) {
-        const request = { ...body, workspace, bearer, match: parseIfMatch(ifMatch) };
-        const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));
-        const response = await idempotent({ workspace }, key, async () => undefined, renew);
-        onLockEvent();
-        onRenewed({ workspace, path: body.path });
-        return response;
+        return locks.renew(key, { ...body, workspace, bearer, match: parseIfMatch(ifMatch) });
       }
       requireFreeDisk(routes);
-      const foldedPath = windowsPaths ? foldCase(body.path) : undefined;
-      const response = await acquire(key, {
-        ...body,
-        workspace,
-        foldedPath,
-        bearer,
-        origin: runOriginOf(c),
-      });
-      onLockEvent();
-      return response;
+      return locks.acquire(key, { ...body, workspace, bearer, origin: runOriginOf(c) });
     },
   });
 
@@ -152,7 +114,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       const ifMatch = c.req.header('if-match');
       const admin = grants(bearer.scopes, 'locks:admin');
       const asked = query.force === 'true';
-      const release = await commitRelease({
+      const release = await locks.release({
         workspace: workspace.id,
         path,
         match: ifMatch === undefined ? null : parseIfMatch(ifMatch),
@@ -166,8 +128,6 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       switch (release.kind) {
         case 'released':
           if (release.own) c.set('answerHeaders', admission.waive());
-          onLockEvent();
-          onReleased({ workspace: workspace.id, path, id: release.lock.id });
           return emptyResponse(204);
         case 'absent':
           // A lock from before such paths were refused could have existed; now it is known that it does not.
@@ -189,56 +149,6 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
     },
   });
 }
-
-export function createAcquire(routes: LockRoutes) {
-  const { storage, idempotentBatch, lockQuota, windowsPaths, metrics, turns, refusedRequests } = routes;
-  const acquire = idempotentBatch<AcquireRequest>({
-    scopeOf: ({ workspace }) => ({ workspace }),
-    async refusedBefore(request) {
-      // Only here: what was granted before the setting was made is still answered under its key.
-      const reason = windowsPaths ? windowsPathProblem(request.path) : undefined;
-      if (reason !== undefined) return invalid({ pointer: '#/path', detail: reason });
-      const found = await findCommittedLock(storage, request);
-      return found?.live ? locked(request.path, lockOf(found), found.remainingSeconds) : undefined;
-    },
-    async decide(db, requests) {
-      const acquisitions = await measureCost(
-        turns,
-        requests.map(({ bearer }) => bearer.id),
-        () => acquireLocks(db, storage.now, requests, lockQuota),
-      );
-      for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
-      return requests.flatMap(({ path }, index) => {
-        const acquisition = acquisitions[index];
-        return acquisition === undefined ? [] : [acquireResponse(path, acquisition)];
-      });
-    },
-  });
-
-  return async (keyed: KeyedRequest | undefined, request: AcquireRequest): Promise<ApiResponse> => {
-    try {
-      return await acquire(keyed, request);
-    } catch (error) {
-      // Only now is it known that what is in the way is not what the same request has taken before.
-      if (error instanceof Refusal && error.problem === 'locked') {
-        const { workspace, path, bearer, origin } = request;
-        refusedRequests.note({ workspace, path, owner: bearer.owner, origin });
-      }
-      throw error;
-    }
-  };
-}
-
-export const createRelease = ({ storage, turns }: LockRoutes) =>
-  storage.batchCommits(
-    ({ workspace }: ReleaseRequest) => ({ workspace }),
-    (db, requests) =>
-      measureCost(
-        turns,
-        requests.flatMap(({ releaser }) => releaser.tokenId ?? []),
-        () => releaseLocks(db, storage.now, requests),
-      ),
-  );
 
 /** Whether this request releases a lock of its own owner, judging by what is committed. */
 async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<boolean> {

@@ -4,8 +4,8 @@ import type { CommitScope, Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
 import { type Answered, type IndexedRequest, placed, recallAll, rememberAll } from './remembered-responses.ts';
 
-export type Idempotent = ReturnType<typeof createIdempotency>['idempotent'];
-export type IdempotentBatch = ReturnType<typeof createIdempotency>['idempotentBatch'];
+export type Idempotency = ReturnType<typeof createIdempotency>;
+export type Idempotent = Idempotency['idempotent'];
 
 /** Rules for requests that are decided in batches, such as for locks. A refusal is one result among others. */
 export interface BatchRules<Asked> {

@@ -1,13 +1,12 @@
 import { Hono } from 'hono';
-import type { LockRoutes } from '../api/locks.ts';
 import { byBearerOrPassword } from '../http/access.ts';
 import { refuseOtherMethods, unknownAddress } from '../http/app.ts';
 import type { App, Environment } from '../http/context.ts';
-import { addLfsLockRoutes } from './locks.ts';
+import { addLfsLockRoutes, type LfsLockRoutes } from './locks.ts';
 import { addObjectRoutes, type ObjectRoutes } from './objects.ts';
 import { address } from './route.ts';
 
-export type LfsParts = LockRoutes & ObjectRoutes;
+export type LfsParts = LfsLockRoutes & ObjectRoutes;
 
 /**
  * A Git LFS endpoint for each workspace: people lock with the tools that they have, and what they lock is locked for jobs.

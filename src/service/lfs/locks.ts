@@ -3,23 +3,22 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import { grants } from '../../interface/scopes.ts';
 import { writeCursor } from '../api/lock-list.ts';
-import { heldBy } from '../api/lock-responses.ts';
-import { createAcquire, createRelease, type LockRoutes } from '../api/locks.ts';
 import { runOriginOf } from '../api/origin.ts';
 import { keyedRequestOf } from '../api/parameters.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { parseRequestPart } from '../contract/validate.ts';
-import { requireFreeDisk, tooManyRequests } from '../http/access.ts';
+import { type AccessControl, requireFreeDisk, tooManyRequests } from '../http/access.ts';
 import { type App, actorOf, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { readQuery } from '../http/urlencoded.ts';
 import { findCommittedLockById, type StoredLock } from '../locks/find.ts';
 import { type LiveLock, listLiveLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
+import type { Locks } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
-import { isLfsRenewalDue, renewLfsLocks } from '../locks/renew-lfs-locks.ts';
-import { foldCase } from '../locks/windows-path.ts';
+import { isLfsRenewalDue } from '../locks/renew-lfs-locks.ts';
+import { heldBy } from '../locks/responses.ts';
 import type { Storage } from '../storage/storage.ts';
 import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
@@ -27,15 +26,18 @@ import { looksLikeLockId, queryNames, querySchema, releaseSchema, takeSchema, ve
 import { lfsError, lfsLock, lfsResponse } from './responses.ts';
 import { addRoute } from './route.ts';
 
-export function addLfsLockRoutes(app: App, routes: LockRoutes): void {
+export interface LfsLockRoutes extends AccessControl {
+  readonly locks: Pick<Locks, 'acquire' | 'renewLfs' | 'release'>;
+}
+
+export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
   addTakeRoute(app, routes);
   addListRoutes(app, routes);
   addReleaseRoute(app, routes);
 }
 
-function addTakeRoute(app: App, routes: LockRoutes): void {
-  const { storage, windowsPaths, onLockEvent } = routes;
-  const acquire = createAcquire(routes);
+function addTakeRoute(app: App, routes: LfsLockRoutes): void {
+  const { storage, locks } = routes;
 
   addRoute(app, routes, {
     method: 'POST',
@@ -46,34 +48,29 @@ function addTakeRoute(app: App, routes: LockRoutes): void {
       const workspace = await addressedWorkspace(c, storage);
       const { path } = parseRequestPart(takeSchema, () => c.get('body'));
       requireFreeDisk(routes);
-      const { body } = await acquire(keyedRequestOf(c), {
+      const { body } = await locks.acquire(keyedRequestOf(c), {
         workspace: workspace.id,
         path,
-        foldedPath: windowsPaths ? foldCase(path) : undefined,
         type: 'exclusive',
         ttl: lfsLockTtl(workspace),
         bearer: bearerOf(c),
         origin: runOriginOf(c),
         fromLfs: true,
       });
-      onLockEvent();
-      // acquisitionAnswer() has written it.
+      // acquireResponse() has written it.
       return lfsResponse(201, { lock: lfsLock(JSON.parse(body) as Lock) });
     },
   });
 }
 
-function addListRoutes(app: App, routes: LockRoutes): void {
-  const { storage, onLockEvent, onRenewed } = routes;
+function addListRoutes(app: App, routes: LfsLockRoutes): void {
+  const { storage } = routes;
 
   /** Remaining time of a lock of a Git LFS user is extended to the full ttl. */
   async function renew({ id: workspace, ...settings }: FoundWorkspace, own: readonly LiveLock[]): Promise<void> {
     const ttl = lfsLockTtl(settings);
     const due = own.filter((lock) => isLfsRenewalDue(lock, ttl));
-    if (due.length === 0) return;
-    await storage.commit({ workspace }, (db) => renewLfsLocks(db, storage.now, due, ttl));
-    onLockEvent();
-    for (const { path } of due) onRenewed({ workspace, path });
+    if (due.length > 0) await routes.locks.renewLfs(workspace, due, ttl);
   }
 
   addRoute(app, routes, {
@@ -119,9 +116,8 @@ const lfsLocks = (locks: readonly LiveLock[]) => locks.map((row) => lfsLock(lock
 
 const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
 
-function addReleaseRoute(app: App, routes: LockRoutes): void {
-  const { storage, onLockEvent, onReleased } = routes;
-  const commitRelease = createRelease(routes);
+function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
+  const { storage, locks } = routes;
 
   function heldByAnother(c: Context<Environment>, lock: Lock, asked: boolean): Refusal {
     const held = `${lock.path} is ${heldBy(lock)}.`;
@@ -155,7 +151,7 @@ function addReleaseRoute(app: App, routes: LockRoutes): void {
       if (found === undefined) return absent;
       const lock = lockOf(found);
       const bearer = bearerOf(c);
-      const release = await commitRelease({
+      const release = await locks.release({
         workspace,
         // Stored paths are paths: only acquireLocks() writes them.
         path: lock.path as LockPath,
@@ -165,8 +161,6 @@ function addReleaseRoute(app: App, routes: LockRoutes): void {
       switch (release.kind) {
         case 'released':
           if (release.own) c.set('answerHeaders', admission.waive());
-          onLockEvent();
-          onReleased({ workspace, path: lock.path, id });
           return lfsResponse(200, { lock: lfsLock(lock) });
         case 'absent':
         case 'another-lock':

@@ -62,35 +62,6 @@ export async function removeBeyond(
   await removeInPieces(storage, rows, sql`${ofWorkspace} and ${at} < ${before}`);
 }
 
-/** Beside their texts rows have names, numbers, and an entry of each index. */
-const bytesPerRow = 300;
-
-/**
- * Removes the oldest of the remembered answers beyond so many bytes, and gives how many. It goes from the youngest to the
- * oldest in pieces, so that nobody waits for it, and costs nothing to those who remember.
- */
-export async function removeResponsesBeyond(
-  storage: Pick<Storage, 'read' | 'commit'>,
-  maxBytes: number,
-): Promise<number> {
-  let bytes = 0;
-  let before = Number.MAX_SAFE_INTEGER;
-  while (bytes <= maxBytes) {
-    await untilOthersHadTheirTurn();
-    const { rows } = await sql<{ rows: number; bytes: number; oldest: number }>`
-      select count(*) as "rows", coalesce(sum(size), 0) as bytes, coalesce(min(created_at), 0) as oldest from (
-        select created_at, octet_length(key) + octet_length(headers) + octet_length(body) + ${sql.lit(bytesPerRow)} as size
-        from remembered_answers where created_at < ${before} order by created_at desc limit ${sql.lit(rowsAtOnce(maxBytes))}
-      ) as piece`.execute(storage.read);
-    const [piece] = rows;
-    if (piece === undefined || Number(piece.rows) === 0) return 0;
-    bytes += Number(piece.bytes);
-    before = Number(piece.oldest);
-  }
-  const answers = { table: 'remembered_answers', time: 'created_at' } as const;
-  return removeInPieces(storage, answers, sql`created_at <= ${before}`);
-}
-
 /** In which changes of other processes get their turn: longer than they pause between two attempts. */
 const pauseMs = maxBusyPauseMs + 5;
 
@@ -117,6 +88,3 @@ export async function removeInPieces(
     if (last === undefined || inPiece === undefined) return removed;
   }
 }
-
-/** So few that the last piece goes hardly beyond, and none takes long. */
-const rowsAtOnce = (maxBytes: number): number => Math.min(5_000, Math.max(10, Math.floor(maxBytes / 20_000)));

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { parseHeldPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import type { Actor } from '../audit/audit.ts';
+import type { CommitReleases, ReleaseWithin } from '../locks/commit-releases.ts';
 import { listLocks } from '../locks/list.ts';
-import { releaseLocks } from '../locks/release.ts';
 import { removeInPieces } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { countHeldLocks, type Removal, removeWorkspaceAudited } from './workspaces.ts';
@@ -32,19 +32,20 @@ export type RemovalInPieces =
  * With `force`, its locks are ended first, and so are locks that are taken meanwhile.
  */
 export async function removeWorkspaceInPieces(
-  storage: Storage,
+  { storage, commitReleases }: { readonly storage: Storage; readonly commitReleases: CommitReleases },
   actor: Actor,
   workspace: string,
   { force = false } = {},
 ): Promise<RemovalInPieces> {
-  const { read, now, commit } = storage;
+  const { read, now } = storage;
   let ended: EndedLocks = { count: 0, named: [] };
   const add = (locks: readonly Lock[]) => {
     ended = { count: ended.count + locks.length, named: [...ended.named, ...locks].slice(0, maxNamedLocks) };
   };
-  const endPiece = async (db: Database) => (force ? endLocks({ ...storage, read: db }, actor, workspace) : []);
+  const endPiece = async (db: Database, release: ReleaseWithin) =>
+    force ? endLocks({ ...storage, read: db }, release, actor, workspace) : [];
   for (let more = force; more; ) {
-    const locks = await commit({ workspace }, endPiece);
+    const locks = await commitReleases(workspace, endPiece);
     add(locks);
     // Jobs may take new ones meanwhile: the few that remain end in the transaction that removes the workspace.
     more = locks.length === locksAtOnce;
@@ -63,8 +64,8 @@ export async function removeWorkspaceInPieces(
     await removeInPieces(storage, { table, time, workspace, atOnce }, where, mayGoOn);
   }
   for (;;) {
-    const { locks, removal } = await commit({ workspace }, async (db) => {
-      const locks = await endPiece(db);
+    const { locks, removal } = await commitReleases(workspace, async (db, release) => {
+      const locks = await endPiece(db, release);
       return { locks, removal: await removeWorkspaceAudited(db, now, actor, workspace, ended.count + locks.length) };
     });
     add(locks);
@@ -74,13 +75,18 @@ export async function removeWorkspaceInPieces(
 }
 
 /** Ends some of the locks as a forced release does, with all that is recorded of one. */
-async function endLocks(storage: Storage, actor: Actor, workspace: string): Promise<readonly Lock[]> {
+async function endLocks(
+  storage: Storage,
+  release: ReleaseWithin,
+  actor: Actor,
+  workspace: string,
+): Promise<readonly Lock[]> {
   const { locks } = await listLocks(storage, { workspace, limit: locksAtOnce });
   const releaser = { ...actor, owner: null, force: true, reason: 'The workspace was removed.' };
   const requests = locks.flatMap(({ path }) => {
     const held = parseHeldPath(path);
     return held.ok ? [{ workspace, path: held.value, match: null, releaser }] : [];
   });
-  const releases = await releaseLocks(storage.read, storage.now, requests);
-  return releases.flatMap((release) => (release.kind === 'released' ? [release.lock] : []));
+  const decisions = await release(requests);
+  return decisions.flatMap((decision) => (decision.kind === 'released' ? [decision.lock] : []));
 }

@@ -4,6 +4,7 @@ import { temporaryFolder } from '../../support/git-folders.ts';
 import { startGitHttpsServer } from '../../support/git-https-server.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { startTestService } from '../../support/running-service.ts';
+import { untilWaiting } from '../http/shared-service.ts';
 import { signedIn } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
@@ -128,8 +129,17 @@ test('removing a workspace with locks takes a confirmation of its own, and says 
   const { service, visitor, rowOf, send } = await started();
   const workspace = await service.workspace();
   await takeLock(service, workspace, visitor.secret, 'Content/Held.uasset');
+  const waiting = service.ask('GET', `/v1/workspaces/${workspace}/locks?path=Content/Held.uasset`, {
+    token: visitor.secret,
+    headers: { prefer: 'wait=30' },
+  });
+  await untilWaiting(service, visitor.secret, 1);
+  const began = performance.now();
   const { status, text } = await send(`/workspaces/${workspace}/remove`, { force: 'yes' });
   expect(status).toBe(200);
+  // The client that waits for the path is answered, and not left to its time limit.
+  await waiting;
+  expect(performance.now() - began).toBeLessThan(20_000);
   expect(text).toMatch(/1 lock ended with it:.*Content\/Held\.uasset.*, held by /s);
   expect(await rowOf(workspace)).toBeUndefined();
 });

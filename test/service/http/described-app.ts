@@ -11,6 +11,7 @@ import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
 import { type ServerOptions, startServer } from '../../../src/service/http/server.ts';
 import { createLfs, type LfsParts } from '../../../src/service/lfs/lfs.ts';
 import { sendRefusal } from '../../../src/service/lfs/responses.ts';
+import type { Locks } from '../../../src/service/locks/locks.ts';
 import { defaultMirrorLimits } from '../../../src/service/mirror/limits.ts';
 import { createMirror, type MirrorParts } from '../../../src/service/mirror/mirror.ts';
 import { asTextToGit } from '../../../src/service/mirror/responses.ts';
@@ -28,18 +29,33 @@ const notHere = (): never => {
 
 type Parts = ApiParts & DashboardParts & MirrorParts & AppParts & LfsParts;
 
+export const noLocks: Locks = {
+  acquire: notHere,
+  renew: notHere,
+  extend: notHere,
+  renewLfs: notHere,
+  release: notHere,
+  commitReleases: notHere,
+  find: notHere,
+  waitingFor: notHere,
+  removeExpired: notHere,
+  writeWaiting: notHere,
+  wait: notHere,
+  follow: notHere,
+  endWaits: notHere,
+  stop: notHere,
+};
+
 const describedParts = (parts: Partial<Parts>): Parts => ({
   // Only what a request needs is asked of it.
-  storage: { batchCommits: () => notHere } as Partial<Storage> as Storage,
+  storage: {} as Storage,
   rateLimiter: { admit: notHere, admitRelease: notHere },
   turns: { identify: () => undefined, measured: () => undefined },
   noteUse: () => undefined,
   exchangeToken: notHere,
   freeDisk: endlessDisk,
-  lockQuota: notHere,
-  windowsPaths: false,
+  locks: noLocks,
   idempotent: notHere,
-  idempotentBatch: () => notHere,
   prepareSync: notHere,
   listBranches: notHere,
   remoteMemory: { known: notHere, ask: notHere, askSoon: notHere },
@@ -58,13 +74,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   addressSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
   askUpstream: notHere,
   onQueued: notHere,
-  onLockEvent: notHere,
   onHooksChanged: notHere,
-  onReleased: notHere,
-  onRenewed: notHere,
-  lockWaiters: { wait: notHere, released: notHere, renewed: notHere, waiting: notHere, stop: notHere },
-  refusedRequests: { note: notHere, write: notHere, ofPath: notHere },
-  lockWatch: { follow: notHere, wake: notHere, stop: notHere },
   isStopping: () => false,
   stopping: new AbortController().signal,
   ...parts,

@@ -1,11 +1,12 @@
 import type { KyselyPlugin } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type LockWaiters, maxWaitersOfToken } from '../../../src/service/locks/waiters.ts';
+import type { Locks as ServiceLocks } from '../../../src/service/locks/locks.ts';
+import { maxWaitersOfToken } from '../../../src/service/locks/waiters.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, realDatabaseKinds } from '../../support/databases.ts';
 import { type Reply, startTestService } from '../../support/running-service.ts';
-import { serveApp } from './described-app.ts';
+import { noLocks, serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, pathsIn, sharedService, untilWaiting } from './shared-service.ts';
 
@@ -185,17 +186,11 @@ describe.each(realDatabaseKinds)('a thousand who wait for a path, on $name', (ki
 });
 
 test('a server that waits for nobody to send a request lets one that has been sent wait for a path', async () => {
-  const lockWaiters: LockWaiters = {
+  const locks: ServiceLocks = {
+    ...noLocks,
     wait: () => new Promise((resolve) => setTimeout(resolve, 3_000, 'free')),
-    released: () => undefined,
-    renewed: () => undefined,
-    waiting: () => [],
-    stop: () => undefined,
   };
-  const server = await serveApp(
-    { lockWaiters },
-    { patience: { headersMs: 2_000, requestMs: 2_000, checkEveryMs: 20 } },
-  );
+  const server = await serveApp({ locks }, { patience: { headersMs: 2_000, requestMs: 2_000, checkEveryMs: 20 } });
   onTestFinished(server.stop);
   const { storage } = server;
   await storage.commit('global', (db) =>

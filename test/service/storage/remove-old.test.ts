@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { removeResponsesBeyond } from '../../../src/service/idempotency/remembered-limit.ts';
 import { removeOldResponses } from '../../../src/service/idempotency/remembered-responses.ts';
-import { removeBeyond, removeOld, removeResponsesBeyond } from '../../../src/service/storage/remove-old.ts';
+import { removeBeyond, removeOld } from '../../../src/service/storage/remove-old.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { commitReleasesOf, createCommitReleases } from '../../../src/service/locks/commit-releases.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import { removeWorkspaceInPieces } from '../../../src/service/workspaces/remove-workspace.ts';
@@ -14,6 +15,8 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
 
 const actor = { name: 'operator:test', tokenId: null, address: null };
+
+const on = (storage: Storage) => ({ storage, commitReleases: commitReleasesOf(storage) });
 
 const numbers = (count: number) =>
   sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})`;
@@ -81,7 +84,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
           ),
         ),
     };
-    expect(await removeWorkspaceInPieces(measured, actor, 'large')).toMatchObject({
+    expect(await removeWorkspaceInPieces(on(measured), actor, 'large')).toMatchObject({
       kind: 'removed',
       ended: { count: 0 },
     });
@@ -97,7 +100,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     });
     await storeLocks(storage, { workspace_id: 'held', path: 'a' });
     const before = await rowsLeft();
-    expect(await removeWorkspaceInPieces(storage, actor, 'held')).toEqual({ kind: 'locked', locks: 1 });
+    expect(await removeWorkspaceInPieces(on(storage), actor, 'held')).toEqual({ kind: 'locked', locks: 1 });
     expect(await rowsLeft()).toEqual(before);
   });
 
@@ -122,7 +125,14 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
           return result;
         }),
     };
-    const removal = await removeWorkspaceInPieces(watched, actor, 'forced', { force: true });
+    const released: string[] = [];
+    const commitReleases = createCommitReleases(watched, async (locks) => {
+      released.push(...locks.map(({ path }) => path));
+    });
+    const watchedRemoval = { storage: watched, commitReleases };
+    const removal = await removeWorkspaceInPieces(watchedRemoval, actor, 'forced', { force: true });
+    // Whoever waits for one of them is notified.
+    expect(released).toEqual(paths);
     expect(removal).toMatchObject({ kind: 'removed', ended: { count: 120 } });
     const named = removal.kind === 'removed' ? removal.ended.named.map(({ path }) => path) : [];
     expect(named).toEqual(paths.slice(0, 10));

@@ -1,8 +1,7 @@
 import { canonicalLockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
+import { commitReleasesOf } from '../../locks/commit-releases.ts';
 import { listLocks } from '../../locks/list.ts';
-import { releaseLock } from '../../locks/release.ts';
-import { shareReleases } from '../../locks/share-releases.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CommandError } from '../command.ts';
 import { required } from '../flags.ts';
@@ -47,12 +46,11 @@ const localRelease = defineStorageCommand({
     await requireWorkspace(storage, workspace);
     const { force, reason } = flags;
     const releaser = { ...operatorActor(), owner: null, force, ...(reason && { reason }) };
-    const release = await storage.commit({ workspace }, (db) =>
-      releaseLock(db, storage.now, { workspace, path, match: null, releaser }),
+    const [release = { kind: 'absent' as const }] = await commitReleasesOf(storage)(workspace, (_, release) =>
+      release([{ workspace, path, match: null, releaser }]),
     );
     switch (release.kind) {
       case 'released':
-        await shareReleases(storage.broadcast).tell({ workspace, path, id: release.lock.id });
         return {
           document: { released: release.lock },
           lines: [`Released ${path}. It was held by ${holderText(release.lock)}.`],

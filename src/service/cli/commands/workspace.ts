@@ -1,6 +1,7 @@
 import type { Lock } from '../../../interface/resources.ts';
 import { createGit } from '../../git/git.ts';
 import { removeObjects } from '../../lfs/object-store.ts';
+import { commitReleasesOf } from '../../locks/commit-releases.ts';
 import { listLocks } from '../../locks/list.ts';
 import { maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
@@ -82,7 +83,8 @@ export const workspaceRemove = defineStorageCommand({
   example: 'game',
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     await requireWorkspace(storage, id);
-    const removal = await removeWorkspaceInPieces(storage, operatorActor(), id, { force: flags.force });
+    const releasing = { storage, commitReleases: commitReleasesOf(storage) };
+    const removal = await removeWorkspaceInPieces(releasing, operatorActor(), id, { force: flags.force });
     if (removal.kind === 'locked') {
       const { locks } = await listLocks(storage, { workspace: id, limit: maxNamedLocks });
       throw new CommandError(

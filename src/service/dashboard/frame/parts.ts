@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { LockRoutes } from '../../api/locks.ts';
-import type { RefusedRequests } from '../../locks/refused-requests.ts';
-import type { LockWatch } from '../../locks/watch-locks.ts';
+import type { AccessControl } from '../../http/access.ts';
+import type { Idempotent } from '../../idempotency/idempotency.ts';
+import type { Locks } from '../../locks/locks.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import type { PrepareSync } from '../../syncs/trigger.ts';
 import type { TargetCheck } from '../../webhooks/target-address.ts';
@@ -10,7 +10,9 @@ import type { Remotes } from '../../workspaces/remotes.ts';
 import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';
 
 /** Components of the service that pages use. */
-export interface DashboardParts extends LockRoutes {
+export interface DashboardParts extends AccessControl {
+  readonly idempotent: Idempotent;
+  readonly locks: Locks;
   readonly log: Logger;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve' | 'space'>;
   readonly targets: TargetCheck;
@@ -20,10 +22,8 @@ export interface DashboardParts extends LockRoutes {
   /** The mirror and the LFS objects of a workspace that was removed. */
   readonly removeFiles: (workspace: string) => Promise<void>;
   readonly suggestPaths: SuggestPaths;
-  readonly lockWatch: LockWatch;
   /** The origin at which others reach the service, where it is known. */
   readonly publicUrl: () => string | undefined;
-  readonly refusedRequests: RefusedRequests;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   /** A sync was queued. */

@@ -4,7 +4,6 @@ import type { LockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import type { App } from '../../http/context.ts';
-import { extendLock } from '../../locks/renew.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { extendAddress } from '../assets/lock-list.js';
 import { durationField, lockFacts, type TypedDuration } from '../elements/lock.ts';
@@ -33,7 +32,7 @@ const change: LockAction = {
 };
 
 export function addExtensionPages(app: App, parts: DashboardParts): void {
-  const { storage, onLockEvent, onRenewed } = parts;
+  const { storage, locks } = parts;
   const pages = createLockPages(storage, change);
 
   addPage(app, parts, route, (call) =>
@@ -51,13 +50,9 @@ export function addExtensionPages(app: App, parts: DashboardParts): void {
     const askAgain = (problem: string): Promise<ApiResponse> =>
       pages.refuse(call, context, path, (found) => confirmation(call, context, found, { text, problem }));
     if (!ttl.ok) return askAgain(ttl.reason);
-    const extension = await storage.commit({ workspace }, (db) =>
-      extendLock(db, storage.now, { workspace, path, ttl: ttl.value, bearer, match: (held) => held === id }),
-    );
+    const extension = await locks.extend({ workspace, path, ttl: ttl.value, bearer, match: (held) => held === id });
     if (extension.kind !== 'renewed')
       return askAgain('The lock already lasts longer. Choose more, or leave it as it is.');
-    onLockEvent();
-    onRenewed({ workspace, path });
     return withNotice(context.back, 'extended');
   }
 

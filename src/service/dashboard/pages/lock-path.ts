@@ -8,11 +8,10 @@ import { invalid } from '../../contract/problem.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
 import type { App } from '../../http/context.ts';
 import { lastSegment } from '../../http/request-target.ts';
-import { findCommittedLock, type StoredLock } from '../../locks/find.ts';
+import type { StoredLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { type HistoryPage, type HistoryPosition, readLockHistory } from '../../locks/read-history.ts';
 import type { WaitingRequest } from '../../locks/refused-requests.ts';
-import { foldCase } from '../../locks/windows-path.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { pathAddress, releaseAddress, releaseText } from '../assets/lock-list.js';
 import { addressWith, htmlTable, link, pageLinks } from '../elements/list.ts';
@@ -37,7 +36,7 @@ interface PathState {
 }
 
 export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): void {
-  const { storage, windowsPaths, refusedRequests } = parts;
+  const { storage, locks } = parts;
 
   async function stateOf(
     call: PageCall,
@@ -47,11 +46,11 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
     const { id: workspace } = await requestedWorkspace(call, storage);
     if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.reason });
     const path = parsed.value;
-    const place = { workspace, path, foldedPath: windowsPaths ? foldCase(path) : undefined };
+    const place = { workspace, path };
     return async () => {
       const [found, asked, history] = await Promise.all([
-        findCommittedLock(storage, place),
-        refusedRequests.ofPath(place),
+        locks.find(place),
+        locks.waitingFor(place),
         readLockHistory(storage, { workspace, path, before, limit: pageSize }),
       ]);
       const lock = found?.live ? found : undefined;

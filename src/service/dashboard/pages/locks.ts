@@ -34,7 +34,7 @@ import { columnNames, lockPageSize, lockTableHtml, type RowContext, selectionFor
 import { lockNotice } from './one-lock.ts';
 
 export function addLockListPage(app: App, parts: DashboardParts & LiveControl): void {
-  const { storage, lockWatch } = parts;
+  const { storage } = parts;
 
   addPage(app, parts, { path: '/workspaces/:id/locks', access: 'locks:read' }, async (call) => {
     const { id } = await requestedWorkspace(call, storage);
@@ -55,7 +55,7 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
 
   addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
     const { id } = await requestedWorkspace(call, storage);
-    return ({ send, gone }) => sendLocks(lockWatch.follow(id, gone), call.bearer, send);
+    return ({ send, gone }) => sendLocks(parts.locks.follow(id, gone), call.bearer, send);
   });
 }
 

@@ -2,12 +2,10 @@ import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { problems as kindsOfProblems } from '../../../interface/problem.ts';
-import { createAcquire } from '../../api/locks.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../../contract/response.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import type { App } from '../../http/context.ts';
-import { foldCase } from '../../locks/windows-path.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import { listAddress } from '../assets/lock-list.js';
@@ -22,8 +20,7 @@ import { withNotice } from './one-lock.ts';
 const access = 'locks:write';
 
 export function addNewLockPages(app: App, parts: DashboardParts): void {
-  const { storage, suggestPaths, remoteMemory, windowsPaths, onLockEvent } = parts;
-  const acquire = createAcquire(parts);
+  const { storage, suggestPaths, remoteMemory, locks } = parts;
 
   interface Shown {
     readonly workspace: FoundWorkspace;
@@ -76,10 +73,9 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
     const { path, ttl, note } = reading;
     try {
       requireFreeDisk(parts);
-      const { headers } = await acquire(keyOfForm(call, typed), {
+      const { headers } = await locks.acquire(keyOfForm(call, typed), {
         workspace: workspace.id,
         path,
-        foldedPath: windowsPaths ? foldCase(path) : undefined,
         type: 'exclusive',
         ttl,
         note,
@@ -87,7 +83,6 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
         // A Referer would be a page of this dashboard, and no run.
         origin: null,
       });
-      onLockEvent();
       const repeated = headers['idempotency-replayed'] !== undefined;
       return withNotice(listAddress(workspace.id, { path }), repeated ? 'sent-twice' : 'taken');
     } catch (error) {

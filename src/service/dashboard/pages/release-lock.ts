@@ -3,7 +3,6 @@ import type { LockPath } from '../../../interface/lock-path.ts';
 import { grants } from '../../../interface/scopes.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
-import { releaseLock } from '../../locks/release.ts';
 import { releaseAddress } from '../assets/lock-list.js';
 import { field } from '../elements/fields.ts';
 import { lockFacts } from '../elements/lock.ts';
@@ -32,7 +31,7 @@ const change: LockAction = {
 };
 
 export function addReleasePages(app: App, parts: DashboardParts): void {
-  const { storage, onLockEvent, onReleased } = parts;
+  const { storage, locks } = parts;
   const pages = createLockPages(storage, change);
 
   addPage(app, parts, route, (call) =>
@@ -46,21 +45,17 @@ export function addReleasePages(app: App, parts: DashboardParts): void {
     const reason = form.text('reason').trim();
     const problem = reasonProblem(reason);
     const admin = grants(bearer.scopes, 'locks:admin');
-    const outcome = await storage.commit({ workspace }, (db) =>
-      releaseLock(db, storage.now, {
-        workspace,
-        path,
-        match: (held) => held === id,
-        releaser: { ...actorOf(c), owner: bearer.owner, force: admin && problem === undefined, reason },
-      }),
-    );
+    const outcome = await locks.release({
+      workspace,
+      path,
+      match: (held) => held === id,
+      releaser: { ...actorOf(c), owner: bearer.owner, force: admin && problem === undefined, reason },
+    });
     if (outcome.kind !== 'released') {
       return pages.refuse(call, context, path, (found) =>
         confirmation(call, context, found, { text: reason, problem }),
       );
     }
-    onLockEvent();
-    onReleased({ workspace, path, id: outcome.lock.id });
     return withNotice(context.back, 'released');
   }
 

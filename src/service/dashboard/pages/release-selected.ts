@@ -4,7 +4,6 @@ import { grants } from '../../../interface/scopes.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { locksWithIds } from '../../locks/list.ts';
-import { releaseLocks } from '../../locks/release.ts';
 import type { ShownLock } from '../assets/lock-list.js';
 import { plural } from '../assets/text.js';
 import { htmlTable } from '../elements/list.ts';
@@ -28,7 +27,10 @@ const maxSelected = 1_000;
 
 /** Asks once for many locks, and releases those that were shown, and never later ones on their paths. */
 export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
-  const { storage, onLockEvent, onReleased } = parts;
+  const {
+    storage,
+    locks: { commitReleases },
+  } = parts;
 
   async function release(
     call: ActionCall,
@@ -43,10 +45,8 @@ export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
       const path = parseHeldPath(lock.path);
       return path.ok ? [{ workspace: id, path: path.value, match: (held: string) => held === lock.id, releaser }] : [];
     });
-    const releases = await storage.commit({ workspace: id }, (db) => releaseLocks(db, storage.now, requests));
-    const released = releases.flatMap((each) => (each.kind === 'released' ? [each.lock] : []));
-    for (const lock of released) onReleased({ workspace: id, path: lock.path, id: lock.id });
-    if (released.length > 0) onLockEvent();
+    const releases = await commitReleases(id, (_, release) => release(requests));
+    const released = releases.filter(({ kind }) => kind === 'released');
     const asked = selectedIn(call.form).length;
     return withNotice(back, released.length === asked ? 'released-all' : 'released-some');
   }

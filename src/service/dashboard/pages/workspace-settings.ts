@@ -141,9 +141,14 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
   addAction(app, parts, removal, async (call: ActionCall) => {
     const workspace = await requestedWorkspace(call, storage);
     const { id } = workspace;
-    const removed = await removeWorkspaceInPieces(storage, actorOf(call.c), id, {
-      force: call.form.text('force') === 'yes',
-    });
+    const removed = await removeWorkspaceInPieces(
+      { storage, commitReleases: parts.locks.commitReleases },
+      actorOf(call.c),
+      id,
+      {
+        force: call.form.text('force') === 'yes',
+      },
+    );
     if (removed.kind === 'locked') return askToRemove(call, workspace, removed.locks);
     await removeFiles(id);
     if (removed.kind === 'unknown' || removed.ended.count === 0) return seeOther('/?notice=removed');

@@ -2,10 +2,10 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
-import type { AcquireDecision } from '../locks/acquire.ts';
-import { entityTag } from '../locks/id-match.ts';
-import type { LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
-import type { RenewalRequest, RenewDecision } from '../locks/renew.ts';
+import type { AcquireDecision } from './acquire.ts';
+import { entityTag } from './id-match.ts';
+import type { LockQuotas, QuotaExceeded } from './lock-quota.ts';
+import type { RenewalRequest, RenewDecision } from './renew.ts';
 
 export function acquireResponse(asked: LockPath, acquisition: AcquireDecision | QuotaExceeded): ApiResponse | Refusal {
   switch (acquisition.kind) {

@@ -1,0 +1,198 @@
+import type { Ttl } from '../../interface/ttl.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
+import type { ApiResponse } from '../contract/response.ts';
+import type { Idempotency } from '../idempotency/idempotency.ts';
+import type { KeyedRequest } from '../idempotency/keyed-request.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Database, Storage } from '../storage/storage.ts';
+import { type AcquireRequest, acquireLocks } from './acquire.ts';
+import { type CommitReleases, createCommitReleases, shareReleases } from './commit-releases.ts';
+import { removeExpiredLocks } from './expire.ts';
+import { findCommittedLock, type LockPlace, type StoredLock } from './find.ts';
+import type { LiveLock } from './list.ts';
+import { createLockQuota, type LockQuotas } from './lock-quota.ts';
+import { lockOf } from './lock-row.ts';
+import { createRefusedRequests, type WaitingRequest } from './refused-requests.ts';
+import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from './release.ts';
+import { type Extension, extendLock, type RenewalRequest, renewLock } from './renew.ts';
+import { renewLfsLocks } from './renew-lfs-locks.ts';
+import { acquireResponse, locked, renewResponse } from './responses.ts';
+import { createLockWaiters, type LockWaiters, type ReleasedLock } from './waiters.ts';
+import { type LockWatch, watchLocks } from './watch-locks.ts';
+import { foldCase, windowsPathProblem } from './windows-path.ts';
+
+/**
+ * The locks of one instance. Each change notifies webhooks, open pages and waiting clients by itself, so that no caller has
+ * to. Responses are part of it because they are stored under the key of the request.
+ */
+export interface Locks extends Pick<LockWaiters, 'wait'>, Pick<LockWatch, 'follow'> {
+  acquire(keyed: KeyedRequest | undefined, request: Omit<AcquireRequest, 'foldedPath'>): Promise<ApiResponse>;
+  renew(keyed: KeyedRequest | undefined, request: RenewalRequest): Promise<ApiResponse>;
+  /** A renewal by a person, to a later end only. */
+  extend(request: RenewalRequest): Promise<Extension>;
+  /** Gives locks of a Git LFS user their full time again. */
+  renewLfs(workspace: string, locks: readonly LiveLock[], ttl: Ttl): Promise<void>;
+  /** For requests, of which there are many: releases that arrive together share a transaction. */
+  release(request: ReleaseRequest): Promise<ReleaseDecision>;
+  readonly commitReleases: CommitReleases;
+  /** By what is committed. */
+  find(place: LockPlace): Promise<StoredLock | undefined>;
+  /** Clients that wait for the path, or were refused it in the last minute. */
+  waitingFor(place: LockPlace): Promise<readonly WaitingRequest[]>;
+  /** Repeated in the background. Returns the number of locks. */
+  removeExpired(): Promise<number>;
+  /** Repeated in the background: shows other instances the clients that wait here. */
+  writeWaiting(): Promise<void>;
+  /** Ends all waits, so that their clients turn to another instance. */
+  endWaits(): void;
+  stop(): Promise<void>;
+}
+
+/** Attributes the time that the work takes to these tokens. */
+export type MeasureCost = <T>(tokenIds: readonly string[], work: () => Promise<T>) => Promise<T>;
+
+export interface LocksOptions {
+  readonly storage: Storage;
+  readonly idempotency: Idempotency;
+  readonly quotas: LockQuotas;
+  /** Whether paths are those of Windows, where some are invalid and case does not count. */
+  readonly windowsPaths: boolean;
+  readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
+  readonly measureCost: MeasureCost;
+  /** There may be events for webhooks. */
+  readonly onEvent: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A page shows within a second what another instance has done. */
+const watchEveryMs = 300;
+
+export function createLocks(options: LocksOptions): Locks {
+  const { storage, idempotency, windowsPaths, metrics, measureCost, onEvent, onError } = options;
+  const clock = () => performance.now();
+  const quota = createLockQuota(options.quotas, clock);
+  const fold = (path: string): string | undefined => (windowsPaths ? foldCase(path) : undefined);
+  const keyOfPath = (path: string): string => fold(path) ?? path;
+  const find = (place: LockPlace) => findCommittedLock(storage, { ...place, foldedPath: fold(place.path) });
+
+  const broadcast = shareReleases(storage.broadcast);
+  const watch = watchLocks(storage, { pollMs: watchEveryMs, onError });
+  const waiters = createLockWaiters({
+    keyOfPath,
+    find,
+    watchOthers: broadcast.listen,
+    after: (ms, work) => {
+      const timer = setTimeout(work, ms);
+      return () => clearTimeout(timer);
+    },
+    onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
+    onError,
+  });
+  const refused = createRefusedRequests({ storage, keyOfPath, waiting: waiters.waiting, clock });
+
+  function onChange(): void {
+    onEvent();
+    watch.wake();
+  }
+
+  function onReleased(released: readonly ReleasedLock[]): void {
+    for (const lock of released) {
+      waiters.released(lock);
+      void broadcast.send(lock);
+    }
+    onChange();
+  }
+
+  function onRenewed(places: readonly LockPlace[]): void {
+    for (const place of places) waiters.renewed(place);
+    onChange();
+  }
+
+  const commitAcquire = idempotency.idempotentBatch<AcquireRequest>({
+    scopeOf: ({ workspace }) => ({ workspace }),
+    async refusedBefore(request) {
+      // Only here: what was granted before the setting was made is still answered under its key.
+      const reason = windowsPaths ? windowsPathProblem(request.path) : undefined;
+      if (reason !== undefined) return invalid({ pointer: '#/path', detail: reason });
+      const found = await find(request);
+      return found?.live ? locked(request.path, lockOf(found), found.remainingSeconds) : undefined;
+    },
+    async decide(db, requests) {
+      const acquisitions = await measureCost(
+        requests.map(({ bearer }) => bearer.id),
+        () => acquireLocks(db, storage.now, requests, quota),
+      );
+      for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
+      return requests.flatMap(({ path }, index) => {
+        const acquisition = acquisitions[index];
+        return acquisition === undefined ? [] : [acquireResponse(path, acquisition)];
+      });
+    },
+  });
+
+  const commitRelease = storage.batchCommits(
+    ({ workspace }: ReleaseRequest) => ({ workspace }),
+    (db, requests) =>
+      measureCost(
+        requests.flatMap(({ releaser }) => releaser.tokenId ?? []),
+        () => releaseLocks(db, storage.now, requests),
+      ),
+  );
+
+  return {
+    async acquire(keyed, request) {
+      try {
+        const response = await commitAcquire(keyed, { ...request, foldedPath: fold(request.path) });
+        onChange();
+        return response;
+      } catch (error) {
+        // Only now is it known that what is in the way is not what the same request has taken before.
+        if (error instanceof Refusal && error.problem === 'locked') {
+          const { workspace, path, bearer, origin } = request;
+          refused.note({ workspace, path, owner: bearer.owner, origin });
+        }
+        throw error;
+      }
+    },
+    async renew(keyed, request) {
+      const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));
+      const response = await idempotency.idempotent(
+        { workspace: request.workspace },
+        keyed,
+        async () => undefined,
+        renew,
+      );
+      onRenewed([request]);
+      return response;
+    },
+    async extend(request) {
+      const extension = await storage.commit({ workspace: request.workspace }, (db) =>
+        extendLock(db, storage.now, request),
+      );
+      if (extension.kind === 'renewed') onRenewed([request]);
+      return extension;
+    },
+    async renewLfs(workspace, locks, ttl) {
+      await storage.commit({ workspace }, (db) => renewLfsLocks(db, storage.now, locks, ttl));
+      onRenewed(locks.map(({ path }) => ({ workspace, path })));
+    },
+    async release(request) {
+      const decision = await commitRelease(request);
+      if (decision.kind === 'released') onReleased([{ workspace: request.workspace, ...decision.lock }]);
+      return decision;
+    },
+    commitReleases: createCommitReleases(storage, async (released) => onReleased(released)),
+    find,
+    waitingFor: refused.ofPath,
+    async removeExpired() {
+      const removed = await removeExpiredLocks(storage);
+      if (removed > 0) onChange();
+      return removed;
+    },
+    writeWaiting: refused.write,
+    wait: waiters.wait,
+    follow: watch.follow,
+    endWaits: waiters.stop,
+    stop: watch.stop,
+  };
+}
