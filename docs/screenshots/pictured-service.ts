@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import type { Scope } from '../../src/interface/scopes.ts';
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
+import { createTargetCheck } from '../../src/service/outbound/target-address.ts';
 import { defaultHookQuotas } from '../../src/service/outbox/hook-quotas.ts';
 import { endlessDisk } from '../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
@@ -10,7 +11,6 @@ import { startService } from '../../src/service/service.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
-import { createTargetCheck } from '../../src/service/webhooks/target-address.ts';
 import { temporaryDataFolder } from '../../test/support/databases.ts';
 import { shippedQuotas, shippedRateLimit, shippedRetention } from '../../test/support/shipped-settings.ts';
 

@@ -26,9 +26,11 @@ import { addressKey, createAddressSigner } from './lfs/signed-address.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
+import { maxWaitSeconds } from './locks/waiters.ts';
 import { defaultMirrorLimits, type MirrorLimits } from './mirror/limits.ts';
 import { createMirror } from './mirror/mirror.ts';
 import { asTextToGit } from './mirror/responses.ts';
+import type { TargetCheck } from './outbound/target-address.ts';
 import { type HookQuotas, setHookQuotas } from './outbox/hook-quotas.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
@@ -46,7 +48,6 @@ import { createPrepareSync } from './syncs/trigger.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { createExchangeToken } from './trust/exchange.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
-import type { TargetCheck } from './webhooks/target-address.ts';
 import { createListBranches } from './workspaces/branches.ts';
 import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
@@ -248,6 +249,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const server = await startServer(app, options.host, port, {
       turns,
+      // The connection of a request that waits for a path is silent.
+      patience: { silenceMs: 2 * maxWaitSeconds * 1_000 },
       events: reportEvents(log, metrics, () => performance.now()),
     });
     port = server.port;

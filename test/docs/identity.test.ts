@@ -63,13 +63,11 @@ test('the line of the log is what the service says of such a job, and so are the
   const [line = ''] = snippets(section(identity, 'What is refused'), 'text');
   expect(line.trim()).toBe(refusalReason({ ref: 'refs/heads/fix' }));
   const production = { ...onMain, claims: { ...onMain.claims, environment: 'production' } };
-  const elsewhere = { ...onMain, scopes: ['hooks:write'] as const, workspaces: ['film'] };
   const said = [
     refusalReason({ environment: undefined }, [production]),
     refusalReason({ repository_owner_id: '9' }),
     refusalReason({ event_name: 'pull_request' }),
     refusalReason({}, [onMain, { ...onMain, owner: 'art-bot' }]),
-    refusalReason({}, [onMain, elsewhere]),
     refusalReason({}, []),
   ];
   const told = tableRows(section(identity, 'What is refused'), 'The log says').map(([words = '']) => codeIn(words)[0]);

@@ -70,6 +70,7 @@ import { parsePointer } from '../../src/service/lfs/pointer.ts';
 import { batchSchema, looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { protocolOf } from '../../src/service/mirror/read-request.ts';
+import { parseTarget } from '../../src/service/outbound/target.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
@@ -93,7 +94,6 @@ import { completeResponse } from '../../src/service/webhooks/receiver-response.t
 import { hookRequestSchema } from '../../src/service/webhooks/registration.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-schedule.ts';
 import { newWebhookSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
-import { parseTarget } from '../../src/service/webhooks/target.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../src/service/workspaces/lfs-endpoint.ts';
 import { parseLfsMode } from '../../src/service/workspaces/lfs-mode.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
@@ -525,7 +525,7 @@ export const parsers: readonly Parser[] = [
   ),
   row('service/webhooks/retry-schedule.ts retryAfterSeconds', (text) => retryAfterSeconds(text, new Date(0))),
   row('service/webhooks/signature.ts parseSecret', (text) => [parseSecret(text), parseSecret(`whsec_${text}`)]),
-  row('service/webhooks/target.ts parseTarget', (text) => [parseTarget(text), parseTarget(`https://${text}`)]),
+  row('service/outbound/target.ts parseTarget', (text) => [parseTarget(text), parseTarget(`https://${text}`)]),
   row('service/workspaces/workspace-id.ts parseWorkspaceId', parseWorkspaceId),
 ];
 

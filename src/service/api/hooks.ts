@@ -1,10 +1,11 @@
 import { jsonApiResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
 import { type AccessControl, requireFreeDisk } from '../http/access.ts';
-import { actorOf, addressedWorkspace, bearerOf } from '../http/context.ts';
+import { actorOf, bearerOf } from '../http/context.ts';
 import type { Idempotent } from '../idempotency/idempotency.ts';
+import type { TargetCheck } from '../outbound/target-address.ts';
 import { createdHookSchema, hookRequestSchema, registerRequested, targetOf } from '../webhooks/registration.ts';
-import type { TargetCheck } from '../webhooks/target-address.ts';
+import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
 import { keyedRequestOf, keyHeader, workspaceParameter } from './parameters.ts';
 

@@ -4,10 +4,11 @@ import { invalid, Refusal } from '../contract/problem.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { branchField, syncSchema } from '../contract/schemas.ts';
 import { type AccessControl, requireFreeDisk } from '../http/access.ts';
-import { addressedWorkspace, bearerOf } from '../http/context.ts';
+import { bearerOf } from '../http/context.ts';
 import type { Idempotent } from '../idempotency/idempotency.ts';
 import { findSync, isSyncId } from '../syncs/queue.ts';
 import { type PrepareSync, startPrepared } from '../syncs/trigger.ts';
+import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
 import { keyedRequestOf, keyHeader, syncParameter, workspaceParameter } from './parameters.ts';
 

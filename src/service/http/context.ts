@@ -1,12 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import type { Actor } from '../audit/audit.ts';
-import { noSuchWorkspace } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
-import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { type FoundWorkspace, findVisibleWorkspace } from '../workspaces/workspaces.ts';
 import type { ReleaseAdmission } from './rate-limit.ts';
 
 /** Variables that the middleware sets on a request. */
@@ -20,7 +16,7 @@ export interface Environment {
     bearer: Bearer;
     /** Set for requests that release a lock. */
     releaseAdmission: ReleaseAdmission;
-    /** Spent waiting because the client asked for it: see locks/waiters.ts. */
+    /** Spent waiting because the client asked for it, with Prefer. */
     waitedMs: number;
     /** The body exactly as it was sent. */
     bodyText: string;
@@ -39,15 +35,6 @@ export const actorOf = (c: Context<Environment>): Actor => ({
   tokenId: bearerOf(c).id,
   address: addressOf(c),
 });
-
-/** The workspace that the request addresses, if its token may know of it. */
-export async function addressedWorkspace(c: Context<Environment>, storage: Storage): Promise<FoundWorkspace> {
-  const id = c.req.param('id') ?? '';
-  // An id that cannot be one is not asked for: it may have characters that a database refuses.
-  const workspace = parseWorkspaceId(id).ok ? await findVisibleWorkspace(storage, bearerOf(c), id) : undefined;
-  if (workspace === undefined) throw noSuchWorkspace(id);
-  return workspace;
-}
 
 /** Sends what a rule answered. */
 export function send(c: Context<Environment>, { status, headers, body }: ApiResponse): Response {

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { maxWaitSeconds } from '../locks/waiters.ts';
 import {
   type CloseServer,
   closeWithoutStacks,
@@ -20,7 +19,7 @@ export interface ServerTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkEveryMs: number;
-  /** Without traffic in either direction, such as from a client that does not read its answer. */
+  /** Without traffic in either direction, as from a client that reads no response. A request that waits needs longer. */
   readonly silenceMs: number;
   /** Between two requests of a connection. */
   readonly keepAliveMs: number;
@@ -30,8 +29,7 @@ const defaultTimeouts: ServerTimeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
   checkEveryMs: 5_000,
-  // The connection of a request that waits for a path is silent.
-  silenceMs: 2 * maxWaitSeconds * 1_000,
+  silenceMs: 60_000,
   // Longer than the minute for which proxies keep theirs: a client that opens new ones has to wait for those of others.
   keepAliveMs: 65_000,
 };

@@ -15,7 +15,7 @@ export interface NewExchangedToken {
   readonly runId: string;
   readonly runOrigin: string | null;
   /** The ids of the rules that allow it. When one of them is removed, it ends. */
-  readonly trustRules: readonly string[];
+  readonly trustRule: string;
   /** A hash of what tells the JWT from all others. */
   readonly identity: string;
   /** From then on nobody accepts the JWT. Milliseconds since 1970. */
@@ -43,7 +43,7 @@ export async function createExchangedToken(
       expires_at,
       run_id: token.runId,
       run_origin: token.runOrigin,
-      trust_rules: JSON.stringify(token.trustRules),
+      trust_rules: JSON.stringify([token.trustRule]),
       identity: token.identity,
       forget_at: sql<number>`case when ${expires_at} > ${identityEndsAt} then ${expires_at} else ${identityEndsAt} end`,
     })

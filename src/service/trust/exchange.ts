@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import { isScope, type Scope } from '../../interface/scopes.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { limitAttempts, perMinute, subscriberOf } from '../http/attempts.ts';
+import type { TargetCheck } from '../outbound/target-address.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { createExchangedToken } from '../tokens/exchanged.ts';
-import type { TargetCheck } from '../webhooks/target-address.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
 import { provenRun } from './proven-run.ts';
@@ -122,15 +122,12 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     return admit(decision, identity, address);
   }
 
-  /** Counts against the limit of each rule what becomes a token. */
+  /** What becomes a token counts against the limit of its rule. */
   async function admit(trusted: Trusted, identity: Identity, address: string | null): Promise<ExchangeResult> {
-    const attempts = trusted.rules.map(({ id }) => ofRule(id));
-    const full = attempts.find((attempt) => attempt.kind === 'refused');
-    const exchanged: ExchangeResult = full
-      ? { kind: 'limited', retryAfterSeconds: full.retryAfterSeconds }
-      : await storage.commit('tokens', (db) => issue(db, storage.now, { trusted, identity, address }));
-    if (exchanged.kind === 'exchanged') return exchanged;
-    for (const attempt of attempts) if (attempt.kind === 'allowed') attempt.succeeded();
+    const attempt = ofRule(trusted.rule.id);
+    if (attempt.kind === 'refused') return { kind: 'limited', retryAfterSeconds: attempt.retryAfterSeconds };
+    const exchanged = await storage.commit('tokens', (db) => issue(db, storage.now, { trusted, identity, address }));
+    if (exchanged.kind !== 'exchanged') attempt.succeeded();
     return exchanged;
   }
 
@@ -159,12 +156,12 @@ interface Issue {
 
 /** All that says whether the JWT may still be exchanged is looked at where the token is made. */
 async function issue(db: Database, now: Now, { trusted, identity, address }: Issue): Promise<ExchangeResult> {
-  const { owner, scopes, workspaces } = trusted;
-  const trustRules = trusted.rules.map(({ id }) => id);
+  const { rule, scopes } = trusted;
+  const { owner, workspaces } = rule;
   const run = provenRun(identity.issuer, identity.claims, owner);
-  const rules = await db.selectFrom('trust_rules').select('id').where('id', 'in', trustRules).execute();
-  if (rules.length < trustRules.length) {
-    return { kind: 'refused', reason: 'A trust rule that allows the job was removed at the same moment.' };
+  const found = await db.selectFrom('trust_rules').select('id').where('id', '=', rule.id).executeTakeFirst();
+  if (found === undefined) {
+    return { kind: 'refused', reason: 'The trust rule that allows the job was removed at the same moment.' };
   }
   const secret = await createExchangedToken(db, now, {
     name: run.name,
@@ -173,7 +170,7 @@ async function issue(db: Database, now: Now, { trusted, identity, address }: Iss
     workspaces,
     runId: run.id,
     runOrigin: run.origin,
-    trustRules,
+    trustRule: rule.id,
     identity: identity.id,
     identityEndsAt: identity.endsAt,
   });
@@ -188,7 +185,7 @@ async function issue(db: Database, now: Now, { trusted, identity, address }: Iss
     await recordAudit(db, now, {
       actor: { name: run.name, tokenId: run.id, address },
       action: 'token.exchanged',
-      detail: { issuer: identity.issuer, ...run.claims, owner, scopes, workspaces, rules: trustRules },
+      detail: { issuer: identity.issuer, ...run.claims, owner, scopes, workspaces, rule: rule.id },
     });
   }
   return { kind: 'exchanged', secret, scopes };

@@ -1,11 +1,11 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { z } from '@hono/zod-openapi';
 import { createLocalJWKSet } from 'jose';
+import { checkTargetAddresses, parseTarget } from '../outbound/target.ts';
+import { lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
 import { systemErrorText } from '../platform/system-errors.ts';
-import { answering } from '../webhooks/deliver.ts';
-import { checkTargetAddresses, parseTarget } from '../webhooks/target.ts';
-import type { TargetCheck } from '../webhooks/target-address.ts';
 
 export type IssuerKey = Awaited<ReturnType<ReturnType<typeof createLocalJWKSet>>>;
 
@@ -121,7 +121,7 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
   const addresses = await check.addressesOf(hostname, signal);
   const judged = checkTargetAddresses(target.value, addresses, check);
   if (!judged.ok) throw new IssuerError(judged.reason);
-  const response = await get(url, answering(addresses), signal);
+  const response = await get(url, lookupAmong(addresses), signal);
   const { statusCode: status = 0 } = response;
   if (status !== 200) {
     response.destroy();
@@ -142,7 +142,7 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
 }
 
 /** Sends a GET to one of the addresses that were judged, and to no other. */
-function get(url: string, lookup: ReturnType<typeof answering>, signal: AbortSignal): Promise<IncomingMessage> {
+function get(url: string, lookup: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
   const headers = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'workspace-automation' };
   const options = { headers, lookup, signal, agent: false } as const;
   return new Promise((resolve, reject) => {

@@ -4,23 +4,18 @@ import { idClaims } from './issuers.ts';
 import type { TrustRule } from './rules.ts';
 
 export type TrustDecision =
-  | {
-      readonly kind: 'trusted';
-      /** All that match. */
-      readonly rules: readonly TrustRule[];
-      readonly owner: string;
-      readonly scopes: readonly Scope[];
-      /** Null: all. */
-      readonly workspaces: readonly string[] | null;
-    }
+  | { readonly kind: 'trusted'; readonly rule: TrustRule; readonly scopes: readonly Scope[] }
   /** `reason` is a sentence for the log of the operator. A stranger is told nothing of it. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** The job is trusted, but no token can have these scopes: it may be told so. `reason` is for the log all the same. */
+  /** The job is trusted, but not for these scopes: it may be told so. `reason` is for the log all the same. */
   | { readonly kind: 'refused-scopes'; readonly reason: string };
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** `requested` are the scopes that the request names; without any, the token has all that the rules allow together. */
+/**
+ * Exactly one rule must match: with several, it would depend on their sum what a job may do, and whose its locks are.
+ * `requested` are the scopes that the request names; without any, the token has all scopes of the rule.
+ */
 export function matchTrustRules(
   rules: readonly TrustRule[],
   issuer: string,
@@ -31,43 +26,18 @@ export function matchTrustRules(
     .filter((rule) => rule.issuer === issuer)
     .map((rule) => ({ rule, differences: differencesOf(rule, claims) }));
   if (ofIssuer.length === 0) return { kind: 'refused', reason: `No trust rule names the issuer ${shown(issuer)}.` };
-  const matching = ofIssuer.filter(({ differences }) => differences.length === 0).map(({ rule }) => rule);
-  const [first] = matching;
-  if (first === undefined) return { kind: 'refused', reason: noMatchReason(ofIssuer) };
-  if (matching.some(({ owner }) => owner !== first.owner)) {
-    const owners = named(matching, ({ owner }) => ` (owner ${shown(owner)})`);
-    const reason = `Several trust rules match the job and name different owners: ${owners}. Whose its locks would be is unclear.`;
+  const [rule, ...others] = ofIssuer.filter(({ differences }) => differences.length === 0).map((each) => each.rule);
+  if (rule === undefined) return { kind: 'refused', reason: noMatchReason(ofIssuer) };
+  if (others.length > 0) {
+    const reason = `${others.length + 1} trust rules match the job, and exactly one must: ${named([rule, ...others])}. Make them narrower, or remove all but one.`;
     return { kind: 'refused', reason };
   }
-  const allowed = allowedTogether(matching, requested);
-  if (allowed !== undefined) return { kind: 'trusted', rules: matching, owner: first.owner, ...allowed };
-  const reason =
-    requested.length > 0
-      ? `The job asks for ${requested.join(', ')}, which the trust rules that match it do not allow: ${named(matching)}.`
-      : `The trust rules that match the job allow different scopes in different workspaces, which one token cannot have: ${named(matching)}. Give them the same scopes or the same workspaces, or let the job ask for fewer scopes.`;
+  const wanted = requested.length > 0 ? requested : rule.scopes;
+  if (wanted.every((scope) => grants(rule.scopes, scope))) {
+    return { kind: 'trusted', rule, scopes: allScopes.filter((scope) => wanted.includes(scope)) };
+  }
+  const reason = `The job asks for ${requested.join(', ')}, which the trust rule ${rule.id} does not allow.`;
   return { kind: 'refused-scopes', reason };
-}
-
-export interface Allowed {
-  readonly scopes: readonly Scope[];
-  readonly workspaces: readonly string[] | null;
-}
-
-/**
- * What rules allow together. A token has each of its scopes in each of its workspaces: one rule for `sync` in `game` and one
- * for `locks:write` in `film` are no token with both in both, and so there is none, unless the request names scopes that
- * one token can have.
- */
-export function allowedTogether(rules: readonly TrustRule[], requested: readonly Scope[] = []): Allowed | undefined {
-  const wanted = requested.length > 0 ? requested : rules.flatMap(({ scopes }) => scopes);
-  const scopes = allScopes.filter((scope) => wanted.includes(scope));
-  const everywhere = rules.filter(({ workspaces }) => workspaces === null);
-  if (coverAll(everywhere, wanted)) return { scopes, workspaces: null };
-  const ids = [...new Set(rules.flatMap(({ workspaces }) => workspaces ?? []))];
-  const rulesFor = (id: string) => rules.filter(({ workspaces }) => workspaces === null || workspaces.includes(id));
-  const covered = ids.filter((id) => coverAll(rulesFor(id), wanted));
-  const losesSome = everywhere.length > 0 || covered.length < ids.length;
-  return covered.length === 0 || (requested.length === 0 && losesSome) ? undefined : { scopes, workspaces: covered };
 }
 
 /** A claim that is not what a rule needs. */
@@ -123,8 +93,8 @@ function shownClaim(value: unknown): string {
 
 const maxNamedRules = 5;
 
-function named(rules: readonly TrustRule[], more: (rule: TrustRule) => string = () => ''): string {
-  const names = rules.slice(0, maxNamedRules).map((rule) => `${rule.id}${more(rule)}`);
+function named(rules: readonly TrustRule[]): string {
+  const names = rules.slice(0, maxNamedRules).map(({ id }) => id);
   return [...names, ...(rules.length > maxNamedRules ? [`${rules.length - maxNamedRules} more`] : [])].join(', ');
 }
 
@@ -157,9 +127,4 @@ function shown(text: string): string {
     /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu,
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
-}
-
-function coverAll(rules: readonly TrustRule[], wanted: readonly Scope[]): boolean {
-  const held = rules.flatMap(({ scopes }) => scopes);
-  return rules.length > 0 && wanted.every((scope) => grants(held, scope));
 }

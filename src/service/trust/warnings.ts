@@ -1,6 +1,5 @@
 import { isGitHub } from '../../interface/github-issuer.ts';
 import { idClaims } from './issuers.ts';
-import { allowedTogether } from './match.ts';
 import type { NewTrustRule, TrustRule } from './rules.ts';
 
 const maxOverlaps = 3;
@@ -8,14 +7,16 @@ const maxOverlaps = 3;
 /** Warnings for the operator who adds the rule. `all` are the existing rules, `workspaces` the ids. */
 export function warningsOf(rule: TrustRule, all: readonly TrustRule[], workspaces: readonly string[]): string[] {
   const missing = (rule.workspaces ?? []).filter((id) => !workspaces.includes(id));
-  const overlaps = all
-    .filter((other) => other.id !== rule.id && overlap(rule, other))
-    .map((other) => overlapWarning(rule, other))
-    .filter((reason) => reason !== undefined);
+  const overlaps = all.filter((other) => other.id !== rule.id && overlap(rule, other));
   return [
     ...[wideRuleWarning(rule), strangersWarning(rule)].filter((reason) => reason !== undefined),
     ...missing.map((id) => `There is no workspace "${id}" yet. The rule means one that is added later, too.`),
-    ...overlaps.slice(0, maxOverlaps),
+    ...overlaps
+      .slice(0, maxOverlaps)
+      .map(
+        ({ id }) =>
+          `A job that ${id} matches as well is refused: exactly one rule must match. Make one of them narrower.`,
+      ),
   ];
 }
 
@@ -54,11 +55,3 @@ function overlap(one: NewTrustRule, other: NewTrustRule): boolean {
 
 const isOfPullRequests = ({ claims }: NewTrustRule): boolean =>
   claims['event_name']?.startsWith('pull_request') === true;
-
-function overlapWarning(rule: TrustRule, other: TrustRule): string | undefined {
-  if (rule.owner !== other.owner)
-    return `A job that ${other.id} matches as well is refused: that rule gives its locks to "${other.owner}".`;
-  return allowedTogether([rule, other]) === undefined
-    ? `A job that ${other.id} matches as well is refused unless it asks for fewer scopes: one token cannot have different scopes in different workspaces.`
-    : undefined;
-}

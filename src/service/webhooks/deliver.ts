@@ -1,12 +1,12 @@
 import http, { type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { checkTargetAddresses, isPublic, parseTarget, type Target } from '../outbound/target.ts';
+import { type IpAddresses, lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
 import { failureReason, ResponseTooLong, rejectionReason, type Stage, timeoutReason } from './delivery-failure.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 import { completeResponse, type ReadResponse, type ReceiverResponse, responseStatus } from './receiver-response.ts';
 import { retryAfterSeconds } from './retry-schedule.ts';
-import { checkTargetAddresses, isPublic, parseTarget, type Target } from './target.ts';
-import type { IpAddresses, TargetCheck } from './target-address.ts';
 
 /** The result of one attempt. No sentence holds more of the URL than its origin, nor anything that was sent. */
 export type DeliveryResult =
@@ -109,7 +109,7 @@ function exchange(
     path: pathname + search,
     headers,
     maxHeaderSize: maxHeaderBytes,
-    lookup: answering(addresses),
+    lookup: lookupAmong(addresses),
     signal,
   };
   const secure = target.protocol === 'https:';
@@ -148,15 +148,6 @@ function exchange(
     request.end(body);
   });
 }
-
-/** For a request that is to go to these addresses alone. */
-export const answering =
-  (addresses: IpAddresses): LookupFunction =>
-  (_hostname, { all }, callback) => {
-    const found = addresses.map((address) => ({ address, family: isIP(address) }));
-    if (all) callback(null, found);
-    else callback(null, addresses[0], isIP(addresses[0]));
-  };
 
 /** More than is kept of the body of an answer, so that a receiver can finish what it says. */
 const maxBytesRead = 16 * 1_024;

@@ -1,4 +1,4 @@
-import type { Target } from './target.ts';
+import type { Target } from '../outbound/target.ts';
 
 /** How far an attempt got. */
 export type Stage = 'resolving' | 'connecting' | 'securing' | 'waiting';

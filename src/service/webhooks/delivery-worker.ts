@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { TargetCheck } from '../outbound/target-address.ts';
 import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type Worker } from '../runtime/worker.ts';
@@ -15,7 +16,6 @@ import {
 import { deliveryRequest } from './delivery-request.ts';
 import { type AttemptUnderWay, createDeliverySlots, type DueHook, maxUnderWay, slowAfterMs } from './delivery-slots.ts';
 import { nextAttemptAfter } from './retry-schedule.ts';
-import type { TargetCheck } from './target-address.ts';
 
 export interface DeliveryParts {
   readonly storage: Storage;

@@ -4,6 +4,8 @@ import { grants, type Scope } from '../../interface/scopes.ts';
 import type { Actor } from '../audit/audit.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { branchField, hookSchema, parsedBy } from '../contract/schemas.ts';
+import { checkTarget, maxUrlLength, type Target } from '../outbound/target.ts';
+import type { TargetCheck } from '../outbound/target-address.ts';
 import { eventsOf } from '../outbox/hook-row.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import {
@@ -22,8 +24,6 @@ import {
 import { parseSubscription } from './formats.ts';
 import { findHookByUrl, type RegisteredHook, registerHook } from './hooks.ts';
 import { parseSecret, secretPattern } from './signature.ts';
-import { checkTarget, maxUrlLength, type Target } from './target.ts';
-import type { TargetCheck } from './target-address.ts';
 
 export const createdHookSchema = hookSchema
   .extend({

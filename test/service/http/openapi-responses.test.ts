@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
+import type { Resolve } from '../../../src/service/outbound/target-address.ts';
 import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
 import { folderOfTests } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';

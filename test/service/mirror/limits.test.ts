@@ -163,7 +163,7 @@ test('a clone ends when the trust rule is removed that allowed the token of its 
   const mirror = await largeMirror(revocable);
   const { storage } = revocable;
   const ofRun = { name: 'run', owner: 'ci', scopes: ['contents:read'], workspaces: null, runId: 'run_1' } as const;
-  const proof = { runOrigin: null, trustRules: ['trust_1'], identity: 'a JWT', identityEndsAt: Date.now() + 60_000 };
+  const proof = { runOrigin: null, trustRule: 'trust_1', identity: 'a JWT', identityEndsAt: Date.now() + 60_000 };
   const secret = await storage.commit('global', (db) => createExchangedToken(db, storage.now, { ...ofRun, ...proof }));
   const { response } = await stalledClone(revocable, mirror, secret ?? '');
   await storage.commit('global', (db) => revokeTokensOfRule(db, storage.now, 'trust_1'));

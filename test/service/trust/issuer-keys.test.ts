@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
 import { cidr } from '../../../src/service/platform/ip-address.ts';
 import { createIssuerKeys, type FindKey } from '../../../src/service/trust/issuer-keys.ts';
-import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
 import { answerWith, hang, type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
 
 const headerOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[0] ?? '', 'base64url').toString());

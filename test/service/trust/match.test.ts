@@ -72,10 +72,8 @@ describe('a job is trusted', () => {
   ])('%s', (_, rule, claims) => {
     expect(matchTrustRules([rule], rule.issuer, claims)).toEqual({
       kind: 'trusted',
-      rules: [rule],
-      owner: 'release-bot',
+      rule,
       scopes: ['sync', 'locks:write'],
-      workspaces: ['game'],
     });
   });
 });
@@ -256,96 +254,42 @@ describe('the log of a refusal', () => {
   });
 });
 
-describe('several rules that match', () => {
-  const rule = (id: string, scopes: readonly Scope[], workspaces: readonly string[] | null): TrustRule => ({
-    ...anyJob,
-    id: `trust_${id}`,
-    scopes,
-    workspaces,
+describe('the scopes of a job', () => {
+  const rule: TrustRule = { ...anyJob, scopes: ['sync', 'locks:write'] };
+
+  test.each<readonly [requested: readonly Scope[], decided: unknown]>([
+    [[], { kind: 'trusted', rule, scopes: ['sync', 'locks:write'] }],
+    [['sync'], { kind: 'trusted', rule, scopes: ['sync'] }],
+    [['locks:read'], { kind: 'trusted', rule, scopes: ['locks:read'] }],
+    [['locks:write', 'sync'], { kind: 'trusted', rule, scopes: ['sync', 'locks:write'] }],
+    [['locks:admin'], { kind: 'refused-scopes', reason: expect.stringContaining('asks for locks:admin') }],
+    [['sync', 'hooks:write'], { kind: 'refused-scopes', reason: expect.stringContaining(rule.id) }],
+  ])('that asks for %j are at most those of its rule', (requested, decided) => {
+    expect(matchTrustRules([rule], github, mainJob, requested)).toEqual(decided);
   });
-  const judged = (rules: readonly TrustRule[], requested: readonly Scope[] = []) => {
-    const decision = matchTrustRules(rules, github, mainJob, requested);
-    return decision.kind === 'trusted' ? [decision.scopes, decision.workspaces] : decision.kind;
-  };
+});
 
-  const syncGame = rule('a', ['sync'], ['game']);
-  const locksGame = rule('b', ['locks:write'], ['game']);
-  const locksFilm = rule('c', ['locks:write'], ['film']);
-  const locksAll = rule('d', ['locks:write'], null);
-  const allAll = rule('e', ['sync', 'locks:write'], null);
+describe('a job that several rules match', () => {
+  const second: TrustRule = { ...anyJob, id: 'trust_second', scopes: ['hooks:write'] };
 
-  test.each<readonly [rules: readonly TrustRule[], requested: readonly Scope[], allowed: unknown]>([
-    [[syncGame, locksGame], [], [['sync', 'locks:write'], ['game']]],
-    [[locksGame, locksFilm], [], [['locks:write'], ['game', 'film']]],
-    [[locksGame, locksAll], [], [['locks:write'], null]],
-    [[allAll, locksFilm, syncGame], [], [['sync', 'locks:write'], null]],
-    // As another version may have stored it, with scopes that this one does not know.
-    [[rule('x', [], ['game'])], [], [[], ['game']]],
-    [[rule('x', ['locks:admin'], ['game']), locksGame], [], [['locks:write', 'locks:admin'], ['game']]],
-    // What one token cannot have without having more.
-    [[syncGame, locksFilm], [], 'refused-scopes'],
-    [[syncGame, locksAll], [], 'refused-scopes'],
-    [[syncGame, locksGame, locksFilm], [], 'refused-scopes'],
-    [[rule('x', ['locks:admin'], ['game']), locksFilm], [], 'refused-scopes'],
-    // Fewer scopes, which it can.
-    [[syncGame, locksFilm], ['sync'], [['sync'], ['game']]],
-    [[syncGame, locksFilm], ['locks:read'], [['locks:read'], ['film']]],
-    [[syncGame, locksAll], ['locks:write'], [['locks:write'], null]],
-    [
-      [syncGame, locksAll],
-      ['locks:write', 'sync'],
-      [['sync', 'locks:write'], ['game']],
-    ],
-    [[syncGame, locksFilm], ['sync', 'locks:write'], 'refused-scopes'],
-    // More than any of them allows.
-    [[locksGame], ['locks:admin'], 'refused-scopes'],
-    [[locksAll, syncGame], ['hooks:write'], 'refused-scopes'],
-  ])('%#: allow together what each means', (rules, requested, allowed) => {
-    expect(judged(rules, requested)).toEqual(allowed);
-    expect(judged(rules.toReversed(), requested)).toEqual(
-      Array.isArray(allowed) && Array.isArray(allowed[1]) ? [allowed[0], expect.arrayContaining(allowed[1])] : allowed,
-    );
+  test('is refused in either order, and the log names the rules', () => {
+    for (const rules of [
+      [anyJob, second],
+      [second, anyJob],
+    ]) {
+      const decision = matchTrustRules(rules, github, mainJob);
+      expect(decision).toMatchObject({ kind: 'refused', reason: expect.stringContaining(anyJob.id) });
+      expect(decision).toMatchObject({ reason: expect.stringContaining('trust_second') });
+    }
   });
 
-  test('never allow a scope in a workspace in which none of them does', () => {
-    const scope = fc.constantFrom<Scope>('sync', 'locks:read', 'locks:write', 'hooks:write');
-    const workspaces = fc.option(fc.uniqueArray(fc.constantFrom('game', 'film', 'cad'), { minLength: 1 }));
-    const rules = fc.array(fc.tuple(fc.uniqueArray(scope, { minLength: 1 }), workspaces), {
-      minLength: 1,
-      maxLength: 4,
-    });
-    const covers = (one: readonly string[] | null, workspace: string) => one === null || one.includes(workspace);
-    fc.assert(
-      fc.property(rules, fc.uniqueArray(scope), (some, requested) => {
-        const given = some.map(([scopes, limited], index) => rule(`${index}`, scopes, limited));
-        const decision = matchTrustRules(given, github, mainJob, requested);
-        if (decision.kind !== 'trusted') return;
-        for (const workspace of ['game', 'film', 'cad', 'made-later'].filter((each) =>
-          covers(decision.workspaces, each),
-        )) {
-          const allowed = given.filter((each) => covers(each.workspaces, workspace)).flatMap(({ scopes }) => scopes);
-          // locks:write implies locks:read.
-          const implied = allowed.includes('locks:write') ? [...allowed, 'locks:read'] : allowed;
-          expect(implied).toEqual(expect.arrayContaining([...decision.scopes]));
-        }
-        if (requested.length > 0) expect(requested).toEqual(expect.arrayContaining([...decision.scopes]));
-      }),
-    );
+  test('is refused whatever scopes it asks for', () => {
+    expect(matchTrustRules([anyJob, second], github, mainJob, ['sync']).kind).toBe('refused');
   });
 
-  test('are refused where they name different owners, and the log names them', () => {
-    const other = { ...syncGame, id: 'trust_other', owner: 'art-bot' };
-    const decision = matchTrustRules([syncGame, other], github, mainJob);
-    expect(decision).toMatchObject({ kind: 'refused' });
-    expect(decision).toHaveProperty(
-      'reason',
-      expect.stringContaining('trust_a (owner "release-bot"), trust_other (owner "art-bot")'),
-    );
-  });
-
-  test('count only if they match: the owner of one that does not is no matter', () => {
+  test('is trusted where all but one of them mean other jobs', () => {
     const other = { ...release, owner: 'art-bot', claims: { ...release.claims, ref: 'refs/heads/art' } };
-    expect(matchTrustRules([syncGame, other], github, mainJob)).toMatchObject({ kind: 'trusted', rules: [syncGame] });
+    expect(matchTrustRules([other, anyJob], github, mainJob)).toMatchObject({ kind: 'trusted', rule: anyJob });
   });
 });
 

@@ -1,9 +1,9 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
 import { cidr } from '../../../src/service/platform/ip-address.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { createExchangeToken } from '../../../src/service/trust/exchange.ts';
-import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
 import { audience, newAddress, type TrustingService, trustingService } from './trusting-service.ts';

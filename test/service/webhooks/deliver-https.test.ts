@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AddressVerdict, TargetCheck } from '../../../src/service/webhooks/target-address.ts';
+import type { AddressVerdict, TargetCheck } from '../../../src/service/outbound/target-address.ts';
 import { listenHere } from '../../support/listen.ts';
 import type { Behaviour } from '../../support/webhook-receiver.ts';
 import { always, checking, deliverTo, failed, receiver, secret, statusOnly } from './delivering.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
+import type { Resolve } from '../../../src/service/outbound/target-address.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import type { Behaviour } from '../../support/webhook-receiver.ts';
 import { checking, receiver, statusOnly } from './delivering.ts';

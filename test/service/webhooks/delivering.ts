@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
+import { createTargetCheck, type Resolve } from '../../../src/service/outbound/target-address.ts';
 import { parseCidr } from '../../../src/service/platform/ip-address.ts';
 import { type DeliveryResult, deliver } from '../../../src/service/webhooks/deliver.ts';
 import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
-import { createTargetCheck, type Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { hookRow, succeeded, valueIn } from './samples.ts';
 

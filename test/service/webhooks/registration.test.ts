@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hookEvents } from '../../../src/interface/resources.ts';
+import type { Resolve } from '../../../src/service/outbound/target-address.ts';
 import { newWebhookSecret, parseSecret } from '../../../src/service/webhooks/signature.ts';
-import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { nowhere } from './delivering.ts';
 import { auditOf, hookedService } from './hooked-service.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
 import { parseCidr } from '../../../src/service/platform/ip-address.ts';
-import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
 import { checking } from './delivering.ts';
 import { valueIn } from './samples.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkTarget, maxUrlLength, parseTarget } from '../../../src/service/webhooks/target.ts';
-import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
+import { checkTarget, maxUrlLength, parseTarget } from '../../../src/service/outbound/target.ts';
+import type { Resolve } from '../../../src/service/outbound/target-address.ts';
 import { runs } from '../../support/runs.ts';
 import { words } from '../http/shared-service.ts';
 import { always, checking, localCheck, nowhere } from './delivering.ts';

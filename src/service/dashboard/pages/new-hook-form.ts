@@ -4,10 +4,10 @@ import { type HookFormat, hookEvents, hookFormats } from '../../../interface/res
 import { grants } from '../../../interface/scopes.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
+import { parseTarget } from '../../outbound/target.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type HookRequest, hookRequestSchema } from '../../webhooks/registration.ts';
-import { parseTarget } from '../../webhooks/target.ts';
 import { choices, field, group, problemSummary } from '../elements/fields.ts';
 import { eventMeanings, formatNames } from '../elements/hook.ts';
 import { addressText, type Markup } from '../elements/text.ts';

@@ -1,4 +1,4 @@
-import type { IpAddresses, TargetCheck } from '../../webhooks/target-address.ts';
+import type { IpAddresses, TargetCheck } from '../../outbound/target-address.ts';
 import { toStoreError } from './store-error.ts';
 
 /** Decision about a URL, as plain data for the download thread. */

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { Git } from '../../git/git.ts';
 import { parseRemote } from '../../git/remote.ts';
+import type { TargetCheck } from '../../outbound/target-address.ts';
 import { limitParallel } from '../../runtime/limit-parallel.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
-import type { TargetCheck } from '../../webhooks/target-address.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import type { AskUpstream, ObjectResponse } from '../objects.ts';
 import type { ObjectName, Oid } from '../oid.ts';

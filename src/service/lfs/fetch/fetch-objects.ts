@@ -1,8 +1,8 @@
 import type { Git } from '../../git/git.ts';
 import { type MinTransferSpeed, minTransferSpeed } from '../../git/transfer-speed.ts';
+import type { TargetCheck } from '../../outbound/target-address.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import { type FetchedObjects, type FetchObjects, noObjects } from '../../syncs/lfs-objects.ts';
-import type { TargetCheck } from '../../webhooks/target-address.ts';
 import { lfsMode } from '../../workspaces/lfs-mode.ts';
 import { createObjectStore } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';

@@ -4,9 +4,9 @@ import type { Remote } from '../../../../src/service/git/remote.ts';
 import { createFetchObjects, type FetchObjectsParts } from '../../../../src/service/lfs/fetch/fetch-objects.ts';
 import { createObjectStore } from '../../../../src/service/lfs/object-store.ts';
 import { type Oid, parseOid } from '../../../../src/service/lfs/oid.ts';
+import { createTargetCheck } from '../../../../src/service/outbound/target-address.ts';
 import { endlessDisk } from '../../../../src/service/runtime/free-disk.ts';
 import type { FetchedObjects } from '../../../../src/service/syncs/lfs-objects.ts';
-import { createTargetCheck } from '../../../../src/service/webhooks/target-address.ts';
 import { branchNamed, enoughTime, gitSetUp, operatorEnvironment, remoteAt } from '../../../support/git-service.ts';
 import { type LfsStore, pointerTo, type StoredName, startLfsStore } from '../../../support/lfs-store.ts';
 

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { unlessAborted } from '../../interface/timers.ts';
 import { addressInHost, type Cidr, cidr, type IpAddress, isInside, parseIpAddress } from '../platform/ip-address.ts';
@@ -48,6 +49,15 @@ export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: 
     },
   };
 }
+
+/** For a request that is to go to these addresses alone: a second lookup could give others. */
+export const lookupAmong =
+  (addresses: IpAddresses): LookupFunction =>
+  (_hostname, { all }, callback) => {
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    if (all) callback(null, found);
+    else callback(null, addresses[0], isIP(addresses[0]));
+  };
 
 /** As every other program on the machine resolves names, `/etc/hosts` included. */
 export const systemResolve: Resolve = async (hostname) =>
