@@ -1,12 +1,11 @@
-import { unlessAborted } from '../interface/timers.ts';
+import { attemptOnce } from './attempt.ts';
 import type { Clock, ServerClock } from './clock.ts';
-import { connectionFailure, type SentRequest } from './connection.ts';
+import type { SentRequest } from './connection.ts';
 import { rateLimitIn } from './rate-limit.ts';
-import { isRecognized, rejectsSlashes } from './recognize.ts';
-import { type RefusalContext, refusalOf, retryAfterHeader } from './refusal.ts';
+import { refusalOf, retryAfterHeader } from './refusal.ts';
 import type { Call, CallContext, CallLimits, CallResult, Request, Retry, Send, TokenSource } from './request.ts';
 import type { ClientResponse } from './response.ts';
-import { type AttemptResult, backoff, classifyResponse } from './retry.ts';
+import { type AttemptResult, nextStep, type Progress, progressAfter } from './retry.ts';
 import { type Refused, type RequestFailure, ServiceError, withRequest } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
 import { createAdmission, createThrottle } from './throttle.ts';
@@ -44,12 +43,10 @@ export interface CallOptions {
 
 /** Every request goes through here: it waits for the rate limit, is sent, and sent again until an answer counts. */
 export function createCall(options: CallOptions): Call {
-  const { baseUrl, clock, serverClock, random, sleep, isRecognized: recognizes = isRecognized } = options;
+  const { clock, serverClock, random, sleep } = options;
   const throttle = createThrottle(random);
   const admit = createAdmission({ ...options, throttle });
-  // All spellings of a secret take a while to make, and most requests have none of their own.
-  let defaultTexts = createServiceText(options.secrets);
-  let defaultToken: string | undefined;
+  const textsFor = createTexts(options.secrets);
   /** The last answer that refused a request for the rate limit. */
   let limitedBy: Refused | undefined;
 
@@ -64,48 +61,31 @@ export function createCall(options: CallOptions): Call {
     else throttle.served();
   }
 
-  function textsFor(secrets: readonly string[], token: string | undefined): ServiceText {
-    const all = [...options.secrets, ...secrets, ...(token === undefined ? [] : [token])];
-    if (secrets.length > 0) return createServiceText(all);
-    if (token !== undefined && token !== defaultToken) {
-      defaultTexts = createServiceText(all);
-      defaultToken = token;
-    }
-    return defaultTexts;
-  }
-
   async function send(request: Request, within: CallLimits, limit: TimeLimit): Promise<CallResult> {
     const { deadline } = within;
-    const { method, target, otherTarget, headers, body, secrets = [], answerDelayMs = 0 } = request;
-    let sent: SentRequest = {
-      method,
-      target,
-      headers: { ...options.headers, ...typeOf(body), ...headers },
-      body: body instanceof URLSearchParams ? body.toString() : body === undefined ? null : JSON.stringify(body),
-    };
-    let texts = textsFor(secrets, undefined);
-    const timeoutMs = options.timeoutMs + answerDelayMs;
+    const { method, secrets = [] } = request;
     const once = request.attempts === 'once';
-    const retries = once ? 0 : options.retries;
     // A release never waits behind requests for more.
     const throttled = request.throttled ?? method !== 'DELETE';
+    let sent = sentRequest(request, options.headers);
+    let texts = textsFor(secrets, undefined);
     let firstSentAt: number | undefined;
-    let attempts = 0;
-    let failures = 0;
-    let countedFailures = 0;
-    let mayBeDone = request.keySentBefore === true;
+    let progress: Progress = { attempts: 0, failures: 0, counted: 0, mayBeDone: request.keySentBefore === true };
     let last: RequestFailure | undefined;
     let replacedToken = false;
 
-    const fail = (failure: RequestFailure): ServiceError =>
-      new ServiceError({ method, path: sent.target.replace(/\?.*$/s, ''), attempts, server: options.server }, failure);
-    const refusalContext = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
-    const refuse = (response: ClientResponse): ServiceError => fail(refusalOf(response, refusalContext()));
-    const context = (): CallContext => ({
-      ...{ texts, sentAt: firstSentAt ?? clock(), mayBeDone, target: sent.target },
-      ...{ fail, refuse },
-    });
+    const fail = (failure: RequestFailure): ServiceError => {
+      const path = sent.target.replace(/\?.*$/s, '');
+      return new ServiceError({ method, path, attempts: progress.attempts, server: options.server }, failure);
+    };
+    const refuse = (response: ClientResponse): ServiceError =>
+      fail(refusalOf(response, { baseUrl: options.baseUrl, texts, serverNow: serverClock.now() }));
+    const context = (): CallContext => {
+      const { mayBeDone } = progress;
+      return { texts, sentAt: firstSentAt ?? clock(), mayBeDone, target: sent.target, fail, refuse };
+    };
     const giveUp = (failure: RequestFailure): CallResult => ({ kind: 'given-up', error: fail(failure), ...context() });
+    const isInterrupted = (): boolean => limit.signal.aborted || clock() >= deadline;
     const giveUpInterrupted = (limited = false): CallResult =>
       giveUp(
         limit.signal.aborted && !limit.isOver()
@@ -113,36 +93,24 @@ export function createCall(options: CallOptions): Call {
           : { kind: 'deadline', last, retryAfterMs: undefined, limited },
       );
 
-    /** Undefined when the whole call was interrupted first. */
-    async function attempt(as: string): Promise<AttemptResult | undefined> {
-      sent = { ...sent, target: as };
+    /** Begins with the spelling of the target that it was given, whatever was sent before. */
+    async function attempt(): Promise<AttemptResult | undefined> {
       const sentAt = clock();
-      const attemptLimit = startTimeLimit(timeoutMs, [limit.signal], options.startTimer);
-      let response: ClientResponse;
-      try {
-        response = await unlessAborted(options.send(sent, attemptLimit.signal, texts), attemptLimit.signal);
-      } catch (error) {
-        if (!attemptLimit.isOver() && limit.signal.aborted) return undefined;
-        const failure = attemptLimit.isOver()
-          ? ({ kind: 'timeout', limitMs: timeoutMs } as const)
-          : connectionFailure(error, texts);
-        if (failure === undefined) throw error;
-        const arrived = failure.kind === 'timeout' || failure.mayHaveArrived;
-        const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
-        return { kind: 'failed', failure, mayBeDone: arrived, retry, retryAfterMs: undefined };
-      } finally {
-        attemptLimit.stop();
-        if (throttled) throttle.ended();
-      }
-      observe(response, sentAt, texts, throttled);
-      if (as === target && otherTarget !== undefined && rejectsSlashes(response)) return attempt(otherTarget);
-      const { expect } = request;
-      return classifyResponse(response, {
-        ...refusalContext(),
-        keyMayHaveArrived: mayBeDone,
-        expect,
-        isRecognized: recognizes,
-      });
+      const attempted = await attemptOnce(
+        request,
+        { ...sent, target: request.target },
+        {
+          ...options,
+          limit,
+          texts,
+          serverNow: serverClock.now,
+          keyMayHaveArrived: progress.mayBeDone,
+          onEnd: () => throttled && throttle.ended(),
+          onResponse: (response) => observe(response, sentAt, texts, throttled),
+        },
+      );
+      sent = attempted.sent;
+      return attempted.result;
     }
 
     const unsendable = unsendableHeader(sent.headers);
@@ -151,7 +119,7 @@ export function createCall(options: CallOptions): Call {
     }
 
     for (;;) {
-      if (limit.signal.aborted || clock() >= deadline) return giveUpInterrupted();
+      if (isInterrupted()) return giveUpInterrupted();
 
       const tokens = await options.tokens?.();
       const given = await tokens?.get(within, limit.signal);
@@ -171,56 +139,52 @@ export function createCall(options: CallOptions): Call {
         if (admission.limited) last ??= limitedBy;
         return giveUpInterrupted(admission.limited);
       }
-
       // Time may have run out while it waited for the connection.
-      if (limit.signal.aborted || clock() >= deadline) {
+      if (isInterrupted()) {
         if (throttled) throttle.ended();
         admission.release();
         return giveUpInterrupted();
       }
 
       firstSentAt ??= clock();
-      attempts += 1;
-      const ended = await attempt(target).finally(admission.release);
-      if (ended?.kind === 'answered') {
-        if (ended.response.status !== 401 || given === undefined) return { ...ended, ...context() };
+      progress = { ...progress, attempts: progress.attempts + 1 };
+      const result = await attempt().finally(admission.release);
+      if (result?.kind === 'answered') {
+        if (result.response.status !== 401 || given === undefined) return { ...result, ...context() };
         // It was revoked, or has ended by the clock of the service; nothing was done.
         if (!replacedToken && tokens?.refused(given.token) === true) {
           replacedToken = true;
           continue;
         }
         const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
-        return giveUp({ kind: 'no-token', reason, request: refuse(ended.response).request, transient: false });
+        return giveUp({ kind: 'no-token', reason, request: refuse(result.response).request, transient: false });
       }
       // Not before the connection is free for the request that confirms.
-      const { unrecognized } = ended ?? {};
+      const { unrecognized } = result ?? {};
       if (unrecognized !== undefined && (await request.confirm?.(unrecognized, within)) === true) {
         return { kind: 'answered', response: unrecognized, ...context() };
       }
-      mayBeDone ||= ended?.mayBeDone ?? true;
-      if (ended === undefined) return giveUpInterrupted();
+      progress = progressAfter(progress, result);
+      if (result === undefined) return giveUpInterrupted();
 
-      const { failure, retry, retryAfterMs } = ended;
+      const { failure, retry } = result;
       last = failure;
-      failures += 1;
-      if (retry === 'failed') countedFailures += 1;
-      if (retry === undefined || countedFailures > retries || (once && mayBeDone)) return giveUp(failure);
-
       // All that are refused for the rate limit wait for it together, where they are admitted.
       const waitsTogether = throttled && retry === 'limited';
       if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
-      const delayMs = waitsTogether
-        ? throttle.refusedUntil() - clock()
-        : backoff(failures, retryAfterMs, random, within.maxBackoffMs);
-      const timeLeft = deadline - clock();
-      if (delayMs >= timeLeft) {
-        const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeft ? retryAfterMs : undefined;
-        return giveUp({ kind: 'deadline', last, retryAfterMs: asked });
-      }
+      const next = nextStep(result, progress, {
+        retries: once ? 0 : options.retries,
+        once,
+        timeLeftMs: deadline - clock(),
+        limitedForMs: waitsTogether ? throttle.refusedUntil() - clock() : undefined,
+        maxBackoffMs: within.maxBackoffMs,
+        random,
+      });
+      if (next.kind === 'give-up') return giveUp(next.failure);
       // Without the advice of the error: the retry needs no one.
-      const { reason, request: sentRequest } = fail(failure);
-      options.onRetry({ delayMs, kind: retry, reason: withRequest(reason, sentRequest) });
-      if (!waitsTogether) await sleep(delayMs, limit.signal);
+      const { reason, request: sentBefore } = fail(failure);
+      options.onRetry({ ...next.retry, reason: withRequest(reason, sentBefore) });
+      if (!waitsTogether) await sleep(next.retry.delayMs, limit.signal);
     }
   }
 
@@ -235,8 +199,28 @@ export function createCall(options: CallOptions): Call {
   };
 }
 
-const typeOf = (body: Request['body']) =>
-  body && { 'content-type': `application/${body instanceof URLSearchParams ? 'x-www-form-urlencoded' : 'json'}` };
+/** All spellings of a secret take a while to make, so the texts of the token that most requests have are kept. */
+function createTexts(secretsOfAll: readonly string[]) {
+  let known = createServiceText(secretsOfAll);
+  let knownToken: string | undefined;
+  return (secrets: readonly string[], token: string | undefined): ServiceText => {
+    const all = [...secretsOfAll, ...secrets, ...(token === undefined ? [] : [token])];
+    if (secrets.length > 0) return createServiceText(all);
+    if (token !== undefined && token !== knownToken) {
+      known = createServiceText(all);
+      knownToken = token;
+    }
+    return known;
+  };
+}
+
+function sentRequest({ method, target, headers, body }: Request, ofAll: Readonly<Record<string, string>>): SentRequest {
+  const type = body && {
+    'content-type': `application/${body instanceof URLSearchParams ? 'x-www-form-urlencoded' : 'json'}`,
+  };
+  const text = body instanceof URLSearchParams ? body.toString() : body === undefined ? null : JSON.stringify(body);
+  return { method, target, headers: { ...ofAll, ...type, ...headers }, body: text };
+}
 
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 

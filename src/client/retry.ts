@@ -3,7 +3,7 @@ import { nameIn } from './json.ts';
 import { namesHolder } from './known-lock.ts';
 import { isDisputed, isOwnProblem } from './recognize.ts';
 import { type RefusalContext, rawWordsOf, refusalOf } from './refusal.ts';
-import type { Request, RetryKind } from './request.ts';
+import type { Request, Retry, RetryKind } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
 import type { RequestFailure, ServiceError } from './service-error.ts';
 
@@ -21,6 +21,8 @@ export type AttemptResult =
       /** An answer that may be a gateway's: it counts only if something else confirms it. */
       readonly unrecognized?: ClientResponse | undefined;
     };
+
+export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
 
 interface ResponseContext extends RefusalContext {
   readonly keyMayHaveArrived: boolean;
@@ -50,6 +52,56 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
     retry: retryKindOf(status, stillRunning, retryAfterMs),
     retryAfterMs,
   };
+}
+
+/** What a call has been through so far. */
+export interface Progress {
+  readonly attempts: number;
+  readonly failures: number;
+  /** Failures that count as one of the `retries`. */
+  readonly counted: number;
+  /** The request may have taken effect. */
+  readonly mayBeDone: boolean;
+}
+
+/** Undefined: the attempt was interrupted. */
+export function progressAfter(progress: Progress, failed: FailedAttempt | undefined): Progress {
+  if (failed === undefined) return { ...progress, mayBeDone: true };
+  return {
+    ...progress,
+    failures: progress.failures + 1,
+    counted: progress.counted + (failed.retry === 'failed' ? 1 : 0),
+    mayBeDone: progress.mayBeDone || failed.mayBeDone,
+  };
+}
+
+export interface RetryLimits {
+  readonly retries: number;
+  /** Not again after an attempt that may have done what was asked. */
+  readonly once: boolean;
+  readonly timeLeftMs: number;
+  /** The pause that the rate limit gives all requests together; undefined where this one waits by itself. */
+  readonly limitedForMs: number | undefined;
+  readonly maxBackoffMs: number | undefined;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
+
+export type NextStep =
+  | { readonly kind: 'give-up'; readonly failure: RequestFailure }
+  | { readonly kind: 'retry'; readonly retry: Omit<Retry, 'reason'> };
+
+/** Whether there is another attempt after this one, and when. */
+export function nextStep(failed: FailedAttempt, progress: Progress, limits: RetryLimits): NextStep {
+  const { failure, retry, retryAfterMs } = failed;
+  const { retries, once, timeLeftMs, limitedForMs, maxBackoffMs, random } = limits;
+  if (retry === undefined || progress.counted > retries || (once && progress.mayBeDone)) {
+    return { kind: 'give-up', failure };
+  }
+  const delayMs = limitedForMs ?? backoff(progress.failures, retryAfterMs, random, maxBackoffMs);
+  if (delayMs < timeLeftMs) return { kind: 'retry', retry: { kind: retry, delayMs } };
+  const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeftMs ? retryAfterMs : undefined;
+  return { kind: 'give-up', failure: { kind: 'deadline', last: failure, retryAfterMs: asked } };
 }
 
 const firstBackoffMs = 500;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/client/json.ts';
-import { backoff, classifyResponse } from '../../src/client/retry.ts';
+import { backoff, classifyResponse, type FailedAttempt, nextStep, progressAfter } from '../../src/client/retry.ts';
 import { createServiceText } from '../../src/client/service-text.ts';
 import { problemTypePrefix } from '../../src/interface/problem.ts';
 
@@ -75,4 +75,67 @@ test('a backoff doubles from half a second to ten, of which at least half is wai
       expect(asked).toBeLessThanOrEqual(Math.max(retryAfterMs + 250, 5_000));
     }),
   );
+});
+
+describe('the step after a failed attempt', () => {
+  const timeout: FailedAttempt = {
+    kind: 'failed',
+    failure: { kind: 'timeout', limitMs: 30_000 },
+    mayBeDone: true,
+    retry: 'failed',
+    retryAfterMs: undefined,
+  };
+  const start = { attempts: 1, failures: 0, counted: 0, mayBeDone: false };
+  const limits = {
+    ...{ retries: 1, once: false, timeLeftMs: 60_000, limitedForMs: undefined, maxBackoffMs: undefined },
+    random: () => 0,
+  };
+  const first = progressAfter(start, timeout);
+
+  test('is a retry while retries are left, and no more after them', () => {
+    expect(nextStep(timeout, first, limits)).toEqual({ kind: 'retry', retry: { kind: 'failed', delayMs: 250 } });
+    const second = progressAfter(first, timeout);
+    expect(nextStep(timeout, second, limits)).toEqual({ kind: 'give-up', failure: timeout.failure });
+  });
+
+  test('is a retry however often the service is not ready: that counts for nothing', () => {
+    const unavailable = { ...timeout, retry: 'unavailable', retryAfterMs: 2_000 } as const;
+    const often = Array.from({ length: 50 }).reduce<typeof start>(
+      (before) => progressAfter(before, unavailable),
+      start,
+    );
+    expect(nextStep(unavailable, often, limits)).toMatchObject({ kind: 'retry', retry: { kind: 'unavailable' } });
+  });
+
+  test('is the end where the request may have been done, and must not be sent twice', () => {
+    expect(nextStep(timeout, first, { ...limits, once: true }).kind).toBe('give-up');
+    const undone = { ...timeout, mayBeDone: false };
+    expect(nextStep(undone, progressAfter(start, undone), { ...limits, once: true }).kind).toBe('retry');
+  });
+
+  test('is the end where another attempt would not help', () => {
+    expect(nextStep({ ...timeout, retry: undefined }, first, limits).kind).toBe('give-up');
+  });
+
+  test('is the deadline where the pause would outlast it, with the pause that the service asked for', () => {
+    const asked = { ...timeout, retryAfterMs: 90_000 };
+    const failure = { kind: 'deadline', last: timeout.failure, retryAfterMs: 90_000 };
+    expect(nextStep(asked, first, limits)).toEqual({ kind: 'give-up', failure });
+    expect(nextStep(timeout, first, { ...limits, timeLeftMs: 250 })).toEqual({
+      kind: 'give-up',
+      failure: { ...failure, retryAfterMs: undefined },
+    });
+  });
+
+  test('waits as long as all requests that the rate limit has refused', () => {
+    const limited = { ...timeout, retry: 'limited' } as const;
+    expect(nextStep(limited, first, { ...limits, limitedForMs: 7_000 })).toEqual({
+      kind: 'retry',
+      retry: { kind: 'limited', delayMs: 7_000 },
+    });
+  });
+
+  test('takes an interrupted attempt for one that may have been done', () => {
+    expect(progressAfter(start, undefined)).toEqual({ ...start, mayBeDone: true });
+  });
 });

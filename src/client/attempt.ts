@@ -1,0 +1,60 @@
+import { unlessAborted } from '../interface/timers.ts';
+import { connectionFailure, type SentRequest } from './connection.ts';
+import { isRecognized as isOfService, rejectsSlashes } from './recognize.ts';
+import type { RefusalContext } from './refusal.ts';
+import type { Request, Send } from './request.ts';
+import type { ClientResponse } from './response.ts';
+import { type AttemptResult, classifyResponse } from './retry.ts';
+import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
+
+interface AttemptContext extends Pick<RefusalContext, 'baseUrl' | 'texts'> {
+  /** After the response, which may set it. */
+  readonly serverNow: () => number;
+  readonly send: Send;
+  readonly timeoutMs: number;
+  /** Of the whole call. */
+  readonly limit: TimeLimit;
+  readonly startTimer?: StartTimer | undefined;
+  readonly isRecognized?: ((response: ClientResponse) => boolean) | undefined;
+  readonly keyMayHaveArrived: boolean;
+  /** With whatever result; before the response. */
+  readonly onEnd: () => void;
+  readonly onResponse: (response: ClientResponse) => void;
+}
+
+interface Attempt {
+  /** As it was sent last, by the spelling of its target. */
+  readonly sent: SentRequest;
+  /** Undefined when the whole call was interrupted first. */
+  readonly result: AttemptResult | undefined;
+}
+
+/** Sends a request once, and judges the response; where a gateway rejects its encoded slashes, once more with raw ones. */
+export async function attemptOnce(request: Request, sent: SentRequest, context: AttemptContext): Promise<Attempt> {
+  const { limit, startTimer, texts, isRecognized = isOfService, keyMayHaveArrived, onEnd, onResponse } = context;
+  const { target, otherTarget, answerDelayMs = 0, expect } = request;
+  const timeoutMs = context.timeoutMs + answerDelayMs;
+  const attemptLimit = startTimeLimit(timeoutMs, [limit.signal], startTimer);
+  let response: ClientResponse;
+  try {
+    response = await unlessAborted(context.send(sent, attemptLimit.signal, texts), attemptLimit.signal);
+  } catch (error) {
+    if (!attemptLimit.isOver() && limit.signal.aborted) return { sent, result: undefined };
+    const failure = attemptLimit.isOver()
+      ? ({ kind: 'timeout', limitMs: timeoutMs } as const)
+      : connectionFailure(error, texts);
+    if (failure === undefined) throw error;
+    const mayBeDone = failure.kind === 'timeout' || failure.mayHaveArrived;
+    const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
+    return { sent, result: { kind: 'failed', failure, mayBeDone, retry, retryAfterMs: undefined } };
+  } finally {
+    attemptLimit.stop();
+    onEnd();
+  }
+  onResponse(response);
+  if (sent.target === target && otherTarget !== undefined && rejectsSlashes(response)) {
+    return attemptOnce(request, { ...sent, target: otherTarget }, { ...context, onEnd: () => undefined });
+  }
+  const judged = { ...context, serverNow: context.serverNow(), keyMayHaveArrived, expect, isRecognized };
+  return { sent, result: classifyResponse(response, judged) };
+}
