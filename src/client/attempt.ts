@@ -3,7 +3,7 @@ import { connectionFailure, type SentRequest } from './connection.ts';
 import { isRecognized as isOfService, rejectsSlashes } from './recognize.ts';
 import type { RefusalContext } from './refusal.ts';
 import type { Request, Send } from './request.ts';
-import type { ClientResponse } from './response.ts';
+import { type ClientResponse, parseResponse } from './response.ts';
 import { type AttemptResult, classifyResponse } from './retry.ts';
 import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
 
@@ -37,7 +37,7 @@ export async function attemptOnce(request: Request, sent: SentRequest, context: 
   const attemptLimit = startTimeLimit(timeoutMs, [limit.signal], startTimer);
   let response: ClientResponse;
   try {
-    response = await unlessAborted(context.send(sent, attemptLimit.signal, texts), attemptLimit.signal);
+    response = parseResponse(await unlessAborted(context.send(sent, attemptLimit.signal), attemptLimit.signal), texts);
   } catch (error) {
     if (!attemptLimit.isOver() && limit.signal.aborted) return { sent, result: undefined };
     const failure = attemptLimit.isOver()

@@ -5,11 +5,11 @@ import { rateLimitIn } from './rate-limit.ts';
 import { refusalOf, retryAfterHeader } from './refusal.ts';
 import type { Call, CallContext, CallLimits, CallResult, Request, Retry, Send, TokenSource } from './request.ts';
 import type { ClientResponse } from './response.ts';
-import { type AttemptResult, nextStep, type Progress, progressAfter } from './retry.ts';
+import { nextStep, type Progress, progressAfter } from './retry.ts';
 import { type Refused, type RequestFailure, ServiceError, withRequest } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
 import { createAdmission, createThrottle } from './throttle.ts';
-import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
+import { type StartTimer, startTimeLimit } from './time-limit.ts';
 
 export interface CallOptions {
   readonly baseUrl: URL;
@@ -61,8 +61,9 @@ export function createCall(options: CallOptions): Call {
     else throttle.served();
   }
 
-  async function send(request: Request, within: CallLimits, limit: TimeLimit): Promise<CallResult> {
-    const { deadline } = within;
+  return async function call(request: Request, within: CallLimits): Promise<CallResult> {
+    const { deadline, signal } = within;
+    const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])], options.startTimer);
     const { method, secrets = [] } = request;
     const once = request.attempts === 'once';
     // A release never waits behind requests for more.
@@ -93,106 +94,96 @@ export function createCall(options: CallOptions): Call {
           : { kind: 'deadline', last, retryAfterMs: undefined, limited },
       );
 
-    /** Begins with the spelling of the target that it was given, whatever was sent before. */
-    async function attempt(): Promise<AttemptResult | undefined> {
-      const sentAt = clock();
-      const attempted = await attemptOnce(
-        request,
-        { ...sent, target: request.target },
-        {
-          ...options,
-          limit,
-          texts,
-          serverNow: serverClock.now,
-          keyMayHaveArrived: progress.mayBeDone,
-          onEnd: () => throttled && throttle.ended(),
-          onResponse: (response) => observe(response, sentAt, texts, throttled),
-        },
-      );
-      sent = attempted.sent;
-      return attempted.result;
-    }
-
     const unsendable = unsendableHeader(sent.headers);
     if (unsendable !== undefined) {
       return giveUp({ kind: 'unsendable', reason: `the header ${unsendable} has characters that no header can have` });
     }
 
-    for (;;) {
-      if (isInterrupted()) return giveUpInterrupted();
-
-      const tokens = await options.tokens?.();
-      const given = await tokens?.get(within, limit.signal);
-      if (given?.kind === 'failed') return giveUp(given.failure);
-      if (given?.kind === 'interrupted') return giveUpInterrupted();
-      if (given !== undefined) {
-        sent = { ...sent, headers: { ...sent.headers, authorization: `Bearer ${given.token}` } };
-        texts = textsFor(secrets, given.token);
-      }
-
-      const admission = await admit({ throttled, deadline, signal: limit.signal });
-      if (admission.kind === 'too-late') {
-        const retryAfterMs = limitedBy?.retryAfterMs === undefined ? undefined : admission.delayMs;
-        return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
-      }
-      if (admission.kind === 'aborted') {
-        if (admission.limited) last ??= limitedBy;
-        return giveUpInterrupted(admission.limited);
-      }
-      // Time may have run out while it waited for the connection.
-      if (isInterrupted()) {
-        if (throttled) throttle.ended();
-        admission.release();
-        return giveUpInterrupted();
-      }
-
-      firstSentAt ??= clock();
-      progress = { ...progress, attempts: progress.attempts + 1 };
-      const result = await attempt().finally(admission.release);
-      if (result?.kind === 'answered') {
-        if (result.response.status !== 401 || given === undefined) return { ...result, ...context() };
-        // It was revoked, or has ended by the clock of the service; nothing was done.
-        if (!replacedToken && tokens?.refused(given.token) === true) {
-          replacedToken = true;
-          continue;
-        }
-        const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
-        return giveUp({ kind: 'no-token', reason, request: refuse(result.response).request, transient: false });
-      }
-      // Not before the connection is free for the request that confirms.
-      const { unrecognized } = result ?? {};
-      if (unrecognized !== undefined && (await request.confirm?.(unrecognized, within)) === true) {
-        return { kind: 'answered', response: unrecognized, ...context() };
-      }
-      progress = progressAfter(progress, result);
-      if (result === undefined) return giveUpInterrupted();
-
-      const { failure, retry } = result;
-      last = failure;
-      // All that are refused for the rate limit wait for it together, where they are admitted.
-      const waitsTogether = throttled && retry === 'limited';
-      if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
-      const next = nextStep(result, progress, {
-        retries: once ? 0 : options.retries,
-        once,
-        timeLeftMs: deadline - clock(),
-        limitedForMs: waitsTogether ? throttle.refusedUntil() - clock() : undefined,
-        maxBackoffMs: within.maxBackoffMs,
-        random,
-      });
-      if (next.kind === 'give-up') return giveUp(next.failure);
-      // Without the advice of the error: the retry needs no one.
-      const { reason, request: sentBefore } = fail(failure);
-      options.onRetry({ ...next.retry, reason: withRequest(reason, sentBefore) });
-      if (!waitsTogether) await sleep(next.retry.delayMs, limit.signal);
-    }
-  }
-
-  return async (request, within) => {
-    const outer = [options.closed, ...(within.signal ? [within.signal] : [])];
-    const limit = startTimeLimit(within.deadline - clock(), outer, options.startTimer);
     try {
-      return await send(request, within, limit);
+      for (;;) {
+        if (isInterrupted()) return giveUpInterrupted();
+
+        const tokens = await options.tokens?.();
+        const given = await tokens?.get(within, limit.signal);
+        if (given?.kind === 'failed') return giveUp(given.failure);
+        if (given?.kind === 'interrupted') return giveUpInterrupted();
+        if (given !== undefined) {
+          sent = { ...sent, headers: { ...sent.headers, authorization: `Bearer ${given.token}` } };
+          texts = textsFor(secrets, given.token);
+        }
+
+        const admission = await admit({ throttled, deadline, signal: limit.signal });
+        if (admission.kind === 'too-late') {
+          const retryAfterMs = limitedBy?.retryAfterMs === undefined ? undefined : admission.delayMs;
+          return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
+        }
+        if (admission.kind === 'aborted') {
+          if (admission.limited) last ??= limitedBy;
+          return giveUpInterrupted(admission.limited);
+        }
+        // Time may have run out while it waited for the connection.
+        if (isInterrupted()) {
+          if (throttled) throttle.ended();
+          admission.release();
+          return giveUpInterrupted();
+        }
+
+        firstSentAt ??= clock();
+        progress = { ...progress, attempts: progress.attempts + 1 };
+        const sentAt = clock();
+        const attempted = await attemptOnce(
+          request,
+          // Begins with the spelling of the target that it was given, whatever was sent before.
+          { ...sent, target: request.target },
+          {
+            ...options,
+            limit,
+            texts,
+            serverNow: serverClock.now,
+            keyMayHaveArrived: progress.mayBeDone,
+            onEnd: () => throttled && throttle.ended(),
+            onResponse: (response) => observe(response, sentAt, texts, throttled),
+          },
+        ).finally(admission.release);
+        const { result } = attempted;
+        sent = attempted.sent;
+        if (result?.kind === 'answered') {
+          if (result.response.status !== 401 || given === undefined) return { ...result, ...context() };
+          // It was revoked, or has ended by the clock of the service; nothing was done.
+          if (!replacedToken && tokens?.refused(given.token) === true) {
+            replacedToken = true;
+            continue;
+          }
+          const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
+          return giveUp({ kind: 'no-token', reason, request: refuse(result.response).request, transient: false });
+        }
+        // Not before the connection is free for the request that confirms.
+        const { unrecognized } = result ?? {};
+        if (unrecognized !== undefined && (await request.confirm?.(unrecognized, within)) === true) {
+          return { kind: 'answered', response: unrecognized, ...context() };
+        }
+        progress = progressAfter(progress, result);
+        if (result === undefined) return giveUpInterrupted();
+
+        const { failure, retry } = result;
+        last = failure;
+        // All that are refused for the rate limit wait for it together, where they are admitted.
+        const waitsTogether = throttled && retry === 'limited';
+        if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
+        const next = nextStep(result, progress, {
+          retries: once ? 0 : options.retries,
+          once,
+          timeLeftMs: deadline - clock(),
+          limitedForMs: waitsTogether ? throttle.refusedUntil() - clock() : undefined,
+          maxBackoffMs: within.maxBackoffMs,
+          random,
+        });
+        if (next.kind === 'give-up') return giveUp(next.failure);
+        // Without the advice of the error: the retry needs no one.
+        const { reason, request: sentBefore } = fail(failure);
+        options.onRetry({ ...next.retry, reason: withRequest(reason, sentBefore) });
+        if (!waitsTogether) await sleep(next.retry.delayMs, limit.signal);
+      }
     } finally {
       limit.stop();
     }

@@ -2,7 +2,7 @@ import { createAcquireLock, createWaitForRelease } from './acquire-lock.ts';
 import { createEndpoints } from './addresses.ts';
 import { createCall } from './call.ts';
 import { type Clock, createServerClock, steadyClock } from './clock.ts';
-import { maxConnections, openConnection, type SentRequest } from './connection.ts';
+import { maxConnections, openConnection } from './connection.ts';
 import type { ExchangeContext } from './exchange.ts';
 import { firstName } from './json.ts';
 import { createLists } from './lists.ts';
@@ -19,8 +19,7 @@ import {
   type Retry,
   type TokenSource,
 } from './request.ts';
-import { type ClientResponse, objectIn, parseResponse, warnOfDeprecation } from './response.ts';
-import type { ServiceText } from './service-text.ts';
+import { type ClientResponse, objectIn, warnOfDeprecation } from './response.ts';
 import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
 
@@ -83,8 +82,7 @@ export function createClient(options: ClientOptions) {
     baseUrl,
     clock,
     serverClock,
-    send: async (request: SentRequest, signal: AbortSignal, texts: ServiceText) =>
-      parseResponse(await connection.send(request, signal), texts),
+    send: connection.send,
     timeoutMs: requestTimeoutMs,
     maxConnections,
     retries: options.retries ?? 4,

@@ -2,7 +2,7 @@ import type { Endpoints } from './addresses.ts';
 import type { Clock } from './clock.ts';
 import type { SentRequest } from './connection.ts';
 import type { JsonObject } from './json.ts';
-import { type ClientResponse, isSuccess } from './response.ts';
+import { type ClientResponse, isSuccess, type RawResponse } from './response.ts';
 import type { NoToken, RequestFailure, ServiceError, Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
@@ -72,8 +72,8 @@ export interface Retry {
   readonly reason: string;
 }
 
-/** Sends a request once and reads its answer; rejects when the connection breaks or the signal is aborted. */
-export type Send = (request: SentRequest, signal: AbortSignal, texts: ServiceText) => Promise<ClientResponse>;
+/** One request and its whole answer, whatever its status; rejects when the connection breaks or the signal is aborted. */
+export type Send = (request: SentRequest, signal: AbortSignal) => Promise<RawResponse>;
 
 /** A bearer token for one request. */
 export type TokenResult =

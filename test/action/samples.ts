@@ -1,6 +1,8 @@
 import type { Grant, GrantedLock, Intent } from '../../src/action/ledger/entry.ts';
+import type { AcquireResult, LockSession } from '../../src/action/locks/session.ts';
 import type { KnownLock } from '../../src/client/client.ts';
 import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
+import type { LockPath } from '../../src/interface/lock-path.ts';
 
 /** Where the locks of these tests are, when they were taken, and when they end. */
 export const place = { service: 'https://workspaces.example.com/v1', workspace: 'game' };
@@ -31,6 +33,31 @@ export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({
   byService: true,
   ...more,
 });
+
+interface SessionParts extends Pick<LockSession, 'release'> {
+  readonly acquire: (path: LockPath) => Promise<AcquireResult>;
+  readonly settle: (intent: Intent) => Promise<AcquireResult>;
+}
+
+/** A session whose first requests for a lock are answered by `acquire`, and repeated ones by `settle`. */
+export function sessionOf({ acquire, settle, release }: SessionParts): LockSession {
+  const unsent = new Map<Intent, LockPath>();
+  let intents = 0;
+  return {
+    intend(path) {
+      intents += 1;
+      const intent = intentOf(path, { key: `${path} ${intents}` });
+      unsent.set(intent, path);
+      return intent;
+    },
+    ask(intent) {
+      const path = unsent.get(intent);
+      if (!unsent.delete(intent) || path === undefined) return settle(intent);
+      return acquire(path);
+    },
+    release,
+  };
+}
 
 /** What the same step was granted. */
 export const grantOf = (path: string, more: Partial<Grant> = {}): Grant => ({

@@ -6,6 +6,7 @@ import { createServerClock } from '../../src/client/clock.ts';
 import { maxConnections } from '../../src/client/connection.ts';
 import { createReleaseLock } from '../../src/client/release-lock.ts';
 import { createRenewLock } from '../../src/client/renew-lock.ts';
+import type { RawResponse } from '../../src/client/response.ts';
 
 export type VirtualClientOptions = Pick<
   CallOptions,
@@ -39,3 +40,12 @@ export function createVirtualClient(options: VirtualClientOptions) {
   };
   return { call, client };
 }
+
+/** A response as it comes over the wire: with a page where the body is text, and with JSON otherwise. */
+export const rawResponse = (status: number, body?: unknown, headers: RawResponse['headers'] = {}): RawResponse => ({
+  status,
+  headers,
+  bytes: Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)),
+  tooLarge: false,
+  endIsUnsure: false,
+});

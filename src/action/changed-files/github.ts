@@ -5,7 +5,7 @@ import { openConnection } from '../../client/connection.ts';
 import type { Json } from '../../client/json.ts';
 import { notUnderstood, unusable } from '../../client/refusal.ts';
 import type { AnsweredCall, Call, CallLimits } from '../../client/request.ts';
-import { headerOf, isSuccess, parseLinks, parseResponse, type RawResponse } from '../../client/response.ts';
+import { headerOf, isSuccess, parseLinks, type RawResponse } from '../../client/response.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { actionVersion, logRetries } from '../step/connect.ts';
 import type { Context } from '../step/context.ts';
@@ -89,7 +89,7 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
     server: 'GitHub',
     clock,
     serverClock: createServerClock(clock),
-    send: async (request, signal, texts) => parseResponse(asTooMany(await connection.send(request, signal)), texts),
+    send: async (request, signal) => asTooMany(await connection.send(request, signal)),
     isRecognized: () => true,
     timeoutMs: milliseconds(requestTimeout),
     maxConnections,

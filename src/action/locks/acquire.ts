@@ -140,21 +140,25 @@ async function acquireOrGiveBack(
     conflicts.length <= spareOf(wanted) &&
     error === undefined &&
     !signal.aborted;
-  async function acquireOne(path: LockPath): Promise<void> {
-    underWay += 1;
-    const result = await session.acquire(path, terms, within);
-    underWay -= 1;
-    if (result.kind === 'acquired') {
-      acquired.push(result.grant);
-      return;
-    }
-    if (result.kind === 'unanswered') unanswered.push(result.intent);
-    const inTheWay = result.kind === 'unanswered' ? result.conflict : result.kind === 'held' ? result : undefined;
-    if (inTheWay === undefined) error ??= result.error;
-    else conflicts.push(inTheWay);
+  for (const paths of [decisive, rest]) {
+    await inParallel(
+      paths,
+      async (path) => {
+        underWay += 1;
+        const result = await session.ask(session.intend(path, terms), within);
+        underWay -= 1;
+        if (result.kind === 'acquired') {
+          acquired.push(result.grant);
+          return;
+        }
+        if (result.kind === 'unanswered') unanswered.push(result.intent);
+        const inTheWay = result.kind === 'unanswered' ? result.conflict : result.kind === 'held' ? result : undefined;
+        if (inTheWay === undefined) error ??= result.error;
+        else conflicts.push(inTheWay);
+      },
+      goOn,
+    );
   }
-  await inParallel(decisive, acquireOne, goOn);
-  await inParallel(rest, acquireOne, goOn);
 
   const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
   const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;

@@ -80,7 +80,7 @@ export async function rollBack(
   }
 
   async function settle(intent: Intent): Promise<void> {
-    const result = await session.settle(intent, within);
+    const result = await session.ask(intent, within);
     if (result.kind === 'acquired') await release(result.grant);
     else if (result.kind === 'unanswered') {
       stillUnanswered.push({ intent, error: result.error, isAnswered: result.conflict !== undefined });

@@ -49,9 +49,10 @@ interface SessionContext extends ReleaseContext {
 
 /** Acquires and releases single locks. The ledger has each intent before its request, and then the result. */
 export interface LockSession {
-  acquire(path: LockPath, terms: LockTerms, within: CallLimits): Promise<AcquireResult>;
-  /** Asks once more with the key of an intent, whose answer was lost. */
-  settle(intent: Intent, within: CallLimits): Promise<AcquireResult>;
+  /** Writes down that a lock is going to be asked for. */
+  intend(path: LockPath, terms: LockTerms): Intent;
+  /** Asks for the lock of an intent; also once more with its key, where the answer was lost. */
+  ask(intent: Intent, within: CallLimits): Promise<AcquireResult>;
   /** `doubtful`: the lock may have been released before. */
   release(grant: Grant, within: CallLimits, doubtful?: boolean): Promise<ReleaseResult>;
 }
@@ -61,6 +62,7 @@ export function openLockSession(context: SessionContext): LockSession {
   /** When this process first asked for a path, and when with a key. */
   const firstAsked = new Map<string, number>();
   const askedWith = new Map<string, number>();
+  const unsent = new Set<Intent>();
   let announced = false;
   let serviceAnswered = false;
   const now = (): string => new Date(client.serverNow()).toISOString();
@@ -79,43 +81,8 @@ export function openLockSession(context: SessionContext): LockSession {
     return !(Date.parse(holder?.acquired_at ?? '') < askedAt(intent) - clockSlackMs);
   }
 
-  async function ask(intent: Intent, keySentBefore: boolean, within: CallLimits): Promise<AcquireResult> {
-    const { service, key, type } = intent;
-    const { workspace, path } = parsedAddress(intent);
-    const ttl = parsedTtl(intent);
-    if (!firstAsked.has(path)) firstAsked.set(path, clock());
-    if (!keySentBefore) askedWith.set(key, clock());
-    const acquisition = await client.acquireLock(
-      { workspace, path, type, ttl, idempotencyKey: key, firstSentAt: keySentBefore ? askedAt(intent) : undefined },
-      within,
-    );
-    const entry = { service, workspace, path, step, key };
-    switch (acquisition.kind) {
-      case 'acquired': {
-        const lock = grantedLock(acquisition.lock, ttl, client.serverNow());
-        const waitedMs = Math.round(clock() - (firstAsked.get(path) ?? clock()));
-        const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, at: now() };
-        record(grant);
-        return { kind: 'acquired', grant };
-      }
-      case 'held': {
-        const { holder, retryAfterMs, supportsWait, error, mayBeOurs } = acquisition;
-        const conflict: Conflict = { path, holder, retryAfterMs, supportsWait, error };
-        // A service without idempotency keys takes a repetition for another request, and refuses it because of the first.
-        if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unanswered', intent, error, conflict };
-        record({ kind: 'denied', ...entry, at: now() });
-        return { kind: 'held', ...conflict };
-      }
-      case 'unanswered':
-        return { kind: 'unanswered', intent, error: acquisition.error, conflict: undefined };
-      case 'failed':
-        record({ kind: 'denied', ...entry, at: now() });
-        return { kind: 'failed', error: acquisition.error };
-    }
-  }
-
   return {
-    async acquire(path, { service, workspace, type, ttl }, within) {
+    intend(path, { service, workspace, type, ttl }) {
       const intent: Intent = {
         kind: 'intent',
         service,
@@ -128,16 +95,51 @@ export function openLockSession(context: SessionContext): LockSession {
         at: now(),
         byService: serviceAnswered,
       };
+      unsent.add(intent);
       record(intent);
       // Not before the first line is in the ledger, so that the post-step finds one.
       if (!announced) announce();
       announced = true;
-      const result = await ask(intent, false, within);
-      serviceAnswered ||= result.kind === 'acquired' || result.kind === 'held';
-      return result;
+      return intent;
     },
 
-    settle: (intent, within) => ask(intent, true, within),
+    async ask(intent, within) {
+      const { service, key, type } = intent;
+      const { workspace, path } = parsedAddress(intent);
+      const ttl = parsedTtl(intent);
+      const keySentBefore = !unsent.delete(intent);
+      if (!firstAsked.has(path)) firstAsked.set(path, clock());
+      if (!keySentBefore) askedWith.set(key, clock());
+      const acquisition = await client.acquireLock(
+        { workspace, path, type, ttl, idempotencyKey: key, firstSentAt: keySentBefore ? askedAt(intent) : undefined },
+        within,
+      );
+      const entry = { service, workspace, path, step, key };
+      switch (acquisition.kind) {
+        case 'acquired': {
+          const lock = grantedLock(acquisition.lock, ttl, client.serverNow());
+          const waitedMs = Math.round(clock() - (firstAsked.get(path) ?? clock()));
+          const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, at: now() };
+          record(grant);
+          serviceAnswered = true;
+          return { kind: 'acquired', grant };
+        }
+        case 'held': {
+          const { holder, retryAfterMs, supportsWait, error, mayBeOurs } = acquisition;
+          const conflict: Conflict = { path, holder, retryAfterMs, supportsWait, error };
+          // A service without idempotency keys takes a repetition for another request, and refuses it because of the first.
+          if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unanswered', intent, error, conflict };
+          record({ kind: 'denied', ...entry, at: now() });
+          serviceAnswered = true;
+          return { kind: 'held', ...conflict };
+        }
+        case 'unanswered':
+          return { kind: 'unanswered', intent, error: acquisition.error, conflict: undefined };
+        case 'failed':
+          record({ kind: 'denied', ...entry, at: now() });
+          return { kind: 'failed', error: acquisition.error };
+      }
+    },
 
     release(grant, within, doubtful = false) {
       const lock = { ...grant.lock, grantedAt: grant.at };

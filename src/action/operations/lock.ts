@@ -36,17 +36,46 @@ import { locksOutput } from './locks-output.ts';
 
 /** Locks all paths, or any N of them, or none, and waits up to `wait` while others hold them. */
 export async function lock(context: Context, task: LockTask): Promise<Outcome> {
-  const { clock, connection, ledger, runner, log } = context;
-  const isLocked = createLockedTest(ledger, connection.baseUrl, task.workspace);
+  const { client, clock, connection, ledger, runner, record, saveState, log } = context;
+  const { workspace, type, ttl } = task;
+  const service = connection.baseUrl;
+  const isLocked = createLockedTest(ledger, service, workspace);
   const resolved = await resolvePaths(task.paths, { ...runner, isLocked });
   const paths = resolved.paths.map(({ path }) => path);
   const wanted = wantedOf(task.any, paths);
   if (resolved.warning !== undefined) log.warn(resolved.warning);
   // Loaded where it is asked for: no other step starts a process.
   const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
+  const step = crypto.randomUUID();
+  const lockStep: LockStep = { context, task, step, paths, wanted, began: clock(), renewal };
   try {
-    const step = crypto.randomUUID();
-    return await lockPaths({ context, task, step, paths, wanted, began: clock(), renewal });
+    record({
+      kind: 'plan',
+      service,
+      workspace,
+      step,
+      stepName: runner.stepName,
+      paths,
+      at: new Date(client.serverNow()).toISOString(),
+    });
+    await warnOfLostLocks(context, workspace);
+    const own = await findAlreadyHeld(context, workspace, paths);
+    const others = paths.filter((path) => !own.some((held) => held.path === path));
+    if (others.length < wanted) return heldByThisJob(lockStep, own);
+
+    const announce = (): void => {
+      saveState('step', step);
+      // The runner evaluates the inputs of the post-step again: the value in the step counts.
+      saveState('on-lost', task.onLost);
+      log.debug(`The ledger knows this step as ${step}.`);
+    };
+    const session = openLockSession({ ...context, step, origin: runner.origin, announce });
+    const terms = { service, workspace, type, ttl };
+    const result = await acquireLocks({ ...context, session, terms }, { paths: others, count: wanted }, task.wait);
+    const { round } = result;
+    // Awaited here: the renewal must not end before it has begun.
+    if (round.kind === 'acquired') return await acquired(lockStep, round.grants, result);
+    return notAcquired(lockStep, round, result);
   } finally {
     renewal?.end();
   }
@@ -73,38 +102,6 @@ interface LockStep {
   readonly began: number;
   /** With the input `renew`. */
   readonly renewal: Renewal | undefined;
-}
-
-async function lockPaths(lockStep: LockStep): Promise<Outcome> {
-  const { context, task, step, paths, wanted } = lockStep;
-  const { client, connection, runner, record, saveState, log } = context;
-  const { workspace, type, ttl } = task;
-  const service = connection.baseUrl;
-  record({
-    kind: 'plan',
-    service,
-    workspace,
-    step,
-    stepName: runner.stepName,
-    paths,
-    at: new Date(client.serverNow()).toISOString(),
-  });
-  await warnOfLostLocks(context, workspace);
-  const own = await findAlreadyHeld(context, workspace, paths);
-  const others = paths.filter((path) => !own.some((held) => held.path === path));
-  if (others.length < wanted) return heldByThisJob(lockStep, own);
-
-  const announce = (): void => {
-    saveState('step', step);
-    // The runner evaluates the inputs of the post-step again: the value in the step counts.
-    saveState('on-lost', task.onLost);
-    log.debug(`The ledger knows this step as ${step}.`);
-  };
-  const session = openLockSession({ ...context, step, origin: runner.origin, announce });
-  const terms = { service, workspace, type, ttl };
-  const result = await acquireLocks({ ...context, session, terms }, { paths: others, count: wanted }, task.wait);
-  const { round } = result;
-  return round.kind === 'acquired' ? acquired(lockStep, round.grants, result) : notAcquired(lockStep, round, result);
 }
 
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };

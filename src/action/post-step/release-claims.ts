@@ -95,7 +95,7 @@ export async function releaseClaims(
     if (intent.service !== service) {
       return { result: { kind: 'unanswered', intent, reason: elsewhere(intent.service, service) } };
     }
-    const settlement = await session.settle(intent, within);
+    const settlement = await session.ask(intent, within);
     switch (settlement.kind) {
       case 'acquired': {
         // With damaged records, the service may remember an answer about a lock that was released long ago.

@@ -4,7 +4,7 @@ import { openConnection } from '../../client/connection.ts';
 import { createTokenSource, type ExchangeContext } from '../../client/exchange.ts';
 import { notUnderstood } from '../../client/refusal.ts';
 import { type CallLimits, expectSuccess, type Request, type TokenSource } from '../../client/request.ts';
-import { type ClientResponse, objectIn, parseResponse } from '../../client/response.ts';
+import { type ClientResponse, objectIn } from '../../client/response.ts';
 import type { JobIdentity } from '../inputs/parse.ts';
 import { claimsIn, trustCommand } from './trust-command.ts';
 
@@ -46,7 +46,7 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
     baseUrl: address,
     server: 'GitHub',
     serverClock: createServerClock(exchange.clock),
-    send: async (request, signal, texts) => parseResponse(await connection.send(request, signal), texts),
+    send: connection.send,
     isRecognized: () => true,
     maxConnections: 1,
     headers: {

@@ -7,7 +7,7 @@ import type { Client } from '../../../src/client/client.ts';
 import type { RequestFailure } from '../../../src/client/service-error.ts';
 import type { LockPath } from '../../../src/interface/lock-path.ts';
 import { game, lockPath, ttl } from '../../client/test-client.ts';
-import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
+import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, sessionOf, start } from '../samples.ts';
 
 const second = 1_000;
 
@@ -98,7 +98,7 @@ async function waiting({
         sleeps.push(ms);
         now += ms;
       },
-      session: {
+      session: sessionOf({
         async acquire(path) {
           events.push(`ask ${path}`);
           askedAt.push(now - start);
@@ -115,7 +115,7 @@ async function waiting({
           givingBackMs.push(deadline - now);
           return { kind: 'released' };
         },
-      },
+      }),
     },
     { paths: paths.map(lockPath), count: paths.length },
     { seconds: waitSeconds },

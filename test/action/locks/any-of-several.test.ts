@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Grant } from '../../../src/action/ledger/entry.ts';
 import { type AcquireLocksResult, acquireLocks } from '../../../src/action/locks/acquire.ts';
-import type { AcquireResult, LockSession } from '../../../src/action/locks/session.ts';
+import type { AcquireResult } from '../../../src/action/locks/session.ts';
 import type { Client } from '../../../src/client/client.ts';
 import type { LockPath } from '../../../src/interface/lock-path.ts';
 import { game, lockPath, ttl } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
 import { createVirtualTime, type VirtualTime } from '../../support/virtual-time.ts';
-import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
+import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, sessionOf, start } from '../samples.ts';
 
 const second = 1_000;
 const requestMs = 20;
@@ -98,7 +98,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
     error: errorOf(refused(409)),
   });
 
-  const session: LockSession = {
+  const session = sessionOf({
     async acquire(path) {
       requests += 1;
       await time.sleep(requestMs);
@@ -129,7 +129,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       if (isOurs(path)) table.release(path);
       return trouble === 'none' ? { kind: 'released' } : { kind: 'unanswered', error: busy };
     },
-  };
+  });
   const client: Pick<Client, 'serverNow' | 'waitForRelease'> = {
     serverNow: time.now,
     async waitForRelease({ path, seconds }, within) {

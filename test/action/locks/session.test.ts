@@ -31,7 +31,7 @@ test('a post-step that is announced, and a request that is sent, find the intent
   });
   const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') };
   for (const path of ['a', 'b']) {
-    const asked = session.acquire(lockPath(path), terms, { deadline: Number.POSITIVE_INFINITY });
+    const asked = session.ask(session.intend(lockPath(path), terms), { deadline: Number.POSITIVE_INFINITY });
     await expect(asked).rejects.toThrow('killed');
   }
   const intent = (path: string) => expect.objectContaining({ kind: 'intent', step: 'step', path, ttl: '1h' });

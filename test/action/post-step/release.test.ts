@@ -5,9 +5,9 @@ import { openLockSession } from '../../../src/action/locks/session.ts';
 import type { ReleaseCandidate } from '../../../src/action/post-step/claims.ts';
 import { releaseClaims, retriesFor } from '../../../src/action/post-step/release-claims.ts';
 import type { RequestFailure } from '../../../src/client/service-error.ts';
-import { createVirtualClient } from '../../support/virtual-client.ts';
+import { createVirtualClient, rawResponse } from '../../support/virtual-client.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';
-import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
+import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, sessionOf, start } from '../samples.ts';
 
 const second = 1_000;
 
@@ -41,14 +41,14 @@ async function ending(
       async sleep(ms) {
         now += ms;
       },
-      session: {
+      session: sessionOf({
         acquire: () => Promise.reject(new Error('Nothing is acquired.')),
         settle: () => Promise.reject(new Error('Nothing was unclear.')),
         async release({ path }: Grant, _, doubtful = false) {
           tries.push(path);
           return response(path, tries.filter((one) => one === path).length, doubtful);
         },
-      },
+      }),
     },
     place.service,
     { held: claims, unanswered: [], trouble: undefined, renewalError },
@@ -128,11 +128,11 @@ describe('at the end of a job', () => {
       {
         ...{ serverNow: () => start, clock: () => start, random: () => 0.5, log: { line: () => undefined } },
         sleep: () => Promise.resolve(),
-        session: {
+        session: sessionOf({
           acquire: () => Promise.reject(new Error('Nothing is acquired.')),
           settle: () => Promise.resolve({ kind: 'acquired', grant }),
           release: () => Promise.resolve(taken),
-        },
+        }),
       },
       place.service,
       { held: [], unanswered: [intentOf('a')], trouble: undefined, renewalError: undefined },
@@ -156,7 +156,7 @@ describe('at the end of a job', () => {
         await time.sleepUnless(20, signal);
         const isFine = target.includes('fine');
         if (isFine) releasedAfterMs.push(time.now() - start);
-        return { status: isFine ? 204 : 500, headers: {}, body: { kind: 'empty' } };
+        return rawResponse(isFine ? 204 : 500);
       },
     });
     const context = {

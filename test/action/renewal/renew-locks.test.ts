@@ -6,13 +6,12 @@ import type { RenewalEndReason } from '../../../src/action/renewal/follow-locks.
 import { renewLocks } from '../../../src/action/renewal/renew-locks.ts';
 import { attemptMs } from '../../../src/action/renewal/schedule.ts';
 import type { CallOptions } from '../../../src/client/call.ts';
-import type { ClientResponse } from '../../../src/client/response.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
 import { problemTypePrefix } from '../../../src/interface/problem.ts';
 import { ttl as ttlOf } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
 import { printedSeed } from '../../support/seed.ts';
-import { createVirtualClient } from '../../support/virtual-client.ts';
+import { createVirtualClient, rawResponse } from '../../support/virtual-client.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';
 import { grantOf, iso, lockOf, place, start } from '../samples.ts';
 
@@ -56,12 +55,6 @@ const stop: Entry = { kind: 'stop-renewing', step: 's', at: iso(0) };
 const releasing = (path: string): Entry => ({ kind: 'releasing', ...place, path, id: `lock_${path}`, at: iso(0) });
 const down = (fromMs: number, toMs: number) => (sent: Sent) =>
   sent.ms >= fromMs && sent.ms < toMs ? 'down' : undefined;
-
-function bodyOf(value: Reply['body']): ClientResponse['body'] {
-  if (value === undefined) return { kind: 'empty' };
-  if (typeof value === 'string') return { kind: 'other', reason: 'it is not JSON', excerpt: value, isHtml: true };
-  return { kind: 'json', value: JSON.parse(JSON.stringify(value)), byteLength: 0 };
-}
 
 /** What gateways answer in place of a service that they do not reach. */
 const gatewayReplies = [
@@ -112,9 +105,9 @@ async function renewing({
     await sleep(20, signal);
     if (signal.aborted || typeof reply === 'string')
       throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-    if (reply?.ofGateway) return { status: reply.status, headers: {}, body: bodyOf(reply.body) };
+    if (reply?.ofGateway) return rawResponse(reply.status, reply.body);
     const locks = reply?.status !== 404 && (ends.get(path) ?? 0) > clock() ? [{ path, id: `lock_${path}` }] : [];
-    return { status: 200, headers: {}, body: { kind: 'json', value: { locks }, byteLength: 0 } };
+    return rawResponse(200, { locks });
   }
 
   const send: CallOptions['send'] = async ({ method, target, headers, body }, signal) => {
@@ -139,7 +132,7 @@ async function renewing({
       const { status, body: given, etag, ofGateway } = typeof reply === 'object' ? reply : plain;
       const isProblem = status >= 400 && ofGateway !== true;
       const value = isProblem ? { type: `${problemTypePrefix}of-a-test`, ...Object(given) } : given;
-      return { status, headers: { ...(etag !== undefined && { etag }) }, body: bodyOf(value) };
+      return rawResponse(status, value, { ...(etag !== undefined && { etag }) });
     } finally {
       underWay.set(path, (underWay.get(path) ?? 1) - 1);
     }
