@@ -22,7 +22,7 @@ export type AcquireResult =
   | ({ readonly kind: 'held' } & Conflict)
   | { readonly kind: 'failed'; readonly error: ServiceError }
   | {
-      /** It may have been granted. `settle` asks about the intent. */
+      /** It may have been granted: to be asked about with the same intent. */
       readonly kind: 'unanswered';
       readonly intent: Intent;
       readonly error: ServiceError;

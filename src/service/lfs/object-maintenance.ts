@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { createOnce } from '../runtime/once.ts';
 import type { Storage } from '../storage/storage.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import { type FoundWorkspace, findWorkspace } from '../workspaces/workspaces.ts';
@@ -32,7 +33,7 @@ export interface ObjectMaintenance {
 export function createObjectMaintenance(parts: ObjectMaintenanceOptions): ObjectMaintenance {
   const { storage, objectsOf, objectsAt, remoteBranches, metrics, log, signal, onError } = parts;
   const oneByOne = limitParallel({ max: 1 });
-  const waiting = new Set<string>();
+  const once = createOnce<void>();
 
   /** A branch that was deleted at the remote needs none. */
   async function neededObjects(workspace: FoundWorkspace): Promise<ReadonlySet<Oid>> {
@@ -79,15 +80,15 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions): Object
       if (!signal.aborted) onError(error);
     });
 
-  function lookInTurn(workspace: string): Promise<void> {
-    waiting.add(workspace);
-    return unlessStopping(
-      oneByOne(workspace, async () => {
-        waiting.delete(workspace);
-        if (!signal.aborted) await look(workspace);
-      }),
+  const lookInTurn = (workspace: string): Promise<void> =>
+    once(workspace, (begun) =>
+      unlessStopping(
+        oneByOne(workspace, async () => {
+          begun();
+          if (!signal.aborted) await look(workspace);
+        }),
+      ),
     );
-  }
 
   async function lookAtEach(): Promise<void> {
     for (const { id } of await storage.read.selectFrom('workspaces').select('id').execute()) await lookInTurn(id);
@@ -98,9 +99,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions): Object
   }
 
   return {
-    lookSoon(workspace) {
-      if (!waiting.has(workspace)) void lookInTurn(workspace);
-    },
+    lookSoon: (workspace) => void lookInTurn(workspace),
     lookAtAll: () => unlessStopping(lookAtEach()),
   };
 }

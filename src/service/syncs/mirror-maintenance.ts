@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Git } from '../git/git.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
+import { createOnce } from '../runtime/once.ts';
 
 const timeoutMs = 10 * 60_000;
 
@@ -15,11 +16,10 @@ export interface MirrorMaintenanceOptions {
 /** Keeps mirrors quick after syncs, next to those that run: it takes minutes where a lot was fetched. */
 export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMaintenanceOptions) {
   const inTurn = limitParallel({ max: parallel, maxPerKey: 1 });
-  const waiting = new Set<string>();
+  const once = createOnce<void>();
   const unfinished = new Set<Promise<void>>();
 
   async function maintain(workspace: string): Promise<void> {
-    waiting.delete(workspace);
     try {
       if (!signal.aborted) await git.maintain(workspace, { timeoutMs, signal });
     } catch (error) {
@@ -30,9 +30,12 @@ export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMa
   return {
     /** Once for all who ask until it begins. */
     soon(workspace: string): void {
-      if (waiting.has(workspace)) return;
-      waiting.add(workspace);
-      const done = inTurn(workspace, () => maintain(workspace)).finally(() => unfinished.delete(done));
+      const done = once(workspace, (begun) =>
+        inTurn(workspace, () => {
+          begun();
+          return maintain(workspace);
+        }),
+      ).finally(() => unfinished.delete(done));
       unfinished.add(done);
     },
     /** Waits for the processes that the signal ends. */

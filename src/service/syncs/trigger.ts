@@ -3,6 +3,7 @@ import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
+import { createOnce, type Once } from '../runtime/once.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Remotes } from '../workspaces/remotes.ts';
 import { noteVanished, removeBranch, type SyncedState, syncedStates } from '../workspaces/vanished-branches.ts';
@@ -31,11 +32,12 @@ export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Pr
 
 /** Finds out whether the remote has the branch, and what a fetch of it will transfer, as far as it tells in time. */
 export function createPrepareSync({ storage, git, remotes }: TriggerParts): PrepareSync {
-  const shareListing = shareRunning<RemoteBranches & { readonly before: readonly SyncedState[] }>();
-  const shareResponse = shareRunning<Preparation>();
+  const onceListed = createOnce<RemoteBranches & { readonly before: readonly SyncedState[] }>();
+  const oncePrepared = createOnce<Preparation>();
 
   async function ask(workspace: StoredWorkspace, branch: BranchName, deadline: number): Promise<Preparation> {
-    const { branches, defaultBranch, before } = await shareListing(
+    const { branches, defaultBranch, before } = await shareAnswer(
+      onceListed,
       workspace.id,
       async () => {
         const before = await syncedStates(storage, workspace.id);
@@ -91,7 +93,8 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
     });
     // A remote that cannot be asked now may answer when the sync runs; if not, the sync fails and says why.
     const deadline = performance.now() + timeoutMs;
-    const asked = shareResponse(
+    const asked = shareAnswer(
+      oncePrepared,
       `${workspace.id} ${branch}`,
       () => ask(workspace, branch, deadline),
       ({ kind }) => kind === 'ready',
@@ -147,23 +150,21 @@ export async function startPrepared(
 const timeLeft = (deadline: number): number => Math.max(1, deadline - performance.now());
 
 /**
- * Concurrent callers with the same key share one answer. The work had started before they
- * asked, so its answer may be too old to be a no: then they share the next one.
+ * Shares an answer that was being found when it was asked for. It may be too old to be a no: then the callers share the
+ * next one.
  */
-function shareRunning<T>(): (key: string, find: () => Promise<T>, isEnough: (found: T) => boolean) => Promise<T> {
-  const running = new Map<string, Promise<T>>();
-  return async (key, find, isEnough) => {
-    const before = running.get(key);
-    if (before !== undefined) {
-      const found = await before;
-      if (isEnough(found)) return found;
-      const next = running.get(key);
-      if (next !== undefined) return next;
-    }
-    const found = find().finally(() => running.delete(key));
-    running.set(key, found);
-    return found;
-  };
+async function shareAnswer<T>(
+  once: Once<T>,
+  key: string,
+  find: () => Promise<T>,
+  isEnough: (found: T) => boolean,
+): Promise<T> {
+  let own = false;
+  const found = await once(key, () => {
+    own = true;
+    return find();
+  });
+  return own || isEnough(found) ? found : once(key, find);
 }
 
 const maxNamed = 5;

@@ -78,11 +78,11 @@ type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
 /** Exchanges the identity of a job for a token. */
 export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   const { storage, targets, metrics, log, publicUrl, clock } = parts;
-  const onTrouble = (issuer: string, reason: string): void => {
+  const onFailure = (issuer: string, reason: string): void => {
     metrics.issuerErrors.inc();
     log.warn({ issuer }, `could not fetch the keys of the issuer: ${reason}`);
   };
-  const verify = createVerifyIdentity(createIssuerKeys({ targets, clock, onTrouble }));
+  const verify = createVerifyIdentity(createIssuerKeys({ targets, clock, onFailure }));
   const limitRefusals = createRefusalLimits(clock);
   const ofRule = limitAttempts(exchangesOfRule, clock);
   const inTurn = limitParallel(parallel);

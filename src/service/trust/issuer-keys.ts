@@ -6,6 +6,7 @@ import { createLocalJWKSet } from 'jose';
 import { checkTargetAddresses, parseTarget } from '../outbound/target.ts';
 import { lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
 import { systemErrorText } from '../platform/system-errors.ts';
+import { createOnce } from '../runtime/once.ts';
 
 export type IssuerKey = Awaited<ReturnType<ReturnType<typeof createLocalJWKSet>>>;
 
@@ -26,7 +27,7 @@ export interface IssuerKeysOptions {
   /** Counts milliseconds. */
   readonly clock: () => number;
   /** The keys of this issuer could not be fetched. */
-  readonly onTrouble: (issuer: string, reason: string) => void;
+  readonly onFailure: (issuer: string, reason: string) => void;
   /** For discovery and keys together. */
   readonly timeoutMs?: number;
 }
@@ -42,13 +43,13 @@ interface Known {
   fetchedAt: number;
   askedAt: number;
   /** Error of the last request to the issuer. */
-  trouble?: string | undefined;
-  asking?: Promise<void> | undefined;
+  failure?: string | undefined;
 }
 
 /** The keys of issuers, in the memory of this instance. */
-export function createIssuerKeys({ targets, clock, onTrouble, timeoutMs = 5_000 }: IssuerKeysOptions): FindKey {
+export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 }: IssuerKeysOptions): FindKey {
   const issuers = new Map<string, Known>();
+  const once = createOnce<boolean>();
 
   async function ask(issuer: string, known: Known): Promise<void> {
     known.askedAt = clock();
@@ -56,22 +57,20 @@ export function createIssuerKeys({ targets, clock, onTrouble, timeoutMs = 5_000 
     try {
       known.keys = await fetchKeys(issuer, targets, signal);
       known.fetchedAt = clock();
-      known.trouble = undefined;
+      known.failure = undefined;
     } catch (error) {
-      known.trouble = whyOf(error, signal, timeoutMs);
-      onTrouble(issuer, known.trouble);
-    } finally {
-      known.asking = undefined;
+      known.failure = reasonOf(error, signal, timeoutMs);
+      onFailure(issuer, known.failure);
     }
   }
 
   /** At most once a minute, and once for all who want it at the same time. False if it was not asked. */
-  async function refresh(issuer: string, known: Known): Promise<boolean> {
-    if (known.asking === undefined && clock() - known.askedAt < askAgainAfterMs) return false;
-    known.asking ??= ask(issuer, known);
-    await known.asking;
-    return true;
-  }
+  const refresh = (issuer: string, known: Known): Promise<boolean> =>
+    once(issuer, async () => {
+      if (clock() - known.askedAt < askAgainAfterMs) return false;
+      await ask(issuer, known);
+      return true;
+    });
 
   return async (issuer, header) => {
     const never = Number.NEGATIVE_INFINITY;
@@ -84,15 +83,15 @@ export function createIssuerKeys({ targets, clock, onTrouble, timeoutMs = 5_000 
       return key === undefined ? { kind: 'unknown' } : { kind: 'found', key };
     }
     const retryAfterSeconds = Math.max(1, Math.ceil((known.askedAt + askAgainAfterMs - clock()) / 1_000));
-    if (known.trouble === undefined)
+    if (known.failure === undefined)
       return isFresh ? { kind: 'unknown' } : { kind: 'not-known-yet', retryAfterSeconds };
-    return { kind: 'unavailable', reason: known.trouble, retryAfterSeconds };
+    return { kind: 'unavailable', reason: known.failure, retryAfterSeconds };
   };
 }
 
 /** The message completes "Could not fetch the keys of the issuer …: ". */
 class IssuerError extends Error {
-  override readonly name = 'IssuerTrouble';
+  override readonly name = 'IssuerError';
 }
 
 /** OpenID Connect Discovery 1.0, section 3. */
@@ -164,7 +163,7 @@ async function readText(response: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-function whyOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
+function reasonOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
   if (error instanceof IssuerError) return error.message;
   if (signal.aborted) return `it does not answer within ${timeoutMs / 1_000} s`;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

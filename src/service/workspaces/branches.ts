@@ -1,9 +1,10 @@
 import type { Branch } from '../../interface/resources.ts';
 import { GitError } from '../git/git-error.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
+import { createOnce } from '../runtime/once.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestampOrNull } from '../storage/timestamp.ts';
-import type { Remotes } from './remotes.ts';
+import { type Remotes, remoteKey } from './remotes.ts';
 import { syncedBranches } from './synced-branches.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
@@ -16,10 +17,12 @@ export type BranchListing =
 export type ListBranches = (workspace: StoredWorkspace) => Promise<BranchListing>;
 
 export function createListBranches(storage: Storage, remotes: Remotes): ListBranches {
-  const list = shareListings(remotes);
+  const once = createOnce<RemoteBranches>();
   return async (workspace) => {
     try {
-      const { branches, defaultBranch } = await list(workspace);
+      const { branches, defaultBranch } = await once(remoteKey(workspace), (begun) =>
+        remotes.branches(workspace, listBranchesTimeout, begun),
+      );
       const synced = await syncedBranches(storage, workspace.id);
       return {
         kind: 'listed',
@@ -40,21 +43,3 @@ export function createListBranches(storage: Storage, remotes: Remotes): ListBran
 }
 
 export const listBranchesTimeout = { timeoutMs: 10_000 };
-
-/** Requests that arrive before a listing starts share it: its result is newer than each of them. */
-function shareListings(remotes: Remotes): (workspace: StoredWorkspace) => Promise<RemoteBranches> {
-  const waiting = new Map<string, Promise<RemoteBranches>>();
-  return (workspace) => {
-    const key = JSON.stringify([workspace.id, workspace.remote]);
-    const shared = waiting.get(key);
-    if (shared !== undefined) return shared;
-    const forget = () => waiting.delete(key);
-    const listing = remotes.branches(workspace, listBranchesTimeout, forget).catch((error: unknown) => {
-      // It may have waited in vain, and never begun.
-      if (waiting.get(key) === listing) forget();
-      throw error;
-    });
-    waiting.set(key, listing);
-    return listing;
-  };
-}

@@ -1,9 +1,10 @@
 import type { BranchName } from '../git/branch-name.ts';
 import { GitError } from '../git/git-error.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
+import { createOnce } from '../runtime/once.ts';
 import type { Storage } from '../storage/storage.ts';
 import { listBranchesTimeout } from './branches.ts';
-import type { Remotes } from './remotes.ts';
+import { type Remotes, remoteKey } from './remotes.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
 /** Times are in milliseconds, by the database's clock. */
@@ -59,8 +60,8 @@ const nothing: KnownRemote = { listing: undefined, failure: undefined };
 
 export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts): RemoteMemory {
   const memory = new Map<string, { readonly remote: string; readonly known: KnownRemote }>();
-  const asking = new Map<string, Promise<KnownRemote>>();
-  const intended = new Set<string>();
+  const once = createOnce<KnownRemote>();
+  const onceSoon = createOnce<void>();
   const inBackground = limitParallel({ max: maxInBackground });
 
   function known({ id, remote }: StoredWorkspace): KnownRemote {
@@ -90,25 +91,18 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     }
   }
 
-  function ask(workspace: StoredWorkspace): Promise<KnownRemote> {
-    const key = JSON.stringify([workspace.id, workspace.remote]);
-    const running = asking.get(key);
-    if (running !== undefined) return running;
-    const asked = askNow(workspace).finally(() => asking.delete(key));
-    asking.set(key, asked);
-    return asked;
-  }
+  const ask = (workspace: StoredWorkspace) => once(remoteKey(workspace), () => askNow(workspace));
 
   return {
     known,
     ask,
     askSoon(workspace) {
-      if (intended.has(workspace.id)) return;
-      intended.add(workspace.id);
-      inBackground(workspace.id, async () => {
-        intended.delete(workspace.id);
-        if (!stopping.aborted) await ask(workspace);
-      })
+      onceSoon(workspace.id, (begun) =>
+        inBackground(workspace.id, async () => {
+          begun();
+          if (!stopping.aborted) await ask(workspace);
+        }),
+      )
         // The database does not answer. The next page that is opened tells so.
         .catch(() => undefined);
     },

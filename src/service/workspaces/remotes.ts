@@ -52,3 +52,6 @@ export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
       inTurn(workspace.id, async () => git.estimate(workspace.id, remoteOf(workspace), branch, limits)),
   };
 }
+
+/** The remote of a workspace may change while it is being asked. */
+export const remoteKey = ({ id, remote }: StoredWorkspace): string => JSON.stringify([id, remote]);

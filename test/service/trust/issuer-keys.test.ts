@@ -18,7 +18,7 @@ describe('the keys of an issuer', () => {
     findKey = createIssuerKeys({
       targets: createTargetCheck({ allowedNetworks: [cidr('127.0.0.0/8')] }),
       clock: () => now,
-      onTrouble: () => undefined,
+      onFailure: () => undefined,
       timeoutMs: 60_000,
     });
   });

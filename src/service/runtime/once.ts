@@ -1,0 +1,23 @@
+export type Once<T> = (key: string, work: (begun: () => void) => Promise<T>) => Promise<T>;
+
+/**
+ * Does the work of a key once for all who ask for it while it is under way. Work that calls `begun` is shared only by those
+ * who asked before that call, so that its result is newer than each of their requests.
+ */
+export function createOnce<T>(): Once<T> {
+  const underWay = new Map<string, Promise<T>>();
+  return (key, work) => {
+    const known = underWay.get(key);
+    if (known !== undefined) return known;
+    let isShared = true;
+    let promise: Promise<T> | undefined;
+    const forget = (): void => {
+      isShared = false;
+      if (underWay.get(key) === promise) underWay.delete(key);
+    };
+    promise = work(forget).finally(forget);
+    // `begun` may have been called already.
+    if (isShared) underWay.set(key, promise);
+    return promise;
+  };
+}

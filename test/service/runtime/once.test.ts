@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { createOnce } from '../../../src/service/runtime/once.ts';
+
+test('all who ask while the work of a key is under way share it, and those who ask later do not', async () => {
+  const once = createOnce<number>();
+  let runs = 0;
+  const work = async () => {
+    runs += 1;
+    return runs;
+  };
+  expect(await Promise.all([once('a', work), once('a', work), once('b', work)])).toEqual([1, 1, 2]);
+  expect(await once('a', work)).toBe(3);
+});
+
+test('work that has begun is not shared any more: its result may be older than the request', async () => {
+  const once = createOnce<string>();
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const { promise: started, resolve: start } = Promise.withResolvers<void>();
+  const first = once('a', async (begun) => {
+    begun();
+    start();
+    await gate;
+    return 'first';
+  });
+  await started;
+  const second = once('a', async () => 'second');
+  expect(await second).toBe('second');
+  open();
+  expect(await first).toBe('first');
+});
+
+test('failed work fails for all who share it, and is done again for the next', async () => {
+  const once = createOnce<string>();
+  const fail = () => Promise.reject(new Error('It failed.'));
+  const asked = [once('a', fail), once('a', fail)];
+  for (const each of asked) await expect(each).rejects.toThrow('It failed.');
+  expect(await once('a', async () => 'done')).toBe('done');
+});
+
+test('the end of work that had begun does not end the sharing of its successor', async () => {
+  const once = createOnce<string>();
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+  const started = Promise.withResolvers<void>();
+  const first = once('a', async (begun) => {
+    begun();
+    started.resolve();
+    await gates[0].promise;
+    return 'first';
+  });
+  await started.promise;
+  const second = once('a', async () => {
+    await gates[1].promise;
+    return 'second';
+  });
+  gates[0].resolve();
+  await first;
+  const joined = once('a', async () => 'third');
+  gates[1].resolve();
+  expect(await Promise.all([second, joined])).toEqual(['second', 'second']);
+});
