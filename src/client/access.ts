@@ -6,7 +6,7 @@ export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string)
   // A URL parser drops line breaks and tabs, and joins what was on two lines.
   if (/[\s\p{Cc}]/u.test(text)) return refused('It must be a single URL, without spaces or line breaks.');
   const url = URL.parse(text);
-  if (url === null) return refused('It has to be an address such as https://workspaces.example.com/v1.');
+  if (url === null) return refused('It must be an address such as https://workspaces.example.com/v1.');
   if (url.username !== '' || url.password !== '') {
     return refused('It must not contain a user name or a password: the token is sent in a header.');
   }

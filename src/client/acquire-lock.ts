@@ -46,7 +46,7 @@ export type AcquireLockResult =
       readonly retryAfterMs: number | undefined;
       /** The service is known to answer requests that wait. */
       readonly supportsWait: boolean;
-      /** An earlier attempt had no answer: to a service that knows no keys, the holder can be this very request. */
+      /** An earlier attempt had no response: at a service without idempotency keys, the holder can be this request. */
       readonly mayBeOurs: boolean;
       readonly error: ServiceError;
     }
@@ -129,7 +129,7 @@ export type WaitForReleaseResult =
   /** The service has not answered. */
   | { readonly kind: 'failed'; readonly retryAfterMs?: number | undefined };
 
-/** Asks the service to answer when a path comes free, or when the time is over (RFC 7240, `Prefer: wait`). */
+/** Waits until a path is free or the time is over (RFC 7240, `Prefer: wait`). */
 export const createWaitForRelease =
   ({ call, addresses }: ClientContext) =>
   async ({ workspace, path, seconds }: WaitForReleaseRequest, within: CallLimits): Promise<WaitForReleaseResult> => {

@@ -49,8 +49,8 @@ export function timestampIn(json: Json | undefined): Timestamp | undefined {
 }
 
 /**
- * When the answer was made, by the clock of the server: RFC 9110 section 6.6.1, and 9111 section 5.1 for a cache's. A
- * time that no timestamp can tell is none: what is reckoned from it could not be written down.
+ * The time of the response by the clock of the server: RFC 9110 section 6.6.1, and RFC 9111 section 5.1 for a cached one.
+ * Undefined for a time that no timestamp can express.
  */
 export function dateOf(headers: IncomingHttpHeaders): number | undefined {
   const date = Date.parse(headers.date ?? '');

@@ -158,7 +158,7 @@ async function openTunnels(baseUrl: URL, signal: AbortSignal): Promise<http.Agen
     maxSockets: Number.POSITIVE_INFINITY,
   });
   const agent = client.getAgent(baseUrl.href);
-  // A tunnel is asked for by a request of its own, which knows no limit unless it is given one.
+  // The request for a tunnel has no limit of its own.
   if ('proxyOptions' in agent && typeof agent.proxyOptions === 'object')
     Object.assign(agent.proxyOptions ?? {}, { signal });
   return agent;

@@ -32,7 +32,7 @@ export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target'
 /** One with less time left is not used any more: a request and its answer may take a while. */
 const minLeftMs = 120_000;
 
-/** What was refused is asked for again after so long at the earliest, however many requests there are. */
+/** The shortest time before a refused token is requested again, however many requests wait for it. */
 const minRefusalMs = 10_000;
 
 /** A JSON Web Token is taken once, and for a few minutes only: after retries, a refusal may be about no more than that. */
@@ -53,7 +53,7 @@ const tokenExchange = {
 type Outcome =
   | { readonly kind: 'given'; readonly given: GivenToken }
   | { readonly kind: 'failed'; readonly failure: NoToken }
-  /** Who began the exchange had no more time, or was interrupted: another request may have more. */
+  /** The request that began the exchange ran out of time or was interrupted. Another may have more time. */
   | { readonly kind: 'out-of-time'; readonly failure: NoToken }
   | { readonly kind: 'interrupted' };
 

@@ -61,8 +61,7 @@ export interface LockProof {
 }
 
 /**
- * Whether both are one lock; undefined if nothing tells. An ETag may change with every renewal, so the id decides if both
- * are known by one.
+ * Whether both are one lock; undefined if unknown. An ETag may change with every renewal, so the id decides if both have one.
  */
 export function isSameLock(one: LockProof, other: LockProof): boolean | undefined {
   if (one.id !== undefined && other.id !== undefined) return one.id === other.id;
@@ -109,7 +108,7 @@ export function unwrapped(body: JsonObject): JsonObject {
   return inner ?? body;
 }
 
-/** The lock that stands in the way, in the body of a 409, 412 or 423; undefined when it tells of none. */
+/** The current lock, from the body of a 409, 412 or 423. */
 export function holderIn(response: ClientResponse): JsonObject | undefined {
   const body = objectIn(response);
   const { locks, holder } = body;

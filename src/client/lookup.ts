@@ -105,10 +105,9 @@ export async function lookUp(
 const singleRequestsPerPage = 8;
 
 /**
- * What to ask first: for paths that share a folder one list of that folder, in pages of a thousand locks. So 5,000 locks
- * in one folder are asked for in five pages, and 50 locks in 50 folders of one folder in a single one, as long as others
- * hold little there. How much they hold shows only on the way: a list may have as many pages as take the time of a
- * request for each path, and what it has not told by then is asked for below.
+ * The first queries: one list for the paths of a folder, in pages of a thousand locks. So 5,000 locks in one folder take five
+ * pages, and 50 locks in 50 subfolders of one folder a single page, if others hold few locks there. A list ends after as many
+ * pages as cost the same as a request for each path; the remaining paths are then requested one by one, below.
  */
 export function queriesOn(paths: readonly LockPath[]): readonly LookupQuery[] {
   const distinct = [...new Set(paths)];

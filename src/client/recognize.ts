@@ -15,8 +15,8 @@ export const rejectsSlashes = (response: ClientResponse): boolean =>
   [400, 404, 405, 414].includes(response.status) && !isRecognized(response);
 
 /**
- * Whether the service itself has sent this refusal: its errors have a type of their own, and only a service names who
- * holds a lock. JSON, a request id or problem details of another type are no sign: gateways send these, too.
+ * Whether the service itself has sent this refusal: its errors have a type of their own, and only a service names the holder
+ * of a lock. JSON, a request id or problem details of another type prove nothing: gateways send these, too.
  */
 export const isRecognized = (response: ClientResponse): boolean => isOwnProblem(response) || namesHolder(response);
 

@@ -126,7 +126,7 @@ export function rawWordsOf(body: Json): string | undefined {
   return (
     firstName(object, ['detail', 'title']) ??
     firstName(nested, ['message', 'detail', 'title', 'code']) ??
-    // `error` is often no more than a code or the name of the status, and a sentence stands beside it.
+    // `error` is often only a code or the name of the status, with a sentence in another field.
     joined(nameIn(error), firstName(object, ['message', 'error_description'])) ??
     firstName(asObject(object['fault']), ['faultstring'])
   );

@@ -16,7 +16,7 @@ export interface RegisterHookRequest {
 
 export interface RegisterHookResult {
   readonly hook_id: string | undefined;
-  /** The hook was there and has been replaced, where the service tells that apart. */
+  /** The hook existed and was replaced, if the service says so. */
   readonly replaced: boolean;
   /** A secret that the service made, shown this one time: to be masked before anything is done with it. */
   readonly madeSecret: string | undefined;
@@ -53,7 +53,7 @@ export const createRegisterHook =
     };
   };
 
-/** What no error may repeat: the secret, and the values of headers, which are there for credentials. */
+/** The secret and the values of headers, which may be credentials. No error repeats them. */
 const secretsIn = (body: JsonObject): readonly string[] => [
   ...textsIn({ secret: body['secret'] ?? null }),
   ...textsIn(asObject(body['headers'])),

@@ -91,7 +91,7 @@ export function createReleaseLock(context: ClientContext) {
     return { kind: 'failed', error: found.kind === 'failed' ? found.error : result.refuse(result.response) };
   }
 
-  /** A service that has sent no ETag cannot match one. What is there now is released only if the list shows that it is ours. */
+  /** A service without ETags cannot match one. The current lock is released only if the list shows that it is ours. */
   async function releaseUnconditionally(
     result: AnsweredCall,
     request: ReleaseLockRequest,

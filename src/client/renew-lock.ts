@@ -104,7 +104,7 @@ export function createRenewLock(context: ClientContext) {
   return async (request: RenewLockRequest, within: CallLimits): Promise<RenewLockResult> => {
     const { proof, path, idempotencyKey } = request;
     const condition = conditionOf(proof);
-    if (condition === undefined) throw new Error(`Nothing tells the lock on ${path} from another.`);
+    if (condition === undefined) throw new Error(`The lock on ${path} has neither id nor ETag.`);
     const sent = await send(request, condition, idempotencyKey, within);
     const { result } = sent;
     if (result.kind === 'given-up' || result.response.status !== 412 || proof.id === undefined) {
@@ -121,6 +121,6 @@ export function createRenewLock(context: ClientContext) {
 /** Whether the lock of the answer is a later one than that which was to be renewed. */
 function isAnother({ status }: { readonly status: number }, proof: LockProof, lock: AcquiredLock): boolean {
   if (proof.id !== undefined && lock.id !== undefined) return proof.id !== lock.id;
-  // An ETag may change with every renewal. What was created was not there before: RFC 9110 section 15.3.2.
+  // An ETag may change with every renewal, but 201 says that the lock is new: RFC 9110 section 15.3.2.
   return status === 201 && lock.etag !== undefined && lock.etag !== proof.etag;
 }

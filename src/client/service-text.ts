@@ -25,7 +25,7 @@ export function createServiceText(secrets: readonly string[]): ServiceText {
   const maxSecretLength = anywhere[0]?.length ?? 0;
   const minTextLength = inData.at(-1)?.length ?? Number.POSITIVE_INFINITY;
 
-  /** `goesOn`: what was read ends where it may have ended within a secret, of which the beginning is not shown either. */
+  /** `goesOn`: the text was cut and may end within a secret, so a possible beginning of one is hidden as well. */
   function shown(text: string, maxLength: number, goesOn: boolean): string {
     // Redacted before it is cut: half a secret is one too.
     const redacted = redact(text.replaceAll(unsafe, ' ').trim(), anywhere);

@@ -124,7 +124,7 @@ export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport,
 
 const maxUrlLength = 2_048;
 
-/** The token goes there, so it must be as safe as the base address; and whoever is shown it must learn no password. */
+/** Clones send the token there, so it must be as safe as the base address, and must contain no password. */
 export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
   const text = firstName(body, ['clone_url', 'cloneUrl']) ?? '';
   if (text.length > maxUrlLength || !URL.canParse(text)) return undefined;

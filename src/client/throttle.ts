@@ -18,8 +18,8 @@ const cautionPerRefusal = 2;
 const cautionPerAnswer = 0.97;
 
 /**
- * When the next request may be sent to a service that limits requests. Whoever asks gives the time. The limit is that of
- * a token, which other processes may use too: what remains can shrink faster than this client sends.
+ * The time of the next request to a service that limits requests. The limit is that of a token, which other processes may use
+ * too: the remaining quota can shrink faster than this client sends.
  */
 export function createThrottle(random: () => number) {
   let policy: RateLimitStatus['policy'];
@@ -158,7 +158,7 @@ export function createAdmission({ maxConnections, throttle, clock, sleep, onThro
   };
 }
 
-/** Lets so many in at once, the others in the order in which they came; undefined when the signal was aborted first. */
+/** At most `size` holders at once, others in order of arrival; undefined when the signal was aborted first. */
 function createSemaphore(size: number): (signal: AbortSignal) => Promise<(() => void) | undefined> {
   let free = size;
   const waiting = new Set<() => void>();

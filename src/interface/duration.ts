@@ -36,7 +36,7 @@ export const durationPattern = new RegExp(`^(\\d+)([${Object.keys(secondsIn).joi
 export function parseDuration(text: string): Parsed<Duration> {
   const [, digits, unit] = durationPattern.exec(text) ?? [];
   if (digits === undefined || !isUnit(unit)) {
-    return refused('It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
+    return refused('It must be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
   }
   const duration = { seconds: Number(digits) * secondsIn[unit] };
   if (!Number.isSafeInteger(milliseconds(duration))) return refused('It is longer than can be counted.');

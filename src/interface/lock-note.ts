@@ -9,7 +9,7 @@ export const forbiddenInNote = `[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029]|${mislead
 
 const forbidden = new RegExp(forbiddenInNote);
 
-/** What whoever takes a lock tells those who find the path locked, or why somebody takes it away. Null: nothing. */
+/** A note of the holder for clients that find the path locked, or the reason of a forced release. Null: none. */
 export function parseNote(text: string): Parsed<string | null> {
   // A character has at most two units, so what is much too long is not taken apart to find out.
   if (text.length > 2 * maxNoteLength || [...text].length > maxNoteLength) {

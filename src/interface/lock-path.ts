@@ -22,8 +22,8 @@ export type LockPath = string & { readonly [brand]: 'LockPath' };
 const drive = /^[a-z]:\//i;
 
 /**
- * What a person writes for a path in a workspace: backslashes count as slashes, and segments that change nothing
- * (`./a`, `a//b`, `a/./b`) are dropped. What names no file of the workspace is refused all the same.
+ * A path in a workspace as a person writes it: backslashes count as slashes, and segments without effect (`./a`, `a//b`,
+ * `a/./b`) are dropped. A path that names no file of the workspace is refused.
  */
 export function canonicalLockPath(text: string, parse: typeof parseLockPath = parseLockPath): Parsed<LockPath> {
   const segments = text.replaceAll('\\', '/').split('/');
@@ -34,7 +34,7 @@ export function canonicalLockPath(text: string, parse: typeof parseLockPath = pa
     .join('/');
   const composed = compose(path);
   if (!composed.ok) return composed;
-  // Composed first: that makes letters of some characters that are none, such as the sign for kelvin.
+  // Composed first: composition turns some signs into letters, such as the kelvin sign.
   if (drive.test(composed.value)) {
     return refused('A path is relative to the workspace: it must not start with a drive (C:).');
   }
@@ -100,7 +100,7 @@ export function parseHeldPath(text: string): Parsed<LockPath> {
   return reason === undefined ? accepted(path as LockPath) : refused(reason);
 }
 
-/** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
+/** The reason does not contain the path: callers show the path beside it, escaped. */
 function whyNot(path: string): string | undefined {
   if (path === '') return 'A path must not be empty.';
   if (bytesIn(path) > maxLockPathBytes) return tooLong;
@@ -109,7 +109,7 @@ function whyNot(path: string): string | undefined {
   return reason;
 }
 
-/** A character has at least one byte, so the first look is at a number that is there already. */
+/** A character has at least one byte, so the length, which is known, is checked first. */
 function compose(text: string): Parsed<string> {
   if (text.length > maxUncomposedBytes || bytesIn(text) > maxUncomposedBytes) return refused(tooLong);
   return accepted(text.normalize('NFC'));

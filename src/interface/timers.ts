@@ -1,7 +1,7 @@
 /** A longer time would make a timer fire at once. */
 export const maxTimerMs = 2 ** 31 - 1;
 
-/** Rejects as soon as the signal is aborted. The work itself goes on; what it ends with then is ignored. */
+/** Rejects as soon as the signal is aborted. The work itself goes on, and its result is ignored. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const stop = (): void => aborted.reject(signal.reason);

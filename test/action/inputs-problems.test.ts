@@ -3,22 +3,22 @@ import { describe, expect, test } from 'vitest';
 import { type OperationName, operations } from '../../src/action/inputs/table.ts';
 import { type Given, problemsOf, rightStep } from './step-environment.ts';
 
-const address = 'It has to be an address such as https://workspaces.example.com/v1.';
+const address = 'It must be an address such as https://workspaces.example.com/v1.';
 const apiToken = 'It must be an API token, without spaces or line breaks. Pass it from a secret.';
-const boolean = 'It has to be true or false.';
-const duration = 'It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
+const boolean = 'It must be true or false.';
+const duration = 'It must be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
 const http =
   'Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.';
 const listed = '`operation: list-workspaces` lists the ids there are.';
 const noSegment = 'A path must not have a segment "." or "..".';
 const oneOf = 'Give one of `path`, `locks` and `locks-file`, not several.';
 const oneUrl = 'It must be a single URL, without spaces or line breaks.';
-const options = 'It has to be a JSON object, such as {"format": "github"}.';
-const outOfRange = 'It has to be a whole number from 0 to 100.';
-const atLeastOne = 'It has to be a whole number from 1 to 999999. Leave it out to lock all paths.';
-const reaction = 'It has to be one of fail, warn.';
+const options = 'It must be a JSON object, such as {"format": "github"}.';
+const outOfRange = 'It must be a whole number from 0 to 100.';
+const atLeastOne = 'It must be a whole number from 1 to 999999. Leave it out to lock all paths.';
+const reaction = 'It must be one of fail, warn.';
 const relative = 'A path is relative to the workspace: it must not start with';
-const ttl = 'A lock lives for 1s at the least and 30d at the most.';
+const ttl = 'A lock lives for at least 1s and at most 30d.';
 const unchanged = 'Pass the output `locks` of a lock step unchanged.';
 const noSlashes = 'A workspace must not have slashes, backslashes or control characters.';
 
@@ -58,14 +58,14 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
   ['sync', 'audience', 'a\nb', 'It must be an audience that the service accepts, such as its origin.'],
   ['sync', 'token', 'two words', apiToken, hidden],
   ['sync', 'request-timeout', '30', duration],
-  ['sync', 'request-timeout', '0s', 'It has to be from 1s to 1h.'],
+  ['sync', 'request-timeout', '0s', 'It must be from 1s to 1h.'],
   ['sync', 'retries', 'many', outOfRange],
   ['sync', 'retries', '-1', outOfRange],
   ['sync', 'retries', '101', outOfRange],
   ['sync', 'workspace', '', `A workspace must not be empty. ${listed}`, missing],
   ['sync', 'workspace', '../other', `${noSlashes} ${listed}`],
-  ['sync', 'branch', 'ma\nin', 'It has to be the name of a branch.'],
-  ['sync', 'wait', '31d', 'It has to be from 0s to 30d.'],
+  ['sync', 'branch', 'ma\nin', 'It must be the name of a branch.'],
+  ['sync', 'wait', '31d', 'It must be from 0s to 30d.'],
   ['lock', 'path', '', 'Name what to lock, one path per line.', missing],
   ['lock', 'path', 'Content/../Hero.uasset', noSegment, line('Content/../Hero.uasset')],
   ['lock', 'path', '/etc/passwd', `${relative} /.`, line('/etc/passwd')],
@@ -75,7 +75,7 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
   ['lock', 'any', '1.5', atLeastOne],
   ['lock', 'any', 'all', atLeastOne],
   ['lock', 'any', '1000000', atLeastOne],
-  ['lock', 'type', 'ex\u0007clusive', 'It has to be a kind of lock, such as exclusive.'],
+  ['lock', 'type', 'ex\u0007clusive', 'It must be a kind of lock, such as exclusive.'],
   ['lock', 'ttl', '1 hour', duration],
   ['lock', 'ttl', '0s', ttl],
   ['lock', 'ttl', '31d', ttl],
@@ -85,12 +85,12 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
   ['lock', 'on-lost', 'Fail', reaction],
   ['unlock', 'locks', '[]', oneOf, hidden],
   ['unlock', 'locks-file', '/tmp/l.json', oneOf],
-  ['register-hook', 'hook-url', '', 'It has to be an https address.', missing],
+  ['register-hook', 'hook-url', '', 'It must be an https address.', missing],
   [
     'register-hook',
     'hook-url',
     'ftp://a:b@ci.example/?key=geheim',
-    'It has to be an https address.',
+    'It must be an https address.',
     'is "***@ci.example/?***".',
   ],
   ['register-hook', 'hook-options', '[1]', options, hidden],
@@ -153,7 +153,7 @@ test('a check is told its locks in one way only', () => {
 
 test('reports an unknown operation together with all other mistakes', () => {
   expect(problemsOf({ operation: 'look', retries: 'x', token: 't' })).toEqual([
-    'Input `operation` is "look". It has to be one of sync, lock, unlock, list-locks, register-hook, list-workspaces, list-branches, check.',
+    'Input `operation` is "look". It must be one of sync, lock, unlock, list-locks, register-hook, list-workspaces, list-branches, check.',
     `Input \`base-url\` is missing. ${address}`,
     `Input \`retries\` is "x". ${outOfRange}`,
   ]);

@@ -150,6 +150,6 @@ test.each(['sync', 'lock', 'list-locks', 'register-hook', 'list-workspaces', 'li
       branch: 'main',
       'hook-url': 'https://a.example',
     });
-    expect(problems).toContainEqual(expect.stringMatching(/^Input `base-url` is missing\. It has to be an address/));
+    expect(problems).toContainEqual(expect.stringMatching(/^Input `base-url` is missing\. It must be an address/));
   },
 );

@@ -40,8 +40,8 @@ test.each([
   expect([conditions, keys]).toEqual([[condition], ['k']]);
 });
 
-test('a lock without ETag and id is none that can be renewed', async () => {
-  await expect(renew(nothing(200), { proof: {} })).rejects.toThrow('Nothing tells the lock on Content/Hero.uasset');
+test('a lock without ETag and id cannot be renewed', async () => {
+  await expect(renew(nothing(200), { proof: {} })).rejects.toThrow('The lock on Content/Hero.uasset has neither id nor ETag.');
 });
 
 describe('by the answer of the service', () => {

@@ -16,12 +16,12 @@ describe('what the service refuses is shown as the input that it came from, with
     [
       'the type of a lock',
       { operation: 'lock', path: 'a', type: 'shared' },
-      /^Input `type` is "shared"\. It has to be exclusive.* \(POST \S+: 422 /,
+      /^Input `type` is "shared"\. It must be exclusive.* \(POST \S+: 422 /,
     ],
     [
       'one event of a webhook',
       { operation: 'register-hook', 'hook-url': url, 'hook-events': 'sync.failed, lock.stolen' },
-      /^Input `hook-events` has "lock\.stolen"\. It has to be one of .* \(POST \S+: 422 /,
+      /^Input `hook-events` has "lock\.stolen"\. It must be one of .* \(POST \S+: 422 /,
     ],
     [
       'the address of a webhook, without what may be secret in it',
@@ -36,7 +36,7 @@ describe('what the service refuses is shown as the input that it came from, with
     [
       'the format of a webhook',
       { operation: 'register-hook', 'hook-url': url, 'hook-options': '{"format":"gitlab"}' },
-      /^Input `hook-options` has "format": "gitlab"\. It has to be one of .* \(POST \S+: 422 /,
+      /^Input `hook-options` has "format": "gitlab"\. It must be one of .* \(POST \S+: 422 /,
     ],
     [
       'the headers of a webhook, without their values',
@@ -55,18 +55,18 @@ describe('what the service refuses is shown as the input that it came from, with
     const errors = [
       { pointer: '#/ttl', detail: 'At most 1 day.' },
       { pointer: '#/path', detail: 'Too deep.' },
-      { pointer: '#/limit', detail: 'It has to be a number.' },
+      { pointer: '#/limit', detail: 'It must be a number.' },
     ];
     const server = await startOtherServer(problem(422, { detail: 'ttl: At most 1 day. (and 2 more)', errors }));
     const job = await jobAt(server.baseUrl);
     const result = await job.run({ with: { operation: 'lock', path: 'a/b', ttl: '2d' } });
     expect(errorsOf(result)).toEqual([
-      'Input `ttl` is "2d". At most 1 day. Input `path` is "a/b". Too deep. limit: It has to be a number (POST /v1/workspaces/game/locks: 422 Unprocessable Entity).',
+      'Input `ttl` is "2d". At most 1 day. Input `path` is "a/b". Too deep. limit: It must be a number (POST /v1/workspaces/game/locks: 422 Unprocessable Entity).',
     ]);
     const limited = await startOtherServer(
-      problem(422, { detail: 'limit: It has to be a number.', errors: [errors[2]] }),
+      problem(422, { detail: 'limit: It must be a number.', errors: [errors[2]] }),
     );
     const listing = await (await jobAt(limited.baseUrl)).run({ with: { operation: 'list-branches' } });
-    expect(errorsOf(listing)).toEqual([expect.stringMatching(/^limit: It has to be a number \(GET /)]);
+    expect(errorsOf(listing)).toEqual([expect.stringMatching(/^limit: It must be a number \(GET /)]);
   });
 });

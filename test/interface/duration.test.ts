@@ -21,8 +21,8 @@ const duration: fc.Arbitrary<Duration> = fc.oneof(
   fc.tuple(fc.nat({ max: 10_000 }), unit).map(([count, name]) => ({ seconds: count * (secondsIn[name] ?? 0) })),
 );
 
-const syntax = 'It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
-const limits = 'A lock lives for 1s at the least and 30d at the most.';
+const syntax = 'It must be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
+const limits = 'A lock lives for at least 1s and at most 30d.';
 
 describe('a duration', () => {
   test('is the same after it was written and read', () => {

@@ -64,8 +64,7 @@ export function openGitHub(
       let page = await first(path, parameters);
       yield page.body;
       while (page.next !== undefined) {
-        if (seen.has(page.next))
-          throw new Error(`GitHub names a page as the next that was there before. ${retryAdvice}`);
+        if (seen.has(page.next)) throw new Error(`GitHub links a page of the list back to itself. ${retryAdvice}`);
         seen.add(page.next);
         page = await ask(`GET ${new URL(page.next, `${apiUrl}/`).href}`);
         yield page.body;

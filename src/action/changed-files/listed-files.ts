@@ -33,7 +33,7 @@ export async function pullRequestFiles(
     const before = await readState(github, number);
     if (before.changedFiles > maxPullRequestFiles) {
       throw new Error(
-        `It changes ${pluralize(before.changedFiles, 'file')}, and GitHub lists ${formatNumber(maxPullRequestFiles)} at the most. Split it, or name the files with \`path\` instead.`,
+        `It changes ${pluralize(before.changedFiles, 'file')}, and GitHub lists at most ${formatNumber(maxPullRequestFiles)}. Split it, or name the files with \`path\` instead.`,
       );
     }
     const files = new Map<string, ListedFile>();

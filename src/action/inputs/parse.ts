@@ -13,7 +13,7 @@ export const parseOneOf =
   <const Word extends string>(allowed: readonly Word[]): Parse<Word> =>
   (text) => {
     const found = allowed.find((each) => each === text);
-    return found === undefined ? refused(`It has to be one of ${allowed.join(', ')}.`) : accepted(found);
+    return found === undefined ? refused(`It must be one of ${allowed.join(', ')}.`) : accepted(found);
   };
 
 /** What the end of a job does about a lock that was lost while the job ran. */
@@ -37,22 +37,22 @@ export const splitWords = (text: string): readonly string[] =>
 export function parseBoolean(text: string): Parsed<boolean> {
   if (/^(?:true|True|TRUE)$/.test(text)) return accepted(true);
   if (/^(?:false|False|FALSE)$/.test(text)) return accepted(false);
-  return refused('It has to be true or false.');
+  return refused('It must be true or false.');
 }
 
 export const parseWholeNumber =
   (max: number): Parse<number> =>
   (text) => {
     const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-    return number <= max ? accepted(number) : refused(`It has to be a whole number from 0 to ${max}.`);
+    return number <= max ? accepted(number) : refused(`It must be a whole number from 0 to ${max}.`);
   };
 
-/** How many of its paths a lock step takes: all, or any so many. */
+/** The number of paths that a lock step takes: all, or any N of them. */
 export function parsePathCount(text: string): Parsed<number | 'all'> {
   if (text === '') return accepted('all');
   return /^\d{1,6}$/.test(text) && Number(text) >= 1
     ? accepted(Number(text))
-    : refused('It has to be a whole number from 1 to 999999. Leave it out to lock all paths.');
+    : refused('It must be a whole number from 1 to 999999. Leave it out to lock all paths.');
 }
 
 export const parseDurationBetween =
@@ -62,7 +62,7 @@ export const parseDurationBetween =
     if (!duration.ok) return duration;
     return duration.value.seconds >= min.seconds && duration.value.seconds <= max.seconds
       ? duration
-      : refused(`It has to be from ${formatDuration(min)} to ${formatDuration(max)}.`);
+      : refused(`It must be from ${formatDuration(min)} to ${formatDuration(max)}.`);
   };
 
 export const parseText =
@@ -99,7 +99,7 @@ export function parseJsonObject(text: string): Parsed<JsonObject> {
   const json = parseJson(text, (each) => each);
   if (json.ok && isObject(json.value)) return accepted(json.value);
   // Without the text: it may hold secrets.
-  return refused('It has to be a JSON object, such as {"format": "github"}.');
+  return refused('It must be a JSON object, such as {"format": "github"}.');
 }
 
 export function parseWorkspace(text: string): Parsed<WorkspaceId> {
@@ -110,7 +110,7 @@ export function parseWorkspace(text: string): Parsed<WorkspaceId> {
 }
 
 export const parseHookUrl = (text: string): Parsed<string> =>
-  URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It has to be an https address.');
+  URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It must be an https address.');
 
 /** A lock from the output `locks` of another step or job. */
 export interface HandoffLock {

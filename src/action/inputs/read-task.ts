@@ -60,7 +60,7 @@ function readSync(reader: Reader, environment: NodeJS.ProcessEnv): Read<SyncTask
     const branch = text || runBranch(environment);
     return branch === undefined
       ? refused('The run is not on a branch: name the branch to sync.')
-      : parseText('It has to be the name of a branch.')(branch);
+      : parseText('It must be the name of a branch.')(branch);
   };
   return complete<SyncTask>({
     operation: 'sync',
@@ -92,7 +92,7 @@ function readLock(reader: Reader): Read<LockTask> {
     workspace: readWorkspace(reader),
     paths: readPathLines(reader),
     any: read('any', parsePathCount),
-    type: read('type', parseText('It has to be a kind of lock, such as exclusive.')),
+    type: read('type', parseText('It must be a kind of lock, such as exclusive.')),
     ttl: read('ttl', parseTtl),
     wait: read('wait', parseWait),
     autoRelease,

@@ -97,7 +97,7 @@ export const unusedInputs = (getInput: GetInput, operation: OperationName): read
     return !isUsedBy(name, operation);
   });
 
-/** Shorter texts would blank out half of the log, and are no secrets. */
+/** Masking a shorter text would blank out half of the log. */
 const minSecretLength = 4;
 
 /** The secrets to mask before anything else runs, whether the inputs are valid or not. */
@@ -113,7 +113,7 @@ const isUsedBy = (name: InputName, operation: OperationName): boolean => {
 
 const row = (name: InputName): InputRow => inputTable[name];
 
-/** Of the options of a hook, its secret and its headers: the rest is shown in logs and summaries. */
+/** The secret and the headers of a hook; its other options appear in logs and summaries. */
 function secretsInOptions(text: string): readonly string[] {
   const options = parseJsonObject(text);
   return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];

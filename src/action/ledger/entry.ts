@@ -3,7 +3,7 @@ import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import type { Parsed } from '../../interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 
-/** A lock as the service granted it: what proves later that it is ours, and what people want to know of it. */
+/** A lock as the service granted it, with its proof of ownership (id, ETag) and the facts for reports. */
 export interface GrantedLock {
   readonly path: string;
   readonly type: string;
@@ -47,7 +47,7 @@ export interface Intent extends LockAddress {
   readonly at: string;
   /** Whether it was known: before the first answer, the time is that of this machine. */
   readonly byService: boolean;
-  /** The idempotency key of the request: asking again with it tells what became of it. */
+  /** The idempotency key of the request: sent again with it, the request returns its first result. */
   readonly key: string;
   readonly type: string;
   readonly ttl: string;

@@ -79,7 +79,7 @@ export function followLedger(file: string): () => readonly Entry[] {
 
 export type Recorder = (entry: Entry) => void;
 
-/** Warns once if the ledger cannot be written, and goes on: nobody gives up a lock they need for that. */
+/** Warns once if the ledger cannot be written, and goes on: the step still needs its lock. */
 export function createRecorder(ledger: Ledger, log: Pick<Log, 'warn'>): Recorder {
   let failed = false;
   return (entry) => {
@@ -96,7 +96,7 @@ export function createRecorder(ledger: Ledger, log: Pick<Log, 'warn'>): Recorder
   };
 }
 
-/** What the service says of a lock. All other fields are what was asked for, and stay as they are. */
+/** Fields of a lock that the service sets. All others are as requested. */
 const fieldsOfService: ReadonlySet<string> = new Set([
   'id',
   'etag',

@@ -25,7 +25,7 @@ import {
 } from './roll-back.ts';
 import type { Conflict, LockSession, LockTerms } from './session.ts';
 
-/** The paths a step may lock, and how many of them it needs: all, or any so many. */
+/** The paths a step may lock, and the number that it needs. */
 export interface AcquireGoal {
   readonly paths: readonly LockPath[];
   readonly count: number;
@@ -115,8 +115,8 @@ interface Order {
 }
 
 /**
- * Takes as many as are wanted, or gives back what it took. Asks in parallel, for the paths that decide the round first, never
- * for more at once than are missing, and only until the paths cannot be had any more.
+ * Takes the wanted number of locks, or rolls back. Requests run in parallel, for the decisive paths first, never for more locks
+ * than are missing, and end as soon as the round cannot succeed.
  */
 async function acquireOrGiveBack(
   context: AcquireContext,
@@ -174,14 +174,14 @@ async function acquireOrGiveBack(
   if (ended !== undefined) return { kind: 'too-short', ended, back };
   const excess = remainingRollback(back)[0]?.error;
   if (excess !== undefined) return { kind: 'failed', error: excess, back };
-  throw new Error('Locks are missing, and nothing says why.');
+  throw new Error('Locks are missing for an unknown reason.');
 }
 
 /** Undefined while enough paths may be free. */
 function blockedBy([first, ...others]: readonly Conflict[], wanted: AcquireGoal): Blocked | undefined {
   const spare = spareOf(wanted);
   if (first === undefined || others.length < spare) return undefined;
-  // Those that came while the last requests were under way say nothing more: one of the others has to come free.
+  // Conflicts beyond the spare paths came from requests already under way: the step waits for the first ones.
   return { conflicts: [first, ...others.slice(0, spare)], count: wanted.count, of: wanted.paths.length };
 }
 
@@ -189,7 +189,7 @@ const firstPauseMs = 1_000;
 const maxPauseMs = 10_000;
 const growth = 1.5;
 
-/** Randomized: all who wait for the same path may have been told the same time. */
+/** Randomized: the service may have told all clients of a path the same time. */
 function pauseMs(round: number, askedMs = 0, random: () => number): number {
   const backoff = Math.min(maxPauseMs, firstPauseMs * growth ** round);
   return Math.max(backoff / 2, askedMs) + (random() * Math.max(backoff, askedMs)) / 2;
@@ -202,8 +202,8 @@ function soonestRetryMs({ conflicts }: Blocked): number | undefined {
 }
 
 /**
- * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Who wants any of them
- * does not: a hundred jobs would all ask for the first.
+ * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Jobs that need any N of them ask
+ * in random order: otherwise all would collide on the first.
  */
 const firstOrder = (wanted: AcquireGoal, random: () => number): readonly LockPath[] =>
   spareOf(wanted) === 0 ? wanted.paths.toSorted() : shuffled(wanted.paths, random);

@@ -25,7 +25,7 @@ const maxFailures = 3;
 const minReconnectMs = 100;
 const maxReconnectMs = 200;
 
-/** A gateway may refuse nothing but the requests that wait: after so long in vain, the lock itself is asked for. */
+/** A gateway may refuse only requests that wait. After this time without a response, the step asks for the lock itself. */
 const maxVainMs = 30_000;
 
 /**

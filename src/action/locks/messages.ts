@@ -68,7 +68,7 @@ export interface Blocked {
 
 const maxNamed = 3;
 
-/** Who holds the path that is in the way; or, where any of several would do, how many are free and who holds the others. */
+/** The holder of the path; for any N of several paths, the number of free ones and the holders of the others. */
 export function blockedText({ conflicts, count, of }: Blocked, now?: number, withStart = false): string {
   const [one, ...more] = conflicts.map(({ path, holder }) => heldText(path, holder, now, withStart));
   if (one !== undefined && more.length === 0) return one;

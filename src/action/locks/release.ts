@@ -39,7 +39,7 @@ export type ReleaseResult =
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
   /** The current lock cannot be verified to be this one. */
   | { readonly kind: 'ambiguous' }
-  /** It was sent once, and neither its answer nor a second look tells what it did. */
+  /** Sent once, without a response, and a second look does not show the result. */
   | { readonly kind: 'unanswered'; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
@@ -64,7 +64,7 @@ export async function releaseTarget(
       record({ kind: 'ended', ...entry, how: result.kind, at: now() });
       break;
     case 'lost':
-      // What a look has found was never ours: it has gone, and the lock that is there now came later.
+      // The lock was found by a look and was never ours. It has ended, and the current lock is newer.
       record({ kind: 'ended', ...entry, how: target.kind === 'own' ? 'lost' : 'absent', at: now() });
       break;
     case 'ambiguous':
@@ -121,8 +121,8 @@ const never = new AbortController().signal;
 type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
 
 /**
- * Without ETag or id, a release only names the path. So each is sent once, and only after a look at what is there: one
- * that got lost may have released the lock, and the path may be somebody else's now.
+ * Without ETag or id, a release only names the path. So each is sent once, after a look at the current lock: a request
+ * without a response may have released it, and another job may hold the path now.
  */
 async function releaseUnidentified(
   { client, clock, sleep, random }: ReleaseContext,
@@ -156,7 +156,7 @@ async function releaseUnidentified(
 
 type FoundTarget = Extract<ReleaseTarget, { kind: 'found' }>;
 
-/** A lock without ETag and id is released with one request: its answer may get lost, and the path be taken anew. */
+/** A lock without ETag and id is released with one request: after a lost response, another job may hold the path. */
 async function releaseFound(
   { client }: ReleaseContext,
   request: LockToRelease,

@@ -47,8 +47,8 @@ export async function rollBackInTime(
 }
 
 /**
- * Keeps what was granted. What may have been granted besides is one too many and goes back; if that cannot be done, all of
- * it goes back: the step would end with more than it knows of.
+ * Keeps the granted locks and releases any that an unanswered request may have taken besides. If that fails, it releases all:
+ * otherwise the step would end with locks that it does not know of.
  */
 export async function keepOrRollBack(
   { clock, session, signal }: RollbackContext,

@@ -74,7 +74,7 @@ export function openLockSession(context: SessionContext): LockSession {
     return byService ? Date.parse(at) : Number.NaN;
   }
 
-  /** Whether the lock in the way can be the one that we have asked for, as far as it tells. */
+  /** Whether the current lock can be the result of our own request, by its origin and time. */
   function canBeOurs(holder: KnownLock | undefined, intent: Intent): boolean {
     if (holder?.origin !== undefined && origin !== undefined && holder.origin !== origin) return false;
     // The comparison is false where one of the times is not known.

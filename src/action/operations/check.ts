@@ -21,7 +21,7 @@ export async function check(context: Context, task: CheckTask): Promise<Outcome>
   const { client, connection, log, redact } = context;
   const { workspace, selection } = task;
   const { locks, gap } = locksToCheck(context, task);
-  // An empty list is what somebody has meant to check; a job without locks that goes on to publish has forgotten them.
+  // An empty list in the input is meant. A job without any lock has probably lost its record of them.
   if (locks.length === 0 && selection.kind === 'job') {
     const none = `This job holds no lock in ${workspace}, so there is nothing to check. Lock before this step, or name locks of another job with \`locks\` or \`locks-file\`.`;
     return failed(gap === undefined ? { count: '0', locks: '[]' } : {}, gap ?? none);
@@ -95,8 +95,8 @@ export interface LockToCheck {
 }
 
 /**
- * Whether the lock is still held, by the same proof as a release. Where nothing tells it from another, a lock within the
- * lifetime that it was granted counts as the one that is there, and one past it as lost.
+ * Whether the lock is still held, by the same proof as a release. Without id and ETag, a lock within its granted lifetime counts
+ * as held, and a later one as lost.
  */
 export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult, serverNow: number): CheckResult {
   const nobody: CheckResult = { path, kind: 'lost', lock, loss, holder: undefined };
@@ -134,7 +134,7 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
   }
 }
 
-/** What is known of the outputs: where some lock can be neither, only that another is lost is worth a word. */
+/** `held` is left out while a lock can be neither confirmed nor called lost, unless another is lost. */
 function outputsOf({ results, gap }: CheckReport, redact: Redact): Outputs {
   const isLost = results.some(({ kind }) => kind === 'lost');
   const isUnknown = gap !== undefined || results.some(({ kind }) => kind === 'unknown');
@@ -205,7 +205,7 @@ const holderName = (holder: KnownLock | undefined): string =>
     ? 'nobody'
     : `${holder.owner ?? 'somebody else'}${holder.note === undefined ? '' : ` ("${holder.note}")`}`;
 
-/** One for each lost path; paths of which the same reason leaves nothing known share one. */
+/** A sentence for each lost path. Paths with the same unknown state share one. */
 function failuresOf({ results, gap }: CheckReport, now: number): readonly string[] {
   const unknown = Map.groupBy(ofKind(results, 'unknown'), ({ reason }) => reason);
   return [

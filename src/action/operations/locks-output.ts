@@ -7,8 +7,8 @@ interface ListedLock {
 }
 
 /**
- * The output `locks`: in its short form if the complete one is too long, and still too long if that is no help. The
- * reporter then leaves the output empty.
+ * The output `locks`, in its short form if the complete one is too long. The reporter leaves the output empty if the short form
+ * is too long as well.
  */
 export function locksOutput<Lock extends ListedLock>(
   locks: readonly Lock[],

@@ -182,7 +182,7 @@ async function follow(
   }
 }
 
-/** Trouble that does not end the wait, because the sync goes on anyway. */
+/** An error that does not end the wait, because the sync runs on without us. */
 function transientError(error: unknown): ServiceError {
   if (error instanceof ServiceError && (isTransient(error) || error.failure.kind === 'aborted')) return error;
   throw error;

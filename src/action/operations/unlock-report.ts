@@ -17,7 +17,7 @@ export type UnlockResult = { readonly path: LockPath } & (
   | { readonly kind: 'held'; readonly holder: KnownLock | undefined; readonly asked: 'by-name' | 'by-pattern' }
   /** The job has no lock there, and cannot see who has. */
   | { readonly kind: 'not-ours' }
-  /** The current lock cannot be told apart from somebody else's. */
+  /** The current lock may be another job's. */
   | { readonly kind: 'ambiguous' }
   /** The service does not let this token release the lock. */
   | { readonly kind: 'refused'; readonly holder: KnownLock | undefined; readonly request: string | undefined }
@@ -34,11 +34,11 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
   if (first === undefined) return undefined;
   const which =
     named.length > 1
-      ? `This job has no lock on ${pluralize(named.length, 'of the paths', 'of the paths')}, and what is there is left alone: ${joinFirst(named.map(({ path }) => path))}.`
+      ? `This job has no lock on ${pluralize(named.length, 'of the paths', 'of the paths')}, and left their current locks alone: ${joinFirst(named.map(({ path }) => path))}.`
       : first.kind === 'held'
         ? `${heldText(first.path, first.holder, now)}, and not by this job: it is left alone.`
         : `This job has no lock on ${first.path}, and its holder cannot be determined: it was left alone.`;
-  return `${which} \`force: true\` would release it all the same.`;
+  return `${which} \`force: true\` would release it anyway.`;
 }
 
 /** A line about matched paths that this job does not hold; undefined if there are none. */
@@ -97,7 +97,7 @@ export function resultText(result: UnlockResult, now?: number): string {
     case 'not-ours':
       return 'not locked by this job, left alone';
     case 'ambiguous':
-      return 'cannot be told apart from a lock of somebody else, left alone';
+      return 'may be the lock of another job, left alone';
     case 'refused':
       return `${holderText(result.holder, now)}, and this token may not release it`;
     case 'unanswered':
@@ -124,7 +124,7 @@ function failureOf(result: UnlockResult, now: number): readonly string[] {
     }
     case 'unanswered':
       return [
-        `It is not known whether the lock on ${result.path} was released: the release was sent only once, because nothing tells the lock from a later one. ${result.reason}`,
+        `It is not known whether the lock on ${result.path} was released: the release was sent only once, because the service gave no id or ETag to identify it. ${result.reason}`,
       ];
     case 'failed':
       return [`The lock on ${result.path} was not released. ${result.reason}`];

@@ -65,7 +65,7 @@ export async function unlock(context: Context, task: UnlockTask): Promise<Outcom
       case 'failed': {
         const lock = target.kind === 'found' && target.found.kind === 'locked' ? target.found.lock : undefined;
         const sentOnce = target.kind === 'found' && (lock === undefined || !hasIdentity(lock));
-        const once = ' It was sent only once, because nothing tells the lock from a later one.';
+        const once = ' It was sent only once, because the service gave no id or ETag to identify the lock.';
         results.push(failed(path, result.error, lock, sentOnce ? once : ''));
       }
     }
@@ -121,7 +121,7 @@ export type UnlockTarget = { readonly path: LockPath } & (
     }
   /** The job never meant to lock the path, and names it: whatever lock is found there. */
   | { readonly kind: 'path' }
-  /** The job meant to lock it, and has no lock on it: one that is there is somebody else's. */
+  /** The job planned to lock the path, and holds no lock on it: the current lock is another job's. */
   | { readonly kind: 'not-ours' }
   /** A pattern matches it, and the job has no lock on it: a pattern stands for what the job holds. */
   | { readonly kind: 'matched' }
@@ -184,7 +184,7 @@ function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: 
   return { targets: [...held.keys()].map((path) => resolveFromLedger({ kind: 'matched', path }, jobLocks)), gap };
 }
 
-/** The lock that this job has on the path, if its ledger knows of the path. */
+/** The lock of this job on the path, by its ledger. */
 export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned, damaged }: JobLocks): UnlockTarget {
   const lock = held.get(path);
   if (lock !== undefined) {
@@ -203,10 +203,10 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
 const refusesThisLock = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;
 
-/** Saying who holds what is left alone is a courtesy that must not take long. */
+/** The holders of locks that are left alone are shown as a courtesy, within this time. */
 const courtesyMs = 10_000;
 
-/** Who holds what is not this job's to release; nothing of a pattern where that cannot be seen. */
+/** The holders of locks that this job may not release; none for a pattern if the list is unavailable. */
 async function lookAtOthers(
   { client, clock }: Context,
   workspace: WorkspaceId,

@@ -9,7 +9,7 @@ import type { CandidateResult } from './claims.ts';
 
 interface ChartOptions {
   readonly step: string;
-  /** What became of its locks. */
+  /** The results of its locks. */
   readonly results: readonly CandidateResult[];
   readonly now: number;
   readonly redact: Redact;
@@ -57,7 +57,7 @@ export function chartOf(ledger: Ledger, { step, results, now, redact }: ChartOpt
   return gantt(bars);
 }
 
-/** More rows than fit on a screen are of no use; the table beside the chart has all locks. */
+/** As many as fit on a screen. The table beside the chart has all locks. */
 const maxRows = 30;
 
 /** Markdown that GitHub draws as a chart of how long each lock was waited for and held; undefined without locks. */
@@ -124,19 +124,19 @@ const utc = (time: number): string => new Date(time).toISOString().replace('T', 
 /** More labels would overlap. */
 const maxMarks = 8;
 
-/** So many of them at most, evenly. */
+/** At most that many of them, evenly spread. */
 const thinned = (times: readonly number[]): readonly number[] => {
   const every = Math.ceil(times.length / maxMarks);
   return times.filter((_, index) => index % every === every - 1);
 };
 
-/** Names stand beside the bars: the column for them is too narrow for a path where nobody says how wide it is. */
+/** Sets the width of the column of names: the default is too narrow for a path. */
 const withColumnFor = (names: readonly string[]): string =>
   `%%{init: {"gantt": {"leftPadding": ${Math.max(...names.map(widthOf)) + 20}}}}%%\n`;
 
 /** In pixels, at most: Mermaid writes them 11 high, and letters of scripts that are not Latin may be square. */
 const widthOf = (name: string): number => [...name].reduce((width, letter) => width + (letter < '\u0300' ? 8 : 11), 0);
 
-/** Mermaid knows no times before 1970, and only years of four digits. */
+/** Mermaid draws no times before 1970 and only years of four digits. */
 const isDrawable = ({ asked, granted, ended }: Bar): boolean =>
   [asked, granted, ended].every((time) => time >= 0 && time < Date.UTC(9_999, 11));

@@ -7,7 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { SavedState } from '../ledger/saved-state.ts';
 import { pluralize } from '../report/words.ts';
 
-/** What became of one claim. */
+/** The result of one claim. */
 export type CandidateResult =
   | { readonly kind: 'released'; readonly grant: Grant }
   | { readonly kind: 'gone'; readonly grant: Grant }
@@ -15,14 +15,14 @@ export type CandidateResult =
   | {
       readonly kind: 'lost';
       readonly grant: Grant;
-      /** Who holds the path now; `nobody` can only be told of a lock that was renewed. */
+      /** The current holder; `nobody` is known only of a lock that was renewed. */
       readonly holder: KnownLock | 'nobody' | undefined;
       readonly loss?: Loss | undefined;
       readonly renewalError?: string | undefined;
     }
-  /** Somebody else holds the path, and nothing tells whether the job had released it before. */
+  /** Another job holds the path, and this job may have released it before. */
   | { readonly kind: 'replaced'; readonly grant: Grant; readonly holder: KnownLock | undefined }
-  /** Nothing shows that what is there is ours. */
+  /** The current lock may be another job's. */
   | { readonly kind: 'ambiguous'; readonly grant: Grant }
   | {
       readonly kind: 'failed';
@@ -31,7 +31,7 @@ export type CandidateResult =
       /** The one that failed, where one was sent. */
       readonly request?: string | undefined;
     }
-  /** Nothing shows whether it was granted. */
+  /** It may have been granted. */
   | { readonly kind: 'unanswered'; readonly intent: Intent; readonly reason: string };
 
 export interface ReleaseCandidate {
@@ -46,9 +46,9 @@ export interface ReleaseCandidate {
 export interface ReleaseCandidates {
   readonly held: readonly ReleaseCandidate[];
   readonly unanswered: readonly Intent[];
-  /** What was wrong with the records, as a sentence. */
+  /** An error in the records, as a sentence. */
   readonly trouble: string | undefined;
-  /** Why locks could not be renewed the last time; undefined where they could, or did not have to be. */
+  /** The error of the last renewal; undefined if it succeeded, or none was due. */
   readonly renewalError?: string | undefined;
 }
 

@@ -171,8 +171,8 @@ export async function releaseClaims(
 const retries = 1_000;
 
 /**
- * Usually the client sends each request once: locks for which it fails then hold up no others, and all are retried
- * together. A lock without id and ETag takes several requests, of which a new attempt would not know.
+ * The client sends each request once, and the post-step retries all failed ones together, so that they delay no others. A lock
+ * without id and ETag takes several requests in a row, so the client itself retries those.
  */
 export const retriesFor = ({ held }: Pick<ReleaseCandidates, 'held'>): number =>
   held.length > 0 && held.every(({ grant }) => hasIdentity(grant.lock)) ? 0 : retries;
@@ -201,7 +201,7 @@ function withRequests({ result, error }: FailedAttempt, requests: number): Candi
     : { ...result, request: `${error.request}, ${requests} attempts` };
 }
 
-/** The service has said already that a lock is lost: nothing more has to be asked for that. */
+/** A lock that the service has already called lost needs no further request. */
 const failedOr = (claim: ReleaseCandidate, reason: string, request?: string): CandidateResult =>
   claim.loss === undefined
     ? { kind: 'failed', grant: claim.grant, reason, request }

@@ -41,8 +41,8 @@ interface ReleaseResults {
 }
 
 /**
- * Releases what a step has left, and reports what became of all its locks. The ledger has them. Of the inputs only the
- * connection counts: the runner evaluates their expressions anew, and the others may have changed.
+ * Releases the remaining locks of a step, by the ledger, and reports on all its locks. It reads only the connection from the
+ * inputs: the runner evaluates their expressions again, and the others may have changed.
  */
 export async function releaseStep({ step, state, raw, redact, reporter }: StepToRelease): Promise<void> {
   const { log } = reporter;

@@ -10,7 +10,7 @@ import { locksPage, ofKind } from '../report/table.ts';
 import { formatNumber, formatTime, pluralize, timeCell } from '../report/words.ts';
 import type { CandidateResult } from './claims.ts';
 
-/** In the order of the report, most important first: what became of one lock, and of several if that is not the same. */
+/** The result of one lock, and of several where the words differ. Most important first, as in the report. */
 const words = {
   'lost-to-another': ['lost to another holder'],
   'lost-and-free': ['lost and now free'],
@@ -119,7 +119,7 @@ function failedText(failed: readonly Of<'failed'>[], now: number): string {
   return withRequest(`${what} ${first?.reason ?? ''} To release it yourself: ${each}`, first?.request);
 }
 
-/** Releases the lock without this action. It shows no token: whoever runs it has their own. */
+/** A command that releases the lock without this action, with a placeholder for the token. */
 export function manualReleaseCommand(grant: Grant): string {
   const { service, lock } = grant;
   const { workspace, path } = parsedAddress(grant);

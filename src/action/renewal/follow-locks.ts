@@ -68,7 +68,7 @@ export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContex
       const lock = history.find(grant);
       return lock !== undefined && canBeRenewed(lock) ? lock : undefined;
     },
-    /** During a round, the list of locks stays as it is: the round looks at each of them anew. */
+    /** During a round, the list of locks stays the same: the round looks at each lock itself. */
     setInRound: (value: boolean): void => {
       inRound = value;
     },

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Context } from '../step/context.ts';
 
-/** A process, and when it started: an id alone may be another one's by now. */
+/** A process by its id and its start: the system uses ids again. */
 export interface KnownProcess {
   readonly pid: number;
   /** Undefined if the system does not report it. */
   readonly startedAt: string | undefined;
 }
 
-/** Undefined where it cannot be seen: in a container, the parent of a step is outside, and has the id 0. */
+/** Undefined for an invisible process: in a container, the parent of a step is outside and has the id 0. */
 export const lookAt = (pid: number): KnownProcess | undefined =>
   pid > 0 ? { pid, startedAt: startOf(pid) } : undefined;
 
@@ -46,12 +46,12 @@ export async function stopRenewal(
   if (renewer === undefined) return;
   const until = clock() + maxWaitMs;
   while (!isGone(renewer) && clock() < until && !signal.aborted) await sleep(lookEveryMs, signal);
-  // Where its start is not known, another process may have its id by now.
+  // Without a start time, another process may have its id.
   if (renewer.startedAt === undefined || isGone(renewer)) return;
   try {
     process.kill(renewer.pid, 'SIGKILL');
   } catch {
-    // It has ended in this moment. Whatever it is, the locks have to be released.
+    // It has just ended, or cannot be signalled. The locks are released in any case.
   }
 }
 

@@ -24,7 +24,7 @@ interface Renewing {
   readonly requestTimeoutMs: number;
 }
 
-/** Renews the locks that a step holds by the ledger, until the job is over or nothing is left to renew. */
+/** Renews the locks of a step, by the ledger, until the job ends or none is left. */
 export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<RenewalEndReason> {
   const { sleep, onStart, watch } = context;
   const followed = followLocks(context, renewing.step);

@@ -8,7 +8,7 @@ interface ScheduleContext {
   readonly random: () => number;
 }
 
-/** A renewal after the end of a lock is sent anyway: only its answer tells that the lock is lost. */
+/** The time of a renewal after the end of a lock: only its response shows that the lock is lost. */
 const minAttemptMs = 1_000;
 
 const maxPauseMs = 5_000;

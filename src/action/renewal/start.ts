@@ -144,7 +144,7 @@ const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
 
 /** It does nothing until it gets its order, and ends if it gets none. */
 async function startProcess() {
-  // The file beside the one that runs: the bundler knows nothing of it.
+  // Built as a bundle of its own, beside this one.
   const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
   const child = spawn(process.execPath, [...memoryOptions, file], {
     // Windows does not remove a folder in which a process is: not the checkout, and not the runner's temporary folder.

@@ -30,7 +30,7 @@ export interface ReleaseReport {
 export interface Log {
   /** One thing done, or one thing waited for. */
   line(text: string): void;
-  /** Something a person should look at, though the step goes on. */
+  /** A warning: the step goes on. */
   warn(text: string): void;
   /** Only for the runner's debug log. */
   debug(text: string): void;

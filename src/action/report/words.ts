@@ -49,8 +49,8 @@ export function formatRelativeTime(time: number, now: number): string {
 }
 
 /**
- * "14:05 UTC", with the date where it is another day. Without `now`, for whoever reads it at some time, such as the
- * summary of a job: "2026-03-01 14:05 UTC".
+ * "14:05 UTC", with the date on another day. Without `now`, for texts that are read later, such as the summary of a job:
+ * "2026-03-01 14:05 UTC".
  */
 export function clockTime(time: number, now?: number): string {
   const iso = new Date(time).toISOString();

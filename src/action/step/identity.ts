@@ -33,8 +33,8 @@ export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mas
 }
 
 /**
- * Asks GitHub who the job is, as the toolkit's `getIDToken` does. That one knows neither deadlines nor cancellation, and
- * its HTTP client would be in the entry chunk, where steps with a token would load it too.
+ * Gets the identity of the job from GitHub, as the toolkit's `getIDToken` does. That function has neither deadlines nor
+ * cancellation, and its HTTP client would be in the entry chunk, which steps with a token load too.
  */
 function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchange: ExchangeContext, mask: Mask) {
   const address = new URL(requestUrl);

@@ -43,9 +43,9 @@ const querySchema = z.object({
   owner: plainText.optional().openapi({ description: 'Only the locks of this owner. Case counts.', example: 'ada' }),
   limit: z
     .string()
-    .regex(/^\d{1,4}$/, `It has to be a whole number from 1 to ${maxPageSize}.`)
+    .regex(/^\d{1,4}$/, `It must be a whole number from 1 to ${maxPageSize}.`)
     .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= maxPageSize, `It has to be a whole number from 1 to ${maxPageSize}.`)
+    .refine((limit) => limit >= 1 && limit <= maxPageSize, `It must be a whole number from 1 to ${maxPageSize}.`)
     .default(pageSize)
     .openapi({ type: 'integer', minimum: 1, maximum: maxPageSize, default: pageSize }),
   cursor: z.string().transform(parsedBy(readCursor)).optional().openapi({

@@ -32,9 +32,9 @@ const reference = (key: PropertyKey): string =>
 function sentence(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'It is missing.' : `It has to be of type ${issue.expected}.`;
+      return issue.input === undefined ? 'It is missing.' : `It must be of type ${issue.expected}.`;
     case 'invalid_value':
-      return `It has to be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}.`;
+      return `It must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}.`;
     default:
       return issue.message;
   }

@@ -27,7 +27,7 @@ export interface RequestParts {
 export function keyedRequest({ tokenId, key, method, path, ifMatch, body }: RequestParts): KeyedRequest | undefined {
   if (key === undefined) return undefined;
   if (key.length > maxKeyLength || !keyPattern.test(key)) {
-    const detail = `It has to be 1 to ${maxKeyLength} visible ASCII characters.`;
+    const detail = `It must be 1 to ${maxKeyLength} visible ASCII characters.`;
     throw new Refusal('invalid-request', `Idempotency-Key: ${detail}`, {
       errors: [{ pointer: '#/Idempotency-Key', detail }],
     });

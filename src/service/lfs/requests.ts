@@ -31,14 +31,14 @@ export const querySchema = z.object({
   cursor: cursorField,
   limit: z
     .string()
-    .regex(/^-?\d{1,9}$/, 'It has to be a whole number.')
+    .regex(/^-?\d{1,9}$/, 'It must be a whole number.')
     .default('0')
     .transform((limit) => pageSize(Number(limit))),
 });
 
 const objectSchema = z.object({
   oid: z.string().transform(parsedBy(parseOid)),
-  size: z.number().refine((size) => Number.isSafeInteger(size) && size >= 0, 'It has to be a whole number of bytes.'),
+  size: z.number().refine((size) => Number.isSafeInteger(size) && size >= 0, 'It must be a whole number of bytes.'),
 });
 
 /** https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md. What is said of uploads is for their store. */
@@ -53,7 +53,7 @@ export const batchSchema = z.discriminatedUnion(
       objects: z.array(objectSchema),
     }),
   ],
-  { error: 'It has to be download or upload.' },
+  { error: 'It must be download or upload.' },
 );
 
 export type DownloadBatch = Extract<z.output<typeof batchSchema>, { operation: 'download' }>;

@@ -18,7 +18,7 @@ export function parseIssuer(text: string): Parsed<string> {
   return text === spelled ? accepted(text) : refused(`It is compared letter by letter. Write it as ${spelled}`);
 }
 
-/** It has to be named: unlike a token, a rule has no name that could stand for it. */
+/** It must be named: unlike a token, a rule has no name that could stand for it. */
 export const parseRuleOwner = (text: string): Parsed<string> =>
   text.trim() === '' ? refused('Say whose the locks of such jobs are.') : parseTokenOwner(text);
 

@@ -92,7 +92,7 @@ test('a lock is extended by any token of its owner, by as long as is chosen, and
   expect(await lastsOf(workspace, lock)).toBeGreaterThanOrEqual(5 * 3_600);
   for (const [duration, reason] of [
     ['1h', 'already lasts longer'],
-    ['31d', '30d at the most'],
+    ['31d', 'at most 30d'],
     ['', 'whole number'],
   ] as const) {
     const refused = await extend(ada, workspace, lock, duration);

@@ -153,7 +153,7 @@ async function connectTo(environment: NodeJS.ProcessEnv, allowHttp: boolean, io:
   }
   const [address, secret, id] = variables;
   const baseUrl = read(address, (text) => parseBaseUrl(text, allowHttp, '--allow-http'));
-  const token = read(secret, parseToken('It has to be in one piece.'), true);
+  const token = read(secret, parseToken('It must be in one piece.'), true);
   const workspace = read(id, parseWorkspaceId);
   if (baseUrl === undefined || token === undefined || workspace === undefined)
     throw new CommandError(problems.join(' '), 2);

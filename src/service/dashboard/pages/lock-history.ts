@@ -26,7 +26,7 @@ import { requireSession } from '../frame/session.ts';
 const pageSize = 50;
 const path = '/workspaces/:id/locks/history';
 const access = 'locks:read';
-const day = z.iso.date('It has to be a date such as 2026-03-01.');
+const day = z.iso.date('It must be a date such as 2026-03-01.');
 
 const filterSchema = z.object({
   prefix: plainText.optional(),
