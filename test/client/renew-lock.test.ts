@@ -41,7 +41,9 @@ test.each([
 });
 
 test('a lock without ETag and id cannot be renewed', async () => {
-  await expect(renew(nothing(200), { proof: {} })).rejects.toThrow('The lock on Content/Hero.uasset has neither id nor ETag.');
+  await expect(renew(nothing(200), { proof: {} })).rejects.toThrow(
+    'The lock on Content/Hero.uasset has neither id nor ETag.',
+  );
 });
 
 describe('by the answer of the service', () => {

@@ -103,7 +103,7 @@ interface Operation<Body, Query> {
   readonly query?: z.ZodType<Query> & z.ZodObject;
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType<Body>;
-  /** A form instead of JSON: only described here. Whoever handles the operation reads it. */
+  /** A form instead of JSON. Only for the description: the operation parses it itself. */
   readonly form?: z.ZodObject;
   readonly responses: Responses;
   /** Problems beyond those that follow from the rest, by status, with their own headers. */

@@ -26,8 +26,7 @@ const requestSchema = z
   .object({
     grant_type: z.literal(grantType),
     subject_token: z.string().openapi({
-      description:
-        'A JWT that an issuer has made out for the origin of this service, and that was not exchanged before.',
+      description: 'A JWT with the origin of this service as its audience, not exchanged before.',
       maxLength: maxIdentityLength,
     }),
     subject_token_type: z.enum(identityTypes),
@@ -51,7 +50,7 @@ const tokenSchema = z
 
 const errorCodes = ['invalid_request', 'invalid_scope', 'unsupported_grant_type', 'temporarily_unavailable'] as const;
 
-/** RFC 6749, section 5.2, as RFC 8693 has it too. */
+/** RFC 6749, section 5.2, which RFC 8693 refers to. */
 const errorSchema = z
   .object({ error: z.enum(errorCodes), error_description: z.string() })
   .openapi('TokenExchangeError');
@@ -150,7 +149,7 @@ async function readForm(c: Context<Environment>): Promise<Readonly<Record<string
   const text = await readText(incoming, bodyLimit);
   try {
     const parameters = readParameters(text, Object.keys(requestSchema.shape));
-    // RFC 6749, section 3.2: one without a value is as if it were not there.
+    // RFC 6749, section 3.2: a parameter without a value counts as omitted.
     return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
   } catch (error) {
     if (error instanceof Refusal) return error.message;

@@ -11,11 +11,14 @@ const tokenSchema = z
     name: z.string().openapi({ example: 'laptop' }),
     owner: z.string().openapi({ description: 'Whose its locks are.', example: 'ada' }),
     scopes: z.array(z.enum(scopes)),
-    workspaces: z.array(z.string()).nullable().openapi({ description: 'Those that it is limited to; null for all.' }),
+    workspaces: z
+      .array(z.string())
+      .nullable()
+      .openapi({ description: 'The workspaces that it is limited to; null for all.' }),
   })
   .openapi('Token');
 
-/** The caller: without it, a client cannot tell its own locks from those of others. */
+/** Describes the token of the request, so that a client recognizes its own locks. */
 export function addTokenRoute(api: Api, control: AccessControl): void {
   addOperation(api, control, {
     operationId: 'getToken',

@@ -44,7 +44,7 @@ export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, qu
   if (action !== undefined) entries = entries.where('action', '=', action);
   if (since !== undefined) entries = entries.where('at', '>=', sql<number>`${now} - ${milliseconds(since)}`);
   const of = (column: 'actor' | 'token_id') => entries.where(column, '=', actor ?? '').execute();
-  // Two queries, each of which finds its newest entries in an index: one with "or" would sort all of them.
+  // Two queries, each with an index for its newest entries: a single one with "or" would sort all of them.
   const found = actor === undefined ? [await entries.execute()] : [await of('actor'), await of('token_id')];
   const rows = [...new Map(found.flat().map((row) => [row.sequence, row])).values()]
     .toSorted((one, other) => other.sequence - one.sequence)
@@ -104,7 +104,7 @@ function detailOf(text: string): Readonly<Record<string, unknown>> {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Nothing finds the entries of a workspace but a look at each: so many at a time. */
+/** Entries have no index by workspace, so they are scanned in windows of this size. */
 const windowSize = 10_000;
 
 async function windowBefore(read: Storage['read'], end: number): Promise<number> {

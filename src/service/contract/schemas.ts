@@ -89,7 +89,7 @@ export const syncSchema = z
     started_at: timestamp.nullable(),
     finished_at: timestamp.nullable(),
     clone_url: z.url().optional().openapi({
-      description: 'Where git clones what was synced. Absent if the service was not told its public address.',
+      description: 'The address for git clone. Absent if the service does not know its public address.',
       example: 'https://assets.example.com/v1/workspaces/game/git',
     }),
   })

@@ -16,7 +16,7 @@ export interface AuthScheme {
   readonly how: string;
 }
 
-/** For git and what works with it, which know of user names and passwords alone. */
+/** For git and Git LFS, which know only user names and passwords. */
 export const byBearerOrPassword: AuthScheme = {
   tokenIn: (authorization) => bearerTokenIn(authorization) ?? basicPasswordIn(authorization),
   how: 'Sign in with an API token as the password, with any user name, or in the header "Authorization: Bearer <API_TOKEN>".',
@@ -28,7 +28,7 @@ export function bearerTokenIn(authorization: string | undefined): string | undef
   return scheme.toLowerCase() === 'bearer' ? token : undefined;
 }
 
-/** The password of RFC 7617, behind the first colon; undefined where there is no such header, or one of another scheme. */
+/** The password of RFC 7617, after the first colon; undefined without such a header, or with another scheme. */
 export function basicPasswordIn(authorization: string | undefined): string | undefined {
   const [, scheme = '', encoded = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
   if (scheme.toLowerCase() !== 'basic') return undefined;
@@ -50,7 +50,7 @@ export interface AccessControl {
 
 const roomAgainAfterSeconds = 10;
 
-/** For what makes something new. What releases, renews or removes goes on, for it makes room or keeps a promise. */
+/** For requests that create something. Releases, renewals and removals go on: they free space or keep a promise. */
 export function requireFreeDisk({ freeDisk }: AccessControl): void {
   if (!freeDisk.isLow()) return;
   throw new Refusal(
@@ -89,7 +89,7 @@ export function requireAccess(
   };
 }
 
-/** Sets who asks, or refuses: whoever sends too much, and whoever may not do this. */
+/** Sets the caller. Refuses requests beyond the rate limit or without the scope. */
 export function admitBearer(
   c: Context<Environment>,
   control: AccessControl,

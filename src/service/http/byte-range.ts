@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * The one range of a Range header, RFC 9110 section 14.2: undefined where there is nothing in it but past the end. Several
- * ranges and what is none mean everything, as that section allows.
+ * The single range of a Range header, RFC 9110 section 14.2; undefined if it begins past the end. Several ranges, or an
+ * invalid one, mean everything, as that section allows.
  */
 export function parseByteRange(header: string, size: number): ByteRange | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header) ?? [];

@@ -9,8 +9,8 @@ import {
 } from '../platform/ip-address.ts';
 
 /**
- * Whose request this is; null when the connection is gone. Only entries that a trusted proxy added count: before those a
- * client can write anything. An entry that is not an address ends the search at the proxy that passed it on.
+ * The address of the client; null when the connection is gone. Only entries from trusted proxies count, because a client
+ * can write any others. An entry that is no address ends the search at the proxy that passed it on.
  */
 export function createClientAddress(trusted: readonly Cidr[]): (incoming: IncomingMessage) => string | null {
   const isTrusted = (address: IpAddress): boolean => trusted.some((network) => isInside(address, network));

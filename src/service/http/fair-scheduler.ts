@@ -6,14 +6,14 @@ export const defaultMs = 1;
 const minMs = 0.25;
 
 /**
- * In a turn a single new connection is accepted (libuv's uv__server_io). Where one was, there may be more, so that up to so
- * many turns begin nothing: whoever opens connections all the time must not keep others from having theirs accepted.
+ * The event loop accepts one new connection per turn (libuv's uv__server_io). After one, up to this many turns start no
+ * request, so that a client that opens connections all the time does not keep others from connecting.
  */
 const maxTurnsForConnections = 32;
 
 /**
- * Requests that cost more than a turn may are begun in every fifth turn at most: most others need as many turns until they
- * are answered, and would meet such a request in each of them. Turns in between are short, and cost them little.
+ * Requests that cost more than a turn start in every fifth turn at most. Most other requests take about that many turns,
+ * and would otherwise meet a costly one in each. The short turns in between cost the costly ones little.
  */
 export const turnsBetweenCostly = 4;
 
@@ -36,11 +36,10 @@ export interface FairScheduler {
 export type CancelWait = () => void;
 
 /**
- * What one client asks over many connections at once arrives together, and would be worked on together while everything
- * else waits. So a few requests are begun in each turn of the event loop, by one key after the other, and whoever asks
- * little is next however much another asks. A key whose requests cost more has its turn more seldom where others wait, and
- * fewer of them are begun in a turn. Nothing is kept once a request has begun: those that wait for a lock or for a remote
- * hold nobody up.
+ * Requests of one client over many connections arrive together, and would delay all others. So each turn of the event loop
+ * starts only a few requests, of one key after the other: a client with few requests is next, however many another sends. A
+ * key with costly requests gets fewer turns. A started request is not tracked any more, so requests that wait for a lock or
+ * a remote delay nobody.
  */
 export function createFairScheduler(afterThisTurn: (work: () => void) => void = setImmediate): FairScheduler {
   /** By key, in the order of their turns. */

@@ -9,7 +9,7 @@ export type Admission =
 
 /** A release of a lock of the token's owner is free. What turns out to be anything else is charged when it has been answered. */
 export interface ReleaseAdmission {
-  /** Null where it may go on, whatever comes of it. Otherwise only what releases a lock of the token's owner may. */
+  /** Null: the request is admitted. Otherwise only a release of a lock of the same owner is. */
   readonly retryAfterSeconds: number | null;
   /** As they are when it is charged. */
   readonly headers: Headers;
@@ -28,7 +28,7 @@ interface Bucket {
   /** Below zero: requests to release that released nothing of their owner's. */
   level: number;
   filledAt: number;
-  /** Requests to release that are not answered yet, each of which may have to be charged. */
+  /** Pending releases, each of which may still be charged. */
   unsettled: number;
 }
 

@@ -3,7 +3,7 @@ import { secretHash } from '../tokens/secret.ts';
 import { type CancelWait, createFairScheduler, type FairScheduler } from './fair-scheduler.ts';
 
 export interface RequestScheduler {
-  /** Begins the request when it is its turn, unless its client is gone by then. */
+  /** Starts the request at its turn, unless its client has left. */
   wait(incoming: IncomingMessage, begin: () => void): void;
   /** Its credential is that of this token: what comes with it next has the turns of the token. */
   identify(incoming: IncomingMessage, tokenId: string): void;
@@ -14,8 +14,8 @@ export interface RequestScheduler {
 }
 
 /**
- * Measures what work for requests of these tokens takes, in equal parts. On SQLite nothing else runs meanwhile: a lock that
- * a hundred hooks are told of takes the time of ten that none is told of.
+ * Attributes the time of the work to these tokens in equal parts. On SQLite nothing else runs meanwhile: a lock with a
+ * hundred hooks to notify takes as long as ten without any.
  */
 export async function measureCost<T>(
   { measured }: Pick<RequestScheduler, 'measured'>,
@@ -42,8 +42,8 @@ export interface RequestTurnsOptions {
 const maxKnown = 10_000;
 
 /**
- * A turn has to be waited for before anything is done for a request, and so before it is known whether its credential is
- * good. Those that were good before have the turns of their token; all others of an address share its turns.
+ * Requests wait for their turn before anything else, so before their credential is checked. Credentials that were valid
+ * before have the turns of their token; all others of an address share its turns.
  */
 export function createRequestScheduler({
   credentialOf,

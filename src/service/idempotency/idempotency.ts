@@ -17,8 +17,8 @@ export interface BatchRules<Asked> {
 }
 
 /**
- * Runs a request once per key: a change and its remembered answer are one transaction. `onRemembered` is told how many bytes
- * that took.
+ * Runs a request once per key: the change and its remembered response are one transaction. `onRemembered` gets the size of
+ * the response in bytes.
  */
 export function createIdempotency(storage: Storage, onRemembered: (bytes: number) => void = () => undefined) {
   const running = new Set<string>();

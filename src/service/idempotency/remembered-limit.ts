@@ -20,7 +20,7 @@ export function createRememberedLimit({
   // The amount left by an earlier process is unknown.
   let added = Number.POSITIVE_INFINITY;
   return {
-    /** A response of so many bytes was stored. */
+    /** A response of this size was stored. */
     add(bytes: number): void {
       added += bytes;
     },
@@ -32,12 +32,12 @@ export function createRememberedLimit({
   };
 }
 
-/** Beside their texts rows have names, numbers, and an entry of each index. */
+/** For names, numbers and the entries of indexes, in addition to the texts. */
 const bytesPerRow = 300;
 
 /**
- * Removes the oldest of the remembered answers beyond so many bytes, and gives how many. It goes from the youngest to the
- * oldest in pieces, so that nobody waits for it, and costs nothing to those who remember.
+ * Removes the oldest responses beyond the limit, and returns their number. It counts from the newest on, in pieces, so that
+ * nobody waits for it and storing a response costs nothing more.
  */
 export async function removeResponsesBeyond(
   storage: Pick<Storage, 'read' | 'commit'>,

@@ -33,7 +33,7 @@ const parallelDownloads = {
   },
 };
 
-/** The objects themselves. The signature in the address stands for the token of whoever was given it. */
+/** The contents of objects. The signature in the address replaces a token. */
 export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }: DownloadRoutes): void {
   const inTurn = limitParallel(parallelDownloads);
 
@@ -48,7 +48,7 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
     });
   }
 
-  // Only what can be an object's name: what is beside this address keeps its own answers.
+  // Only possible object ids. Other addresses beside this one keep their own responses.
   app.get(`${address}/objects/:oid{[0-9a-f]+}`, async (c) => {
     const [workspace, text] = [c.req.param('id'), c.req.param('oid')];
     const refuse = (status: number, message: string): Response =>

@@ -31,8 +31,8 @@ export interface EvictionRule {
 const defaultMaxEvicted = 10_000;
 
 /**
- * What was used since then stays. Somebody may have an address for it that still holds, or a sync may have found or fetched
- * it for a head that it will record.
+ * Objects used more recently stay: a client may have a valid address for one, or a sync may have fetched it for a head that
+ * it is about to record.
  */
 export const keptAfterUseMs = addressLifetimeSeconds * 1_000 + useIsNotedWithinMs;
 

@@ -27,7 +27,10 @@ export interface StoredObject {
 
 export type ListedObject = ObjectName & Pick<StoredObject, 'lastUsedAt'>;
 
-/** `incomplete`: bytes are missing, and what is there is kept. `wrong-content`: it is another object, and was removed. */
+/**
+ * `incomplete`: bytes are missing, and the partial object is kept. `wrong-content`: the content has another hash and was
+ * removed.
+ */
 export type StoreResult = 'landed' | 'incomplete' | 'wrong-content';
 
 /** An object on its way into the store. Nobody else writes into it. */
@@ -44,7 +47,7 @@ export interface PartialObject {
   close(): Promise<void>;
 }
 
-/** The objects of a workspace on this disk. An object is whole or not there; instances may share the folder. */
+/** The objects of a workspace on disk, each complete or absent. Instances may share the folder. */
 export interface ObjectStore {
   find(oid: Oid): Promise<StoredObject | undefined>;
   /** Finds what is about to be used, and notes that, unless it was noted in the last minutes. */
@@ -76,10 +79,9 @@ interface PartialFiles {
 export const useIsNotedWithinMs = 10 * 60 * 1_000;
 
 /**
- * Objects lie as those of Git LFS do: `objects/ab/cd/abcd…`. Beside them, in `incomplete`, `<oid>` is a part that nobody
- * writes, and `<oid>.<id>` one that a process writes, or wrote when it was killed. To resume a part, a process renames
- * it; to resume one that may still be written, it copies it: whatever its process may still write does not get into the
- * copy.
+ * The layout of Git LFS: `objects/ab/cd/abcd…`. In `incomplete`, `<oid>` is a partial object without a writer, and
+ * `<oid>.<id>` one with a running or killed writer. A process resumes the first kind by renaming it, and the second kind by
+ * copying it, so that later writes of the other process do not reach the copy.
  */
 export function createObjectStore(dataFolder: string, workspace: string): ObjectStore {
   const root = storeFolder(dataFolder, workspace);
@@ -98,7 +100,7 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
     await unlessMissing(utimes(pathOf(oid), now, now));
   }
 
-  /** Makes the folder above where it is not there, which is seldom. */
+  /** Creates the parent folder if it is missing, which is rare. */
   async function withFolder<T>(path: string, work: () => Promise<T>): Promise<T> {
     return work().catch(async (error: unknown) => {
       if (!isMissing(error)) throw error;

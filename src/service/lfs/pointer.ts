@@ -3,7 +3,7 @@ import { type ObjectName, parseOid } from './oid.ts';
 /** A file of this size or more is not a pointer. */
 export const pointersBelowBytes = 1_024;
 
-/** 1 TiB. A file that claims more is no pointer: anyone who may push can write any number into it. */
+/** 1 TiB. A file with a larger number is no pointer: everyone with push access can write any number. */
 const maxObjectBytes = 2 ** 40;
 
 /** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md, with the address that versions before 1.0 wrote. */

@@ -8,7 +8,7 @@ import { parseOid } from './oid.ts';
 
 const maxPageSize = 1_000;
 
-/** As large as it may be: a client asks for all pages before each push. What says nothing is as if it were not there. */
+/** The maximum by default: a client requests all pages before each push. Zero or less counts as omitted. */
 const pageSize = (asked: number): number => (asked < 1 ? maxPageSize : Math.min(asked, maxPageSize));
 
 const cursorField = z.preprocess(
@@ -41,7 +41,10 @@ const objectSchema = z.object({
   size: z.number().refine((size) => Number.isSafeInteger(size) && size >= 0, 'It must be a whole number of bytes.'),
 });
 
-/** https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md. What is said of uploads is for their store. */
+/**
+ * https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md. Fields for uploads are ignored: uploads go to another
+ * store.
+ */
 export const batchSchema = z.discriminatedUnion(
   'operation',
   [

@@ -8,7 +8,7 @@ import { send } from '../http/context.ts';
 /** Paths of the LFS endpoint, for any workspace id. */
 const lfsAddress = /^\/v1\/workspaces\/[^/]*\/lfs(?:\/|$)/;
 
-/** Shows what is wrong as whoever asks there can read it, also where it is found before any route. */
+/** An error in the format of Git LFS, also for errors before any route. */
 export const sendRefusal: ShowRefusal = (c, refusal) =>
   lfsAddress.test(c.req.path) ? sendLfsError(c, refusal) : sendProblem(c, refusal);
 
@@ -39,8 +39,8 @@ export const lfsLock = ({ id, path, owner, acquired_at }: Lock) => ({
 });
 
 /**
- * Of a request whose address was found. A client that is answered 404 or 501 when it looks for locks takes it that the server
- * has none, and switches the check before each push off for good, without a word (git-lfs, commands/lockverifier.go).
+ * The status for a known address. After a 404 or 501 to a list of locks, a client assumes a server without locks and
+ * silently switches off the check before each push for good (git-lfs, commands/lockverifier.go).
  */
 function statusOf({ problem }: Refusal): number {
   switch (problem) {

@@ -53,8 +53,8 @@ export function createAddressSigner(key: string, clock: () => number): AddressSi
 const keyName = 'lfs-object-addresses';
 
 /**
- * One key for all instances, made by the first that starts. It stays: what it has signed ends by itself. Whoever reads the
- * database can sign, and reads there the remotes with their passwords as well.
+ * One key for all instances, created by the first. It never changes: signatures expire by themselves. Anyone with read
+ * access to the database can sign, and can read the passwords of remotes there as well.
  */
 export async function addressKey({ commit }: Pick<Storage, 'commit'>): Promise<string> {
   return commit('global', async (db) => {

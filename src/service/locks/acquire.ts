@@ -74,8 +74,8 @@ interface FreePlace {
 }
 
 /**
- * Decides requests in the order in which they are given, with the same few queries for any number of them. Of several for
- * one path, or for one but for the case of letters where they have folded paths, the first decides what the others find.
+ * Decides requests in their order, with the same few queries for any number of them. Of several for one path (with folded
+ * paths, also in another case), the first decides for the others.
  */
 export async function acquireLocks(
   db: Database,

@@ -9,9 +9,8 @@ const maxDeliveriesAtOnce = 500;
 const maxLookedAt = 10_000;
 
 /**
- * Removes locks that have expired and tells of it, in each workspace by itself: one with many of them holds up no other.
- * Nothing waits for this: an expired lock holds nobody up, whether its row is still there or not. Gives how many there
- * were; where there were any, there may be more.
+ * Removes expired locks and queues their events, one workspace at a time, so that a workspace with many delays no other.
+ * Nothing waits for this: an expired lock blocks nobody. Returns the number; after any, there may be more.
  */
 export async function removeExpiredLocks({ read, now, commit }: Storage): Promise<number> {
   const workspaces = await read

@@ -51,7 +51,7 @@ export async function recordLockChanges(db: Database, now: Now, changes: readonl
   await recordEvents(db, now, changes.map(eventOf));
 }
 
-/** Far more than jobs make in 90 days, and too few to fill a disk for who takes and releases a lock all day. */
+/** Far more than jobs add in 90 days, and too few to fill a disk for a client that takes and releases a lock all day. */
 const maxRowsOfWorkspace = 5_000_000;
 
 export async function removeOldLockHistory(

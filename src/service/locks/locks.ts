@@ -32,7 +32,7 @@ export interface Locks extends Pick<LockWaiters, 'wait'>, Pick<LockWatch, 'follo
   extend(request: RenewalRequest): Promise<Extension>;
   /** Gives locks of a Git LFS user their full time again. */
   renewLfs(workspace: string, locks: readonly LiveLock[], ttl: Ttl): Promise<void>;
-  /** For requests, of which there are many: releases that arrive together share a transaction. */
+  /** Releases that arrive together share a transaction. */
   release(request: ReleaseRequest): Promise<ReleaseDecision>;
   readonly commitReleases: CommitReleases;
   /** By what is committed. */
@@ -146,7 +146,7 @@ export function createLocks(options: LocksOptions): Locks {
         onChange();
         return response;
       } catch (error) {
-        // Only now is it known that what is in the way is not what the same request has taken before.
+        // Only here: before, the obstacle could be the earlier result of the same request.
         if (error instanceof Refusal && error.problem === 'locked') {
           const { workspace, path, bearer, origin } = request;
           refused.note({ workspace, path, owner: bearer.owner, origin });

@@ -45,8 +45,8 @@ export interface HistoryPage {
 }
 
 /**
- * So many rows are looked at for one page. No index has a filter by owner, kind or prefix, and nobody else is answered while
- * SQLite looks for a few rows among millions.
+ * The number of rows scanned for one page. Filters by owner, kind or prefix have no index, and SQLite blocks everything
+ * else while it scans.
  */
 const maxLookedAt = 20_000;
 

@@ -45,7 +45,7 @@ export interface RefusedRequestsOptions {
 const shownForMs = 60_000;
 /** Minimum time between two writes of the same refused request. */
 const writtenAgainMs = 15_000;
-/** So many of an instance are known at a time; more are not noted. Each becomes at most one row in a minute. */
+/** The maximum for an instance; more are not noted. Each becomes at most one row per minute. */
 const maxNoted = 1_000;
 const maxShown = 100;
 
@@ -121,7 +121,7 @@ export function createRefusedRequests({
         const writtenAt = clock();
         const rows = some.map(([key, each]) => row(key, each));
         await commit({ workspace }, async (db) => {
-          // Also for what is refused again after a pause: it begins anew.
+          // A request refused again after a pause counts as new.
           await db
             .deleteFrom('refused_lock_requests')
             .where('workspace_id', '=', workspace)

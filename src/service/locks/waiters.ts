@@ -17,7 +17,7 @@ export interface WaitRequest extends LockPlace {
 }
 
 /** `free`: the path was free a moment ago, and it is the turn of this one, or it only watches. */
-export type WaitOutcome = 'free' | 'time is over' | 'gone' | 'stopped';
+export type WaitOutcome = 'free' | 'timeout' | 'gone' | 'stopped';
 
 export interface ReleasedLock extends LockPlace {
   readonly id: string;
@@ -48,15 +48,15 @@ export interface LockWaitersOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Each waiter holds a connection and a few hundred bytes: memory is no concern, and open files are not either. */
+/** Each waiter holds a connection and a few hundred bytes: neither memory nor open files are a concern. */
 export const maxWaiters = 2_000;
 /** One token cannot take all places. */
 export const maxWaitersOfToken = 1_000;
 
 /**
- * How long a notified client has to take the path before the next one is notified. It is a round trip and a commit:
- * most need a tenth of it. A shorter one would have two run for the same path; a longer one is what everybody waits for
- * after one who was told and then did nothing.
+ * The time that a notified client has to take the path before the next one is notified: a round trip and a commit, for
+ * which most need a tenth of it. A shorter time would make two run for the same path; a longer one delays everyone after a
+ * client that does nothing.
  */
 export const graceMs = 250;
 
@@ -70,7 +70,7 @@ interface Waiter {
 /** Waiting clients of one path. Removed with the last of them. */
 interface Queue {
   readonly place: LockPlace;
-  /** In the order in which they came; those of an owner who was told and did nothing, later. */
+  /** In order of arrival; waiters of an owner who was notified and did nothing go last. */
   readonly waiters: Set<Waiter>;
   looking: boolean;
   /** Something happened while the database was being asked. */
@@ -170,7 +170,7 @@ export function createLockWaiters({
           queue.heldId = found.id;
           queue.mayTell = true;
           queue.idleOwner = undefined;
-          // By the clock of the database, of which only the distance is known here.
+          // The remaining time by the clock of the database; its time of day is not known here.
           setTimer(queue, found.remainingMs, () => void look(queue));
         } else onFree(queue);
       }
@@ -222,7 +222,7 @@ export function createLockWaiters({
     count(request, 1);
     const queue = queueFor(request);
     const leave = (): void => waiter.end('gone');
-    const cancelTimeout = after(seconds * 1_000, () => waiter.end('time is over'));
+    const cancelTimeout = after(seconds * 1_000, () => waiter.end('timeout'));
     const waiter: Waiter = {
       request,
       end(outcome) {

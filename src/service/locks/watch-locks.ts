@@ -8,7 +8,7 @@ export type LockUpdate =
   | { readonly kind: 'changed'; readonly locks: readonly ActiveLock[]; readonly free: readonly string[] };
 
 export interface LockWatchOptions {
-  /** How often to look for what other instances and commands have done, and for locks that are over. */
+  /** The interval for finding changes of other instances and commands, and expired locks. */
   readonly pollMs: number;
   readonly onError: (error: unknown) => void;
 }

@@ -31,7 +31,7 @@ export async function checkTarget(
   if (addresses !== undefined) return checkTargetAddresses(target.value, addresses, check);
   if (target.value.protocol === 'https:') return target;
   return refused(
-    `The name of ${target.value.origin} does not resolve, so nothing shows that it is inside an allowed network. Use https, or try again when it resolves.`,
+    `The name of ${target.value.origin} does not resolve, so it may be outside the allowed networks. Use https, or try again when it resolves.`,
   );
 }
 
@@ -61,7 +61,7 @@ export function parseTarget(text: string): Parsed<Target> {
 const whatIsAllowed =
   'Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).';
 
-/** Whether the target may be reached at these addresses: each of them has to be fit, for any of them may be used. */
+/** Whether the target may be reached at these addresses. All of them must be allowed, because any may be used. */
 export function checkTargetAddresses(target: Target, addresses: IpAddresses, check: TargetCheck): Parsed<Target> {
   for (const address of addresses) {
     const decision = check.judge(address);

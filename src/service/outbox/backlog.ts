@@ -65,7 +65,7 @@ export async function emptyBacklog(db: Database, hookId: string): Promise<void> 
   await db.updateTable('hook_backlogs').set({ waiting: 0 }).where('hook_id', '=', hookId).execute();
 }
 
-/** Puts the counts right that an instance of an earlier version, which does not know of them, has made wrong. */
+/** Corrects counts that an instance of an earlier version, which does not know them, has left wrong. */
 export async function recountBacklogs({ read, commit }: Storage): Promise<void> {
   const backlogs = await read.selectFrom('hook_backlogs').select(['hook_id', 'waiting']).execute();
   for (const { hook_id, waiting } of backlogs) {

@@ -10,8 +10,8 @@ export interface HookQuotas {
 }
 
 /**
- * In the database and not in the memory of an instance, because whatever puts down an event has to keep them: every
- * instance, and a command beside the service too. The instance that was started last has set them.
+ * In the database, because every writer of events must respect them: all instances, and commands beside the service. The
+ * instance that started last has set them.
  */
 export async function setHookQuotas({ commit }: Pick<Storage, 'commit'>, quotas: HookQuotas): Promise<void> {
   const { maxHooks, maxWaitingDeliveries } = quotas;

@@ -37,8 +37,7 @@ export interface OccurredEvent {
 }
 
 /**
- * Due at once, or when the one before it is over: settleDelivery() sees to that. One before it is in the table already, or
- * comes before it in the list.
+ * Due at once, or after the previous one, by settleDelivery(). The previous one is in the table, or earlier in the list.
  */
 const insertDeliveries = batchQuery((db, members, now) =>
   db
@@ -85,12 +84,12 @@ interface NewDelivery {
   readonly follows: 0 | 1;
 }
 
-/** Bounds the text of a statement: a hundred hooks may be told of hundreds of locks. */
+/** Limits the length of a statement: a hundred hooks may subscribe to hundreds of locks. */
 const maxInsertedAtOnce = 1_000;
 
 /**
- * Puts down one delivery of each event for each hook that asks for it, in the transaction of what the events tell of, and
- * in their order. Where as many wait as may, the event is not put down for the hook, and counted.
+ * Queues one delivery of each event for each subscribed hook, in order, in the transaction of the change itself. For a hook
+ * whose queue is full, the event is dropped and counted.
  */
 export async function recordEvents(db: Database, now: Now, events: readonly OccurredEvent[]): Promise<void> {
   if (events.length === 0) return;

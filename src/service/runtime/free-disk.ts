@@ -9,7 +9,7 @@ export interface DiskSpace {
 
 /** How much room the disk of the data folder has. */
 export interface FreeDisk {
-  /** There is less than the reserve: new work is refused, and what frees space goes on. */
+  /** Less than the reserve is free: new work is refused, and work that frees space goes on. */
   isLow(): boolean;
   /** In words, for error messages. */
   readonly reserve: string;
@@ -34,7 +34,7 @@ export interface FreeDiskOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A disk of today takes longer than that to write the reserve that is there by default. */
+/** Current disks need longer than this to write the default reserve. */
 const lookEveryMs = 500;
 
 const mebibyte = 1_024 * 1_024;

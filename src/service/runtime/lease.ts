@@ -24,8 +24,8 @@ export async function renewLease(
 }
 
 /**
- * Ends the lease at once, so that the next instance continues the work. A sync counts its attempts when it is claimed, and
- * one that a stopping service interrupts is none; a delivery counts those that have ended.
+ * Ends the lease at once, so that the next instance continues the work. A sync counts its attempts when it is claimed,
+ * except one that a stopping service interrupts; a delivery counts ended attempts.
  */
 export async function endLease(
   { claim }: Storage,

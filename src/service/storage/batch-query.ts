@@ -15,9 +15,8 @@ interface MemberRow {
 const [anyList, anyLength] = ['(list)', '(length)'];
 
 /**
- * The members of a list as the rows of a query. Both databases have a `json_each` that makes a row of each field of an
- * object. That of SQLite has further columns, `id`, `type` and `path` among them: beside it a column needs the name of
- * its table.
+ * The members of a list as rows. Both databases have a `json_each` that returns a row for each field of an object. The one
+ * of SQLite has further columns, such as `id`, `type` and `path`, so columns need the name of their table beside it.
  */
 const members = sql<MemberRow>`json_each(${anyList})`.as('asked');
 

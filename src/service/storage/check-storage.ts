@@ -12,7 +12,7 @@ export async function checkNewestRows(db: Database): Promise<void> {
     (select fingerprint from remembered_answers order by created_at desc limit 1) as answer`.execute(db);
 }
 
-/** Damage does not go away while the service runs, and no check reads all pages: the first statement that meets it tells. */
+/** Damage stays for the lifetime of the service, and no check reads all pages: the first statement that finds it counts. */
 export function watchForDamage(connection: DatabaseConnection, onDamage: (error: unknown) => void): void {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = async (...call) => {

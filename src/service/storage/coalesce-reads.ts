@@ -7,8 +7,8 @@ interface Waiting<Question, Reply> {
 }
 
 /**
- * For what almost every request has to know: requests that arrive at the same time ask the database once. It is asked after
- * the last of them has come, so that each hears what holds at its own moment, and nothing is kept.
+ * For data that almost every request needs: requests that arrive at the same time share one query. It runs after the last
+ * of them has arrived, so that each gets current data. Nothing is cached.
  */
 export function coalesceReads<Question, Reply>(
   ask: (db: Database, now: Now, questions: readonly Question[]) => Promise<readonly Reply[]>,

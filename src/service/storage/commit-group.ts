@@ -6,8 +6,8 @@ import type { Tables } from './tables.ts';
 export const maxGroupSize = 256;
 
 /**
- * A group that nobody joins in so many turns of the event loop is complete: from its arrival to its change, a request takes
- * some turns, in which its token is looked up and its body is read. Who is alone waits for one turn only.
+ * A group without a new member for this many turns of the event loop is complete. From its arrival to its change, a request
+ * takes some turns, for its token and its body. A request that is alone waits for one turn only.
  */
 const quietTurns = { alone: 1, amongOthers: 4 };
 
@@ -30,7 +30,7 @@ export interface CommitGroupOptions {
   readonly queueOf: (scope: CommitScope) => string;
   /** How many groups are under way at the same time at most, each on a connection of its own. */
   readonly maxParallel: number;
-  /** Runs first in every transaction: it waits for the changes that this one must not run beside. */
+  /** Runs first in every transaction. Waits for changes that must not run beside this one. */
   readonly begin: (db: Transaction<Tables>, scope: CommitScope) => Promise<void>;
   readonly onCommit: (changes: number) => void;
 }

@@ -2,8 +2,8 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Makes a folder for this user alone where there is none, so that a power cut does not take it away again with all that
- * was stored in it: SQLite flushes the folder of its files, and knows nothing of those above (fsync(2)).
+ * Makes a private folder that survives a power cut: SQLite flushes the folder of its files, but not those above it
+ * (fsync(2)).
  */
 export function makeFolder(folder: string): void {
   const path = resolve(folder);
@@ -17,7 +17,7 @@ export function makeFolder(folder: string): void {
   } while (parent !== top && parent !== dirname(parent));
 }
 
-/** Not every file system lets a folder be flushed, and not every folder may be read: SQLite, too, goes on then. */
+/** Not every file system can flush a folder, and not every folder is readable. SQLite ignores that, too. */
 function flush(folder: string): void {
   try {
     const opened = openSync(folder, 'r');
@@ -40,7 +40,7 @@ function make(path: string): string | undefined {
   }
 }
 
-/** Node says of a folder on a read-only disk that it is not there, but for one that is made without those above it. */
+/** On a read-only disk, a recursive mkdir of Node fails with ENOENT. Without `recursive`, it fails with the real reason. */
 function sayWhy(path: string): void {
   let missing = path;
   while (!existsSync(dirname(missing))) missing = dirname(missing);

@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts';
 interface Spelling {
   readonly byteOrder: string;
   readonly sequence: string;
-  /** The workspace that the first address `…/workspaces/ID/…` in a text names; null where there is none. */
+  /** The workspace in the first address `…/workspaces/ID/…` of a text; null without one. */
   readonly addressedWorkspace: (text: string) => string;
   /** Refuses every change of what a table has. */
   readonly appendOnly: (table: string) => readonly string[];
@@ -134,8 +134,8 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table locks add column desk_id text',
     'create index locks_by_id on locks (workspace_id, id)',
   ],
-  // All are null where they are not set, so that an instance of an earlier version goes on beside this one: what it creates
-  // has no owner of its own, and when it grants an expired lock anew, the old note is that of another lock.
+  // Null where unset, so that an instance of an earlier version works beside this one: its locks have no owner of their
+  // own, and after it has granted an expired lock again, the old note belongs to another lock.
   () => [
     'alter table tokens add column owner text',
     'alter table tokens add column replaced_by text',
@@ -178,8 +178,8 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
       id text primary key, issuer text not null, owner text not null, claims text not null, workflow text,
       repository text, scopes text not null, workspaces text, created_at bigint not null)`,
   ],
-  // Tokens that were exchanged for the identity of a job. To an instance of an earlier version they are tokens like others,
-  // which it lists. The audit tells whether the exchanges of a run are in it.
+  // Tokens from exchanged identities. An instance of an earlier version lists them like any token. The audit shows which
+  // runs already have an entry.
   () => [
     'alter table tokens add column run_id text',
     'alter table tokens add column run_origin text',

@@ -4,17 +4,16 @@ import type { Broadcast } from './storage.ts';
 
 const channel = 'workspace_service';
 
-/** Until it is tried again to listen, and between two proofs that the connection still hears. */
+/** The pause before another attempt to listen, and between two checks of the connection. */
 const retryMs = 1_000;
 const proofMs = 5_000;
 
 const proofPrefix = 'proof ';
 
 /**
- * LISTEN and NOTIFY, on a connection of its own that is opened when somebody listens or sends for the first time. NOTIFY is
- * sent by itself and not in the transaction that made the change: there, it would let no other transaction of the whole
- * server commit at the same time. A connection that is lost, or that a proxy has made deaf, is opened anew, and whoever
- * listens is told that anything may have happened.
+ * LISTEN and NOTIFY on a separate connection, opened for the first listener or message. NOTIFY is not part of the
+ * transaction of the change: there, it would serialize all commits of the server. A connection that is lost, or silently
+ * cut by a proxy, is opened again, and listeners are called without a message: anything may have happened.
  */
 export function createPostgresBroadcast(url: string): Broadcast & { close(): Promise<void> } {
   const listeners = new Set<(message: string | undefined) => void>();
@@ -86,7 +85,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
     upkeep = setTimeout(() => void keepUp(), ms);
   }
 
-  /** Sees to it that the connection is there and hears, for as long as anybody listens. */
+  /** Keeps the connection open and checked while there are listeners. */
   async function keepUp(): Promise<void> {
     try {
       const client = await connected();
@@ -94,7 +93,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
         unheardProof = { text: `${proofPrefix}${randomUUID()}`, sentAt: performance.now() };
         await client.query('select pg_notify($1, $2)', [channel, unheardProof.text]);
       } else if (performance.now() - unheardProof.sentAt >= proofMs) {
-        throw new Error('The connection does not hear what is sent over it.');
+        throw new Error('The connection receives no notifications.');
       }
       if (listeners.size > 0 && !closed) keepUpIn(proofMs);
     } catch {

@@ -70,8 +70,8 @@ export async function openPostgresDialect(
   onMigrated?: (migration: Migration) => void,
 ): Promise<Storage> {
   const db = new Kysely<Tables>({ dialect });
-  // What was answered has to survive a power cut, whatever the server's default is. It is said here and not once for each
-  // new connection: one that is lost while Kysely's driver prepares it never gets back into the pool.
+  // A response promises that a change survives a power cut, whatever the server's default is. Set here and not for each new
+  // connection: a connection lost during that would never return to the pool of Kysely's driver.
   const excludeOthers = async (transaction: Kysely<Tables>, scope: CommitScope) => {
     await sql`select ${locksFor(scope)}, set_config('synchronous_commit', 'on', true)`.execute(transaction);
   };

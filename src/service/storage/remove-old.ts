@@ -38,8 +38,8 @@ export async function removeOld(storage: Pick<Storage, 'read' | 'now' | 'commit'
 }
 
 /**
- * Removes the oldest rows of a workspace beyond so many, or a few less. They are counted from the youngest on in pieces, so
- * that nobody waits for it.
+ * Removes the oldest rows of a workspace beyond a number, or a few less. It counts from the newest on, in pieces, so that
+ * nobody waits for it.
  */
 export async function removeBeyond(
   storage: Pick<Storage, 'read' | 'commit'>,

@@ -125,9 +125,8 @@ const readable = (value: unknown): unknown =>
 const lookEveryMs = 100;
 
 /**
- * On SQLite there is one instance, and beside it commands that end soon. That one of them has changed something shows in
- * `data_version` of the connection that makes all changes of this process: it stays the same for those, and reading it
- * takes no look at the tables (https://www.sqlite.org/pragma.html#pragma_data_version).
+ * SQLite has one instance and short commands beside it. `data_version` of the writing connection shows changes by commands:
+ * own changes do not affect it, and reading it touches no table (https://www.sqlite.org/pragma.html#pragma_data_version).
  */
 function broadcastOf(writing: DatabaseSync): Broadcast {
   const statement = writing.prepare('pragma data_version');

@@ -9,15 +9,15 @@ export type Database = Kysely<Tables>;
 export type Now = RawBuilder<number>;
 
 /**
- * What a change may touch. That of a workspace reads and writes what belongs to this one workspace, and may add to the
- * audit; whatever else it touches, it must not rely on. One of tokens may add tokens, note their use, and add to the audit;
- * it may rely on trust rules. A global one may touch everything.
+ * The scope of a change. A change of a workspace reads and writes rows of this workspace, and may add to the audit; it must
+ * not rely on anything else. A change of tokens may add tokens, note their use and add to the audit; it may rely on trust
+ * rules. A global change may touch everything.
  */
 export type CommitScope = { readonly workspace: string } | 'tokens' | 'global';
 
 /**
- * Between processes on the same database. Nothing may depend on it: a message can be lost, and what it told of is in the
- * database all the same.
+ * Messages between processes on the same database. They may be lost, so nothing depends on them: the database has the
+ * change itself.
  */
 export interface Broadcast {
   /** Fulfilled when it has been sent, or could not be. */
@@ -39,9 +39,8 @@ export interface Storage {
    */
   commit<T>(scope: CommitScope, change: (db: Database) => Promise<T>): Promise<T>;
   /**
-   * For changes of one kind, of which there are many: those that wait one behind the other are made by one call, and each
-   * gets the result at its place. A call may have changes of several scopes. When it throws, it is undone, and made again
-   * for each of them alone.
+   * For frequent changes of one kind: waiting ones are made in one call, each with its own result, also in several scopes.
+   * If the call throws, it is undone and repeated for each change alone.
    */
   batchCommits<Change, Result>(
     scopeOf: (change: Change) => CommitScope,

@@ -24,7 +24,7 @@ export interface Tables {
     run_origin: string | null;
     /** The ids of the trust rules that allowed it. */
     trust_rules: string | null;
-    /** A hash of what tells the JWT from all others, which is exchanged once. */
+    /** A hash that identifies the JWT, which can be exchanged once. */
     identity: string | null;
     /** When the token and the JWT are both over. */
     forget_at: number | null;
@@ -75,7 +75,7 @@ export interface Tables {
     name: string;
     head: string;
     synced_at: number;
-    /** How many objects the last sync received: the estimate when the remote does not tell in time. */
+    /** The number of objects in the last sync: the estimate if the remote does not respond in time. */
     received_objects: number;
     /** The `synced_at` of the last sync before the remote listed its branches without this one; void once they differ. */
     vanished_after: Generated<number | null>;
@@ -119,7 +119,7 @@ export interface Tables {
     acquired_at: number;
     expires_at: number;
     fence: number;
-    /** The path without the case of its letters; null where it was taken without --windows-paths. */
+    /** The path in folded case; null for a lock taken without --windows-paths. */
     folded_path: string | null;
     /**
      * Its own id where it was taken at a desk. Anything else says nothing: an instance of an earlier version leaves here what
@@ -130,7 +130,7 @@ export interface Tables {
   /** Takes and ends of locks; renewals are left out. Each row stands for itself: an earlier version writes none. */
   readonly lock_history: {
     workspace_id: string;
-    /** When it happened: a lock that expired is over at the end of its ttl, whenever that was noticed. */
+    /** The time of the change. For an expired lock, the end of its ttl. */
     at: number;
     /** Fence of the lock: within a millisecond, the later lock has the higher one. */
     fence: number;
@@ -146,7 +146,7 @@ export interface Tables {
   };
   /** Recent requests for locked paths, at most one row for each path and run: see refused-requests.ts. */
   readonly refused_lock_requests: {
-    /** A hash of what tells one from another. */
+    /** A hash of the workspace, path, owner and origin. */
     key: string;
     workspace_id: string;
     path: string;
@@ -155,7 +155,7 @@ export interface Tables {
     first_at: number;
     last_at: number;
   };
-  /** The last fence that each workspace gave out. Its row stays when the workspace is removed: one of the same id goes on. */
+  /** The last fence of each workspace. The row outlives its workspace: a new one with the same id continues. */
   readonly fences: {
     /** Empty for where workspaces begin that have no row yet. */
     workspace_id: string;
@@ -185,7 +185,7 @@ export interface Tables {
     hook_id: string;
     /** Deliveries that are not over. */
     waiting: number;
-    /** Events that were not put down for the hook, because too many waited for it. */
+    /** Events dropped for the hook, because too many were waiting. */
     dropped: number;
     first_dropped_at: number | null;
     last_dropped_at: number | null;
@@ -218,7 +218,7 @@ export interface Tables {
     event: string;
     status: string;
     attempts: number;
-    /** Null while it waits for one before it, and when it is over. */
+    /** Null while it waits for another delivery, and after its end. */
     next_attempt_at: number | null;
     last_error: string | null;
     /** When the last attempt was made, how long it took, and what was answered; null before the first. */

@@ -17,7 +17,7 @@ export interface QueuedSync {
   readonly workspace: string;
   readonly branch: string;
   readonly estimatedObjects: number;
-  /** The name of the token. Who joins the sync later is not kept. */
+  /** The name of the token that started the sync. Later ones that join are not stored. */
   readonly requestedBy: string;
 }
 
@@ -56,9 +56,8 @@ export async function findSync(db: Database, workspace: string, id: string): Pro
 const maxAttempts = 5;
 
 /**
- * After this many syncs of a branch in this time, the next waits until the time is over. Triggers that come one after
- * the other would otherwise make a fetch each time the one before has ended, and of a small repository that is soon:
- * while it waits, it is joined by all of them.
+ * After this many syncs of a branch in this time, the next waits for the rest of the time. Otherwise triggers in a row
+ * would start a fetch whenever the previous one ended, soon for a small repository. Triggers join the waiting sync.
  */
 const maxInARow = 3;
 const rowMs = 5_000;
@@ -70,14 +69,14 @@ export interface ClaimedSync extends Leased {
   readonly remote: string;
   /** LFS settings of its workspace. */
   readonly lfs: WantedObjects['settings'];
-  /** It was begun too often without an end. */
+  /** It was started too often without an end. */
   readonly exhausted: boolean;
 }
 
 /**
- * Takes the oldest sync that waits, or that an instance has left without renewing its lease. One that runs keeps
- * others of its branch waiting; an index makes sure of it where two instances claim at the same moment. Some that have
- * just ended do so too. Those of the workspaces that are excepted wait in any case.
+ * Takes the oldest sync that waits, or whose lease has ended. A running sync keeps others of its branch waiting (an index
+ * guarantees it when two instances claim at once), and so do several recent ones. Syncs of the excepted workspaces wait in
+ * any case.
  */
 export async function claimSync(
   { claim, dialect, now }: Storage,

@@ -2,15 +2,15 @@
 export interface SyncSlots<Sync extends { readonly workspace: string }> {
   /** `claim` takes the next sync that is of none of these workspaces. */
   claim(claim: (except: readonly string[]) => Promise<Sync | undefined>): Promise<Sync | undefined>;
-  /** Nothing comes of it: until something does, it leaves its slot to others. */
+  /** A quiet sync makes no progress, and leaves its slot to others until it does. */
   setQuiet(sync: Sync, isQuiet: boolean): void;
   free(sync: Sync): void;
 }
 
 /**
- * A workspace gets more than its share only where no other waits, and what it has beyond it does not count against those
- * that come later; nor does a sync that is quiet. A remote that keeps its syncs going for as long as they may, and several
- * that answer nothing, keep no other workspace waiting.
+ * A workspace gets more than its share only while no other waits, and that part does not count against later ones. Quiet
+ * syncs do not count either. So neither endless syncs of a remote nor several silent remotes keep another workspace
+ * waiting.
  */
 export function createSyncSlots<Sync extends { readonly workspace: string }>(slots: number): SyncSlots<Sync> {
   const share = shareOf(slots);

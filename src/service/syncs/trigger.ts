@@ -30,7 +30,7 @@ export type Preparation =
 
 export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Promise<Preparation>;
 
-/** Finds out whether the remote has the branch, and what a fetch of it will transfer, as far as it tells in time. */
+/** Checks that the remote has the branch, and estimates the size of a fetch within the time limit. */
 export function createPrepareSync({ storage, git, remotes }: TriggerParts): PrepareSync {
   const onceListed = createOnce<RemoteBranches & { readonly before: readonly SyncedState[] }>();
   const oncePrepared = createOnce<Preparation>();

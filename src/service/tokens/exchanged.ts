@@ -4,7 +4,7 @@ import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { newTokenId, newTokenSecret, secretHash } from './secret.ts';
 
-/** Long enough for a step; whoever works for longer proves anew who it is. */
+/** Long enough for a step. A longer job exchanges its identity again. */
 export const exchangedTokenSeconds = 15 * 60;
 
 export interface NewExchangedToken {
@@ -16,7 +16,7 @@ export interface NewExchangedToken {
   readonly runOrigin: string | null;
   /** The ids of the rules that allow it. When one of them is removed, it ends. */
   readonly trustRule: string;
-  /** A hash of what tells the JWT from all others. */
+  /** A hash that identifies the JWT. */
   readonly identity: string;
   /** From then on nobody accepts the JWT. Milliseconds since 1970. */
   readonly identityEndsAt: number;

@@ -136,7 +136,7 @@ const tokenOfHash = coalesceReads(async (db, now, hashes: readonly string[]) => 
   return inInputOrder(hashes, rows);
 });
 
-/** Asked anew for every request, so that expiry and revocation hold at once. */
+/** Checked for every request, so that expiry and revocation take effect at once. */
 export async function authenticate(storage: Storage, secret: string): Promise<Authentication> {
   const hash = secretHash(secret);
   const row = await tokenOfHash(storage, hash);

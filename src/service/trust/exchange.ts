@@ -40,7 +40,7 @@ export interface ExchangeParts {
   readonly targets: TargetCheck;
   readonly metrics: Pick<Metrics, 'tokenExchanges' | 'issuerErrors'>;
   readonly log: Logger;
-  /** The origin for which identities have to be made out, where it is known. */
+  /** The required audience of identities, if the address is known. */
   readonly publicUrl: () => string | undefined;
   /** Counts milliseconds. */
   readonly clock: () => number;
@@ -52,8 +52,8 @@ const exchangesOfRule = perMinute(300);
 const tooManyWait = new Error('Too many exchanges of one address wait.');
 
 /**
- * Of an address. Far below what may be refused: many jobs behind one address begin at the same time, and none of them is
- * refused. An issuer that does not answer takes half of the wait.
+ * Per address. Far below the limit of refusals: many jobs behind one address begin at once, and none is refused. An issuer
+ * that does not respond takes half of the wait.
  */
 const parallel = {
   max: Number.POSITIVE_INFINITY,
@@ -122,7 +122,7 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     return admit(decision, identity, address);
   }
 
-  /** What becomes a token counts against the limit of its rule. */
+  /** An exchange that succeeds counts against the limit of its rule. */
   async function admit(trusted: Trusted, identity: Identity, address: string | null): Promise<ExchangeResult> {
     const attempt = ofRule(trusted.rule.id);
     if (attempt.kind === 'refused') return { kind: 'limited', retryAfterSeconds: attempt.retryAfterSeconds };

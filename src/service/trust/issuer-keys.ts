@@ -32,7 +32,7 @@ export interface IssuerKeysOptions {
   readonly timeoutMs?: number;
 }
 
-/** For whoever causes it, and whatever came of it. */
+/** At most once in this time, whatever the cause and the result. */
 const askAgainAfterMs = 60_000;
 
 /** A key that the issuer has withdrawn is not used for longer, unless the issuer is down. */

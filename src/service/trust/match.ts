@@ -5,9 +5,9 @@ import type { TrustRule } from './rules.ts';
 
 export type TrustDecision =
   | { readonly kind: 'trusted'; readonly rule: TrustRule; readonly scopes: readonly Scope[] }
-  /** `reason` is a sentence for the log of the operator. A stranger is told nothing of it. */
+  /** `reason` is a sentence for the log of the operator. The client does not get it. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** The job is trusted, but not for these scopes: it may be told so. `reason` is for the log all the same. */
+  /** The job is trusted, but not for these scopes, and may learn so. `reason` is for the log. */
   | { readonly kind: 'refused-scopes'; readonly reason: string };
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -51,7 +51,7 @@ function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
   if (Object.keys(rule.claims).length === 0) return [{ claim: '', reason: 'it names no claim, and so trusts nothing' }];
   const ofClaims = Object.entries(rule.claims).flatMap(([claim, needed]): Difference[] => {
     const found = claimOf(claims, claim);
-    return found === needed ? [] : [{ claim, reason: `${claim} has to be ${shown(needed)} and ${shownClaim(found)}` }];
+    return found === needed ? [] : [{ claim, reason: `${claim} must be ${shown(needed)} and ${shownClaim(found)}` }];
   });
   const ofWorkflow = rule.workflow === null ? undefined : differsInWorkflow(rule.workflow, claims);
   return [...ofClaims, ofWorkflow, differsInEvent(rule, claims)].filter((difference) => difference !== undefined);
@@ -67,13 +67,13 @@ function differsInWorkflow(workflow: string, claims: Claims): Difference | undef
     found.startsWith(`${repository}/${workflow}@refs/`)
   )
     return undefined;
-  const reason = `workflow_ref has to name ${shown(workflow)} in the repository of the job and ${shownClaim(found)}`;
+  const reason = `workflow_ref must name ${shown(workflow)} in the repository of the job and ${shownClaim(found)}`;
   return { claim: 'workflow_ref', reason };
 }
 
 /**
- * What people of other repositories write runs at these events, and no claim tells their pull requests from those of the
- * repository itself. Two more events begin so: pull_request_review and pull_request_review_comment.
+ * These events run code from people outside the repository, and no claim tells pull requests of forks from those of the
+ * repository. Two more events begin so: pull_request_review and pull_request_review_comment.
  */
 function differsInEvent({ issuer, claims: needed }: TrustRule, claims: Claims): Difference | undefined {
   if (Object.hasOwn(needed, 'event_name')) return undefined;

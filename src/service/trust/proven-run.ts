@@ -24,14 +24,14 @@ export function provenRun(issuer: string, claims: Claims, owner: string): Proven
     runOfGitLab(issuer, claims) ??
     runOfBuildkite(issuer, claims) ??
     runOfSubject(claims);
-  // With the owner, because whoever has the id of the token that took a lock may release it.
+  // With the owner: the id of the token that took a lock gives the right to release it.
   const hash = createHash('sha256')
     .update(JSON.stringify([issuer, run.claims, owner]))
     .digest('hex');
   return { ...run, id: `run_${hash.slice(0, 32)}`, name: run.name.slice(0, maxNameLength).toWellFormed() };
 }
 
-/** Its claims tell it from all other runs of its issuer. */
+/** Its claims identify it among all runs of its issuer. */
 type Run = Omit<ProvenRun, 'id'>;
 
 /** Its address is the one that the action sends as Referer. */
@@ -76,7 +76,7 @@ function runOfBuildkite(_issuer: string, claims: Claims): Run | undefined {
   };
 }
 
-/** The claims with these names; undefined where one is missing, or is not plain. */
+/** The claims with these names; undefined if one is missing or no plain value. */
 function plainClaims<Name extends string>(
   claims: Claims,
   ...names: readonly Name[]

@@ -15,7 +15,7 @@ export interface TrustRule {
   readonly issuer: string;
   /** Owner of the locks of its tokens. Case-sensitive. */
   readonly owner: string;
-  /** All have to be there, with exactly this value. */
+  /** All are required, with exactly this value. */
   readonly claims: Readonly<Record<string, string>>;
   /** The file of the workflow in the repository of the job, such as `.github/workflows/release.yml`; null for any. */
   readonly workflow: string | null;

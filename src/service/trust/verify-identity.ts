@@ -34,7 +34,7 @@ export interface Identity {
   /** A hash of issuer and subject. */
   readonly subject: string;
   readonly claims: Readonly<Record<string, unknown>>;
-  /** A hash of what tells the JWT from all others. */
+  /** A hash that identifies the JWT. */
   readonly id: string;
   /** From then on it is not accepted any more. Milliseconds since 1970. */
   readonly endsAt: number;
@@ -142,7 +142,7 @@ function readUnverified(jwt: string, issuers: ReadonlySet<string>): Unverified |
 function refusalReason(error: unknown, audience: string): string {
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is not that of its key.';
   if (error instanceof errors.JWTExpired) {
-    return error.claim === 'exp' ? 'The JWT has expired.' : 'The JWT was made out more than a day ago.';
+    return error.claim === 'exp' ? 'The JWT has expired.' : 'The JWT was issued more than a day ago.';
   }
   if (!(error instanceof errors.JWTClaimValidationFailed)) {
     // Its message may quote what was read.
@@ -152,7 +152,7 @@ function refusalReason(error: unknown, audience: string): string {
   if (reason === 'missing') return `The JWT has no claim ${claim}.`;
   if (claim === 'aud') return audienceReason(payload.aud, audience);
   if (claim === 'nbf' || claim === 'iat') return `The JWT is from the future (${claim}).`;
-  return `The claim ${claim} of the JWT is not what it has to be.`;
+  return `The claim ${claim} of the JWT is invalid.`;
 }
 
 const audienceReason = (aud: unknown, audience: string): string =>

@@ -87,7 +87,7 @@ function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
   }
 }
 
-/** "2026-01-02 03:04 UTC": whoever reads it may be anywhere, and later. */
+/** "2026-01-02 03:04 UTC": readers may be in any time zone, and read it later. */
 const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 
 function releaseText(lock: Lock, releasedBy: string | undefined, forced: boolean): string {

@@ -11,9 +11,9 @@ import { type ReceiverResponse, storedResponse } from './receiver-response.ts';
 export type DeliveryState =
   | { readonly kind: 'delivered' | 'failed' | 'dropped'; readonly at: Timestamp }
   | { readonly kind: 'under-way' }
-  /** Next time at this time, or as soon as its turn comes when that is over. */
+  /** The next attempt is due at this time. */
   | { readonly kind: 'waiting'; readonly until: Timestamp }
-  /** An earlier one about the same has to be over first. */
+  /** An earlier delivery with the same ordering key has to end first. */
   | { readonly kind: 'behind-another' }
   /** Its hook is paused. */
   | { readonly kind: 'held' };
@@ -30,7 +30,7 @@ export interface DeliveryOverview {
   readonly id: string;
   readonly event: HookEventOccurrence;
   readonly state: DeliveryState;
-  /** It was over before, and somebody had it sent again. */
+  /** Ended before, and sent again by a person. */
   readonly again: boolean;
   readonly attempts: number;
   readonly created_at: Timestamp;

@@ -46,7 +46,7 @@ export interface ClaimedDelivery extends Leased {
   readonly event: HookEventOccurrence;
   /** How many attempts were made before this one. */
   readonly attempts: number;
-  /** It was over before: this attempt is the only one. */
+  /** It had ended before: this attempt is the only one. */
   readonly again: boolean;
   /** Since the event, or since its hook was resumed: what was held gets its full time from then on. */
   readonly ageMs: number;
@@ -160,9 +160,9 @@ export const removeOldDeliveries = (
   removeOld(storage, { table: 'deliveries', time: 'finished_at', keptForMs: milliseconds(keepDeliveries) });
 
 /**
- * What an instance may attempt now. Of the deliveries to one hook with the same key only the first has a time: the
- * others wait, so that a receiver is never told of a release before the lock. The clock is read in a query of its own:
- * PostgreSQL would ask it anew for every row, and could not look its answer up in an index.
+ * The deliveries that are due. Of those to one hook with the same key only the first has a time, so that a receiver never
+ * gets a release before its lock. The clock is read in a subquery: PostgreSQL would read it for every row otherwise, and
+ * could not use the index.
  */
 const due = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${notLeased(now)}`;
 

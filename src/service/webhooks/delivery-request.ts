@@ -52,8 +52,8 @@ export interface DeliveryRequest {
 }
 
 /**
- * What a hook is told of an event, as it is registered now. Its own headers replace those of its format (`user-agent`); the
- * signature is replaced by nothing. Refused where its format cannot express the event.
+ * The request for an event, by the current registration of the hook. Headers of the hook replace those of its format
+ * (`user-agent`), but never the signature. Refused if the format cannot express the event.
  */
 export function deliveryRequest(
   hook: HookRow,

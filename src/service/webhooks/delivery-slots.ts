@@ -3,9 +3,9 @@ export const slowAfterMs = 1_000;
 export type DeliverySlots = ReturnType<typeof createDeliverySlots>;
 
 /**
- * Which attempts an instance may have under way. A slot is for the first second of an attempt: one that takes longer
- * gives its slot back and goes on, so that a receiver that does not answer costs the others a second and not the time
- * limit of an attempt. How many go on is bounded as well, because each holds a connection.
+ * Limits the attempts under way. A slot is for the first second of an attempt: a longer one returns its slot and goes on,
+ * so that a silent receiver costs others a second and not the time limit of an attempt. The number of these is limited as
+ * well, because each holds a connection.
  */
 export const maxSlots = 16;
 

@@ -55,7 +55,7 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
   const slots = createDeliverySlots();
   let due = new Map<string, DueHook>();
   let readAt = Number.NEGATIVE_INFINITY;
-  /** Without any, events are no reason to look. Those that another instance has added are found by polling. */
+  /** Without hooks, events do not wake the worker. Polling finds hooks added by another instance. */
   let hasHooks = true;
 
   async function readDue(): Promise<void> {

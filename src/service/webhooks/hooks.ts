@@ -129,7 +129,10 @@ export async function removeHook(db: Database, now: Now, { workspace, id, actor 
 /** Somebody paused it, or its receiver answered 410 and wants nothing more. */
 export type InactiveReason = 'paused' | 'gone';
 
-/** Null while it is active. An instance of an earlier version, beside which this one may run, gives no reason for 410. */
+/**
+ * Null while the hook is active. An instance of an earlier version, which may run beside this one, stores no reason for a
+ * 410.
+ */
 export const inactiveWhyOf = ({ active, inactive_why }: HookRow): InactiveReason | null =>
   active === 1 ? null : inactive_why === 'paused' ? 'paused' : 'gone';
 

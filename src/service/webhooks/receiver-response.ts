@@ -9,10 +9,12 @@ export type ReceiverResponse =
       readonly headers: Readonly<Record<string, string>>;
       /** How it begins, as text that can be shown. */
       readonly body: string;
-      /** The answer went on. */
+      /** The response was longer. */
       readonly bodyIsCut: boolean;
     }
-  /** The receiver is inside a network that the operator allows: whoever can register hooks must not read its answers. */
+  /**
+   * The receiver is inside a network that the operator allows: people who can register hooks must not read its responses.
+   */
   | { readonly kept: 'status'; readonly status: number };
 
 /** The response as received. */

@@ -26,8 +26,8 @@ const inactiveText: Readonly<Record<InactiveReason, string>> = {
 };
 
 /**
- * Makes a delivery due, under the id that it had: a receiver can tell that it is a repetition. One that was over gets one
- * attempt, and is over again. Whoever calls it wakes the deliveries once this is committed.
+ * Makes a delivery due again under its id, so that a receiver can recognize a repetition. A delivery that had ended gets
+ * one attempt. The caller wakes the deliveries after the commit.
  */
 export async function sendAgain(
   db: Database,
@@ -72,7 +72,7 @@ async function hurry(db: Database, now: Now, { id, next_attempt_at }: DeliveryRo
     : refused('An attempt is in progress. If it fails, try again in a moment.');
 }
 
-/** One that is over takes its old place in the line of its key. */
+/** A delivery that had ended takes its old place in the line of its key. */
 async function reopen(
   db: Database,
   now: Now,
@@ -107,7 +107,7 @@ async function reopen(
 
 const refused = (reason: string): SendAgain => ({ kind: 'refused', reason });
 
-/** It is due when the one before it is over. False while an attempt is under way: the two would race each other. */
+/** Due when the previous one has ended. False while an attempt is under way: the two would race each other. */
 async function stepBack(db: Database, now: Now, sequence: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('deliveries')

@@ -9,7 +9,7 @@ import { findHook, type HookChange, hookOf, recordHookAudit } from './hooks.ts';
 
 export type TestSent = 'sent' | 'inactive' | 'absent';
 
-/** One attempt, at once, whatever else waits for the hook. Whoever calls it wakes the deliveries once this is committed. */
+/** One attempt, at once, before all other deliveries of the hook. The caller wakes the deliveries after the commit. */
 export async function sendTest(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<TestSent> {
   const hook = await findHook(db, workspace, id);
   if (hook === undefined) return 'absent';
@@ -25,7 +25,7 @@ export async function sendTest(db: Database, now: Now, { workspace, id, actor }:
       hook_id: id,
       ordering_key: delivery,
       event: JSON.stringify(exampleOf(about, hookOf(hook), actor.name)),
-      // It is not tried again by itself: somebody looks at what comes of it.
+      // No automatic retry: a person looks at the result.
       status: 'again' satisfies DeliveryStatus,
       attempts: 0,
       next_attempt_at: now,

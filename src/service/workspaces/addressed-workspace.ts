@@ -5,7 +5,7 @@ import type { Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from './workspace-id.ts';
 import { type FoundWorkspace, findVisibleWorkspace } from './workspaces.ts';
 
-/** The workspace that the request addresses, if its token may know of it. */
+/** The workspace in the address of the request, if its token may see it. */
 export async function addressedWorkspace(c: Context<Environment>, storage: Storage): Promise<FoundWorkspace> {
   const id = c.req.param('id') ?? '';
   // An id that cannot be one is not asked for: it may have characters that a database refuses.

@@ -31,9 +31,9 @@ export interface BranchStatus {
 }
 
 /**
- * Of every branch of the remote, the default one first; where the remote is not known, of every branch that was synced.
- * A sync that ended after the remote was asked may have brought what is newer than its answer, or older: it depends on
- * when it began, and so it is not known until the remote is asked again.
+ * The status of every branch of the remote, the default one first; for an unknown remote, of every synced branch. A sync
+ * that ended after the last listing may have brought a newer or an older commit, depending on its start, so the status is
+ * unknown until the next listing.
  */
 export function branchStatuses({ listing }: KnownRemote, synced: SyncedBranches): readonly BranchStatus[] {
   if (listing === undefined) {

@@ -9,5 +9,5 @@ export function lfsLockTtl({ desk_ttl }: Pick<LfsSettings, 'desk_ttl'>): Ttl {
     const ttl = parseTtl(text ?? '');
     if (ttl.ok) return ttl.value;
   }
-  throw new Error(`${defaultLfsLockTtl} is no ttl.`);
+  throw new Error(`${defaultLfsLockTtl} is not a valid ttl.`);
 }

@@ -11,7 +11,7 @@ import type { StoredWorkspace } from './workspaces.ts';
 export interface RemoteListing {
   readonly branches: ReadonlyMap<BranchName, string>;
   readonly defaultBranch: BranchName | undefined;
-  /** It tells what the remote had no earlier than then. */
+  /** The listing is not older than this. */
   readonly askedAt: number;
   readonly answeredAt: number;
 }
@@ -28,7 +28,7 @@ export interface RemoteFailure {
 export interface KnownRemote {
   /** Its last answer. */
   readonly listing: RemoteListing | undefined;
-  /** Only when it was asked in vain since. */
+  /** Only if a later request failed. */
   readonly failure: RemoteFailure | undefined;
 }
 

@@ -47,7 +47,7 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
   return {
     isMirrored: async (workspace) => (await mirroredCommit(workspace)) !== undefined,
     async suggest(workspace, start) {
-      // With one more letter it has to be a path: then each folder in it is one that can be asked for.
+      // With one more letter it must be a valid path: then each of its folders can be listed.
       const path = parseHeldPath(`${start}x`);
       const commit = path.ok ? await mirroredCommit(workspace) : undefined;
       if (!path.ok || commit === undefined) return [];
@@ -63,7 +63,7 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
         );
         return entries.map((entry) => `${parent}${entry.name}${entry.isFolder ? '/' : ''}`);
       } catch (error) {
-        // There is no such folder, or the mirror is with another instance: the path can be typed all the same.
+        // The folder does not exist, or another instance has the mirror: the path can still be typed.
         if (error instanceof GitError) return [];
         throw error;
       }

@@ -24,8 +24,8 @@ export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promis
 }
 
 /**
- * What the mirror serves: as of the last sync of each branch that succeeded. A branch `a` cannot be beside `a/b`, so that the
- * remote has only the one that was synced later.
+ * The branches that the mirror serves, as of their last successful syncs. A branch `a` cannot exist beside `a/b`, so the
+ * one that was synced later counts.
  */
 export async function publishedBranches(
   storage: Pick<Storage, 'read'>,

@@ -48,7 +48,7 @@ const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) =>
   return inInputOrder(ids, rows);
 });
 
-/** Undefined too for a workspace that the token is not meant to know of. */
+/** Undefined also for a workspace that the token may not see. */
 export async function findVisibleWorkspace(
   storage: Storage,
   bearer: Bearer,
@@ -145,7 +145,7 @@ export async function removeWorkspace(db: Database, now: Now, id: string): Promi
   const locks = await countHeldLocks(db, now, id);
   if (locks > 0) return { kind: 'locked', locks };
   await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
-  // They tell of locks and hooks that a later workspace with this id does not have.
+  // They name locks and hooks that a later workspace with this id does not have.
   await db.deleteFrom('remembered_answers').where('workspace_id', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
   return { kind: 'removed' };

@@ -94,15 +94,10 @@ describe('a job is refused', () => {
       'with another id and the same name',
       release,
       { repository_id: '124' },
-      'repository_id has to be "123" and is "124"',
+      'repository_id must be "123" and is "124"',
     ],
-    ['of another owner', release, { repository_owner_id: '46' }, 'repository_owner_id has to be "45" and is "46"'],
-    [
-      'of another branch',
-      release,
-      { ref: 'refs/heads/dev' },
-      'ref has to be "refs/heads/main" and is "refs/heads/dev"',
-    ],
+    ['of another owner', release, { repository_owner_id: '46' }, 'repository_owner_id must be "45" and is "46"'],
+    ['of another branch', release, { ref: 'refs/heads/dev' }, 'ref must be "refs/heads/main" and is "refs/heads/dev"'],
     ['of a tag with the name of the branch', release, { ref: 'refs/tags/main' }, 'and is "refs/tags/main"'],
     ['of a longer branch', release, { ref: 'refs/heads/main2' }, 'and is "refs/heads/main2"'],
     ['of a shorter branch', release, { ref: 'refs/heads/mai' }, 'and is "refs/heads/mai"'],
@@ -116,23 +111,23 @@ describe('a job is refused', () => {
       'of another environment',
       release,
       { environment: 'staging' },
-      'environment has to be "production" and is "staging"',
+      'environment must be "production" and is "staging"',
     ],
     ['of an environment of other case', release, { environment: 'Production' }, 'and is "Production"'],
-    ['of an empty environment', release, { environment: '' }, 'environment has to be "production" and is ""'],
+    ['of an empty environment', release, { environment: '' }, 'environment must be "production" and is ""'],
     ['of an id with a zero in front', release, { repository_id: '0123' }, 'and is "0123"'],
-    ['with a number', release, { repository_id: 123 }, 'repository_id has to be "123" and is not a text'],
+    ['with a number', release, { repository_id: 123 }, 'repository_id must be "123" and is not a text'],
     ['with a list', release, { repository_id: ['123'] }, 'and is not a text'],
     ['with an object', release, { ref: { toString: () => 'refs/heads/main' } }, 'and is not a text'],
     ['with a boolean', release, { environment: true }, 'and is not a text'],
     ['with nothing', release, { environment: null }, 'and is not a text'],
-    ['that lacks what every object inherits', constructorRule, {}, 'constructor has to be "x" and is missing'],
+    ['that lacks what every object inherits', constructorRule, {}, 'constructor must be "x" and is missing'],
     ['of another file', release, { workflow_ref: mainJob.workflow_ref.replace('release', 'lint') }, 'lint.yml@refs'],
     [
       'of a file whose name goes on',
       release,
       { workflow_ref: 'octo/game/.github/workflows/release.yml@x.yml@refs/heads/main' },
-      'workflow_ref has to name ".github/workflows/release.yml" in the repository of the job',
+      'workflow_ref must name ".github/workflows/release.yml" in the repository of the job',
     ],
     [
       'of a reusable workflow with the path, called by another file',
@@ -150,13 +145,8 @@ describe('a job is refused', () => {
       { workflow_ref: 'x/octo/game/.github/workflows/release.yml@refs/heads/main' },
       'and is "x/octo/game/',
     ],
-    ['that does not say its file', release, { workflow_ref: undefined }, 'workflow_ref has to name ".github'],
-    [
-      'that does not say its repository by name',
-      release,
-      { repository: undefined },
-      'workflow_ref has to name ".github',
-    ],
+    ['that does not say its file', release, { workflow_ref: undefined }, 'workflow_ref must name ".github'],
+    ['that does not say its repository by name', release, { repository: undefined }, 'workflow_ref must name ".github'],
     [
       'of a pull request',
       anyJob,
@@ -179,12 +169,12 @@ describe('a job is refused', () => {
     ['of a pull request on Enterprise Server', onEnterprise, pullRequest, 'event_name is "pull_request", and'],
     ['that does not say its event', anyJob, { event_name: undefined }, 'event_name is missing, and pull requests'],
     ['whose event is a list', anyJob, { event_name: ['push'] }, 'event_name is not a text, and'],
-    ['of another event than the rule names', pullRequests, {}, 'event_name has to be "pull_request" and is "push"'],
+    ['of another event than the rule names', pullRequests, {}, 'event_name must be "pull_request" and is "push"'],
     [
       'of pull_request_target where the rule names pull_request',
       pullRequests,
       { ...pullRequest, event_name: 'pull_request_target' },
-      'event_name has to be "pull_request" and is "pull_request_target"',
+      'event_name must be "pull_request" and is "pull_request_target"',
     ],
   ])('%s', (_, rule, change, says) => {
     const reason = refusalReason([rule], { ...mainJob, ...change });
@@ -193,19 +183,19 @@ describe('a job is refused', () => {
   });
 
   test.each<readonly [rule: TrustRule, claims: Claims, says: string]>([
-    [onGitLab, { ...gitlabJob, project_id: '23' }, 'project_id has to be "22" and is "23"'],
-    [onGitLab, { ...gitlabJob, project_id: 22 }, 'project_id has to be "22" and is not a text'],
-    [onGitLab, { ...gitlabJob, ref_type: 'tag' }, 'ref_type has to be "branch" and is "tag"'],
-    [onGitLab, without(gitlabJob, 'namespace_id'), 'namespace_id has to be "72" and is missing'],
-    [onBuildkite, { ...buildkiteJob, pipeline_id: '018e' }, 'pipeline_id has to be "018f" and is "018e"'],
-    [onBuildkite, { ...buildkiteJob, build_branch: 'fork:main' }, 'build_branch has to be "main" and is "fork:main"'],
-    [onEnterprise, { ...mainJob, repository_id: '9' }, 'repository_id has to be "123" and is "9"'],
+    [onGitLab, { ...gitlabJob, project_id: '23' }, 'project_id must be "22" and is "23"'],
+    [onGitLab, { ...gitlabJob, project_id: 22 }, 'project_id must be "22" and is not a text'],
+    [onGitLab, { ...gitlabJob, ref_type: 'tag' }, 'ref_type must be "branch" and is "tag"'],
+    [onGitLab, without(gitlabJob, 'namespace_id'), 'namespace_id must be "72" and is missing'],
+    [onBuildkite, { ...buildkiteJob, pipeline_id: '018e' }, 'pipeline_id must be "018f" and is "018e"'],
+    [onBuildkite, { ...buildkiteJob, build_branch: 'fork:main' }, 'build_branch must be "main" and is "fork:main"'],
+    [onEnterprise, { ...mainJob, repository_id: '9' }, 'repository_id must be "123" and is "9"'],
   ])('of %s', (rule, claims, says) => {
     expect(refusalReason([rule], claims)).toContain(says);
   });
 
   test.each(Object.keys(release.claims))('that lacks the claim %s', (name) => {
-    expect(refusalReason([release], without(mainJob, name))).toContain(`${name} has to be`);
+    expect(refusalReason([release], without(mainJob, name))).toContain(`${name} must be`);
   });
 
   test('by rules of another issuer, however alike its name', () => {
@@ -222,7 +212,7 @@ describe('a job is refused', () => {
     const claims: Claims = JSON.parse(
       '{"__proto__":{"repository_id":"123","repository_owner_id":"45"},"event_name":"push"}',
     );
-    expect(refusalReason([anyJob], claims)).toContain('repository_id has to be "123" and is missing');
+    expect(refusalReason([anyJob], claims)).toContain('repository_id must be "123" and is missing');
   });
 });
 
@@ -231,7 +221,7 @@ describe('the log of a refusal', () => {
     const elsewhere = { ...anyJob, id: 'trust_elsewhere', claims: { ...anyJob.claims, repository_id: '9' } };
     const reason = refusalReason([elsewhere, release], { ...mainJob, ref: 'refs/heads/x', environment: 'y' });
     expect(reason).toContain('trust_release');
-    expect(reason).toContain('ref has to be "refs/heads/main" and is "refs/heads/x"; environment has to be');
+    expect(reason).toContain('ref must be "refs/heads/main" and is "refs/heads/x"; environment must be');
   });
 
   test('is one line of bounded length, whatever the claims are', () => {

@@ -18,7 +18,7 @@ interface ReleaseResult {
   readonly problems: readonly string[];
 }
 
-/** Releases the locks that a look has found, and none that was taken after it. Those of others only with `force`. */
+/** Releases the current locks and no later ones. Locks of others only with `force`. */
 export async function releaseRemoteLocks(
   { client, workspace, within }: RemoteService,
   { paths, force, reason }: ReleaseRequest,
@@ -34,7 +34,7 @@ export async function releaseRemoteLocks(
     const { lock } = found;
     // Without either, the request would release whatever lock is there when it arrives.
     if (lock.id === undefined && lock.etag === undefined) {
-      return `${path} was not released: the service does not tell its locks from later ones.`;
+      return `${path} was not released: the service gives its locks neither id nor ETag.`;
     }
     const result = await client.releaseLock({ workspace, path, proof: lock, force, reason }, within());
     switch (result.kind) {

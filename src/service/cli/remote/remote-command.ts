@@ -52,7 +52,10 @@ interface RemoteDefinition<F extends Flags, A extends Flags>
 
 const addressVariable = 'WORKSPACE_BASE_URL';
 
-/** Variables of the action, so that people and jobs are set up alike. The token is no flag: others can read arguments. */
+/**
+ * The variables of the action, so that people and jobs have the same setup. The token is no flag: other users can read
+ * arguments.
+ */
 const variables = [
   [addressVariable, 'the service, such as https://assets.example.com/v1'],
   ['WORKSPACE_TOKEN', 'an API token of the service'],

@@ -72,7 +72,7 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
       pausedUntil.delete(workspace.id);
       return answers;
     } catch (error) {
-      // The client that asks by itself is told what is wrong.
+      // The client reports the error when it asks the store itself.
       log.info(
         { workspace: workspace.id, err: error },
         'could not query the LFS store for objects missing from the mirror',
@@ -90,8 +90,8 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
 }
 
 /**
- * What a client may be told. A header is in most stores the credential of whoever has asked, which is the service: such an
- * answer is for nobody else.
+ * The part of a response that a client may see. Headers of most stores are credentials of the caller, the service, so a
+ * response with headers goes to nobody else.
  */
 function passedOn(object: ObjectName, offer: Offer | undefined, now: number): ObjectResponse | undefined {
   if (offer === undefined || offer.kind === 'trouble') return undefined;

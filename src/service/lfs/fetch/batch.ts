@@ -49,7 +49,7 @@ const answerSchema = z.object({
 
 const messageSchema = z.object({ message: z.string() });
 
-/** Asks for many objects with one request. Rejects with an LfsError where asking again is no use. */
+/** Requests many objects at once. Rejects with an LfsError if a retry would not help. */
 export async function requestBatch(
   connection: StoreConnection,
   store: Store,

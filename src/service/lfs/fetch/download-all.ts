@@ -26,7 +26,7 @@ const worthMentioning = 1_024 * 1_024;
 /** A content that is wrong may have been damaged on the way, or while it lay here half finished. */
 const maxWrongContents = 2;
 
-/** So many objects one after the other that could not be fetched because of the connection: the store is not there. */
+/** After this many connection errors in a row, the store counts as unreachable. */
 const maxFailedInARow = 16;
 
 /** The maximum length of a reported path. */

@@ -7,7 +7,7 @@ import { openStoreConnection } from './connection.ts';
 import { download } from './download.ts';
 import type { CheckRequest, DownloadMessage, DownloadRequest, DownloadSettings } from './downloader.ts';
 
-/** The thread of a downloader. It decides nothing: what is downloaded, and from which addresses, it is told. */
+/** The thread of a downloader. It only carries out requests: objects and addresses come from the main thread. */
 
 const toldEveryMs = 100;
 

@@ -31,7 +31,7 @@ export interface DownloadTerms {
 /** The part of an offer that says how. */
 export type Download = Pick<Offer & { readonly kind: 'download' }, 'href' | 'headers'>;
 
-/** Makes one attempt. Rejects with an LfsError where no object can be had or kept, and when it is told to stop. */
+/** Makes one attempt. Rejects with an LfsError if no object can be downloaded or stored, and on cancellation. */
 export async function download(terms: DownloadTerms, offer: Download, object: ObjectName): Promise<DownloadResult> {
   const partial = await onDisk(terms.objects.openPartial(object));
   try {
@@ -144,7 +144,7 @@ function refusalIn(response: IncomingMessage): DownloadResult | undefined {
   return transientStatuses.has(status) ? { kind: 'trouble', reason } : { kind: 'none', reason };
 }
 
-/** Whether the body goes on where the object left off; undefined where it is neither that nor the whole of it. */
+/** Whether the body continues the partial object or contains the complete one; undefined for neither. */
 function beginOf({ statusCode, headers }: IncomingMessage, offset: number): number | undefined {
   if (statusCode === 200) return 0;
   const [, from] = /^bytes (\d+)-\d+\/(?:\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];

@@ -16,7 +16,7 @@ export interface DownloadSettings {
   readonly ca: readonly string[] | undefined;
 }
 
-/** To the thread: download this. What comes of it goes to the port, and anything that comes from there ends it. */
+/** A request to the thread. Its result comes through the port; any message from the other side cancels it. */
 export interface DownloadRequest {
   readonly href: string;
   readonly headers: Download['headers'];
@@ -37,9 +37,9 @@ export interface CheckRequest {
   readonly port: MessagePort;
 }
 
-/** Downloads objects in a thread of its own: their bytes are received, hashed and written beside the event loop that answers requests. */
+/** Downloads objects in a thread of its own, so that receiving, hashing and writing do not delay requests. */
 export interface Downloader {
-  /** Makes one attempt. Rejects with an LfsError where no object can be had or kept, and when it is told to stop. */
+  /** Makes one attempt. Rejects with an LfsError if no object can be downloaded or stored, and on cancellation. */
   download(
     offer: Download,
     object: ObjectName,

@@ -28,7 +28,7 @@ export interface FetchObjectsParts {
 const maxRemembered = 10_000;
 const sshTimeout = { timeoutMs: 30_000 };
 
-/** Fetches the LFS objects of a branch that the mirror lacks. What a killed process has begun is gone on with. */
+/** Fetches the missing LFS objects of a branch, and resumes the downloads of a killed process. */
 export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
   const { git, dataFolder, targets, freeDisk, environment, minSpeed = minTransferSpeed, backoffMs = 500 } = parts;
   /** Most syncs find nothing new, and many repositories have no LFS objects: then no file is looked at twice. */

@@ -21,7 +21,7 @@ export interface StoreParts {
   readonly git: Pick<Git, 'lfsAuthenticate'>;
 }
 
-/** Never as `.lfsconfig` says: whoever may push can change it. */
+/** Never from `.lfsconfig`: everyone with push access can change it. */
 export async function findStore(
   parts: StoreParts,
   { workspace, remote, settings }: Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>,
