@@ -250,7 +250,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const server = await startServer(app, options.host, port, {
       turns,
       // The connection of a request that waits for a path is silent.
-      patience: { silenceMs: 2 * maxWaitSeconds * 1_000 },
+      timeouts: { silenceMs: 2 * maxWaitSeconds * 1_000 },
       events: reportEvents(log, metrics, () => performance.now()),
     });
     port = server.port;

@@ -47,7 +47,7 @@ export interface ReleaseCandidates {
   readonly held: readonly ReleaseCandidate[];
   readonly unanswered: readonly Intent[];
   /** An error in the records, as a sentence. */
-  readonly trouble: string | undefined;
+  readonly ledgerError: string | undefined;
   /** The error of the last renewal; undefined if it succeeded, or none was due. */
   readonly renewalError?: string | undefined;
 }
@@ -67,7 +67,7 @@ interface Records {
  */
 export function readClaims(records: Records): ReleaseCandidates {
   const { ledger, step } = records;
-  const { entries, trouble: unreadable } = readLedger(ledger);
+  const { entries, ledgerError: unreadable } = readLedger(ledger);
   const history = historyOf(entries);
   const held = history.held.filter(({ grant }) => grant.step === step);
   const unanswered = history.unanswered.filter((intent) => intent.step === step);
@@ -75,18 +75,18 @@ export function readClaims(records: Records): ReleaseCandidates {
   const mentioned = new Set(entries.flatMap((entry) => (entry.kind === 'granted' ? [keyOf(entry.lock)] : [])));
   const missing = savedGrants(records).filter(({ lock }) => !mentioned.has(keyOf(lock)));
   const begun = entries.some((entry) => entry.kind === 'intent' && entry.step === step);
-  const trouble =
+  const ledgerError =
     unreadable ??
     (missing.length > 0 || !begun
       ? `The ledger in ${ledger.file} does not have all that this step has written to it.`
       : undefined);
-  if (trouble === undefined) {
+  if (ledgerError === undefined) {
     const claims = held.map(({ grant, releaseStarted, loss }) => ({
       grant,
       doubt: releaseStarted ? ('release-started' as const) : undefined,
       loss,
     }));
-    return { held: claims, unanswered, trouble, renewalError: history.renewalError.get(step) };
+    return { held: claims, unanswered, ledgerError, renewalError: history.renewalError.get(step) };
   }
   const claims = [...held.map(({ grant }) => grant), ...missing];
   const rest =
@@ -96,7 +96,7 @@ export function readClaims(records: Records): ReleaseCandidates {
   return {
     held: claims.map((grant) => ({ grant, doubt: 'records-damaged' })),
     unanswered,
-    trouble: `${trouble} ${rest}`,
+    ledgerError: `${ledgerError} ${rest}`,
   };
 }
 
@@ -121,14 +121,17 @@ function locksIn(file: string): readonly GrantedLock[] {
   }
 }
 
-function readLedger(ledger: Ledger): { readonly entries: readonly Entry[]; readonly trouble: string | undefined } {
+function readLedger(ledger: Ledger): { readonly entries: readonly Entry[]; readonly ledgerError: string | undefined } {
   try {
     const { entries, damaged } = ledger.read();
     const lines = damaged === 1 ? 'A line' : pluralize(damaged, 'line');
-    return { entries, trouble: damaged === 0 ? undefined : `${lines} of the ledger in ${ledger.file} cannot be read.` };
+    return {
+      entries,
+      ledgerError: damaged === 0 ? undefined : `${lines} of the ledger in ${ledger.file} cannot be read.`,
+    };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { entries: [], trouble: `The ledger of this job's locks cannot be read (${reason}).` };
+    return { entries: [], ledgerError: `The ledger of this job's locks cannot be read (${reason}).` };
   }
 }
 

@@ -52,7 +52,7 @@ interface Pending {
 export async function releaseClaims(
   { session, clock, sleep, random, serverNow, log }: ReleaseContext,
   service: string,
-  { held, unanswered, trouble, renewalError }: ReleaseCandidates,
+  { held, unanswered, ledgerError, renewalError }: ReleaseCandidates,
   within: CallLimits,
 ): Promise<readonly CandidateResult[]> {
   const results: CandidateResult[] = [];
@@ -100,7 +100,7 @@ export async function releaseClaims(
       case 'acquired': {
         // With damaged records, the service may remember an answer about a lock that was released long ago.
         const earlier = sentAt === undefined ? undefined : 'release-started';
-        const doubt = trouble === undefined ? earlier : 'records-damaged';
+        const doubt = ledgerError === undefined ? earlier : 'records-damaged';
         const released = await release({ grant: settlement.grant, doubt }, undefined);
         // The job never learned of this lock, so nothing relied on it.
         return released.result?.kind === 'lost' ? { result: { kind: 'gone', grant: settlement.grant } } : released;

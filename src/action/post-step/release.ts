@@ -66,10 +66,10 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
     log.line('The locks of this step outlive the job: `auto-release` is false.');
     return;
   }
-  if (claims.trouble !== undefined) log.warn(claims.trouble);
+  if (claims.ledgerError !== undefined) log.warn(claims.ledgerError);
   const nothing = claims.held.length === 0 && claims.unanswered.length === 0;
   if (nothing && savedState === undefined) {
-    if (claims.trouble === undefined) log.line(nothingLeft);
+    if (claims.ledgerError === undefined) log.line(nothingLeft);
     return;
   }
 

@@ -56,12 +56,12 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
   const { record, serverNow } = context;
   const { service, workspace, step } = renewing;
   const job = { service, workspace, step };
-  let inTrouble = false;
+  let isFailing = false;
 
   return async (): Promise<void> => {
     const ends: string[] = [];
     const except: string[] = [];
-    let trouble: string | undefined;
+    let failure: string | undefined;
     followed.setInRound(true);
     await inParallel(
       followed.locks(),
@@ -74,7 +74,7 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
         if (result.kind === 'renewed') ends.push(result.expiresAt);
         else if (result.kind !== 'released') except.push(lock.grant.path);
         if (result.kind !== 'failed') return;
-        trouble ??= result.reason;
+        failure ??= result.reason;
         if (result.answered) schedule.dueLater(lock.grant);
       },
       () => !followed.ending.aborted,
@@ -86,10 +86,10 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
       record({ kind: 'renewed', ...job, at, expires_at: first, ...(except.length > 0 && { except }) });
     }
     // Once is enough, unless the line above says that all is well.
-    if (trouble !== undefined && (!inTrouble || first !== undefined) && !followed.ending.aborted) {
-      record({ kind: 'unrenewed', ...job, at, reason: trouble });
+    if (failure !== undefined && (!isFailing || first !== undefined) && !followed.ending.aborted) {
+      record({ kind: 'unrenewed', ...job, at, reason: failure });
     }
-    inTrouble = trouble !== undefined;
+    isFailing = failure !== undefined;
   };
 }
 

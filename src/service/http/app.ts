@@ -69,9 +69,9 @@ export const unknownAddress = (c: Context<Environment>): Refusal =>
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isOrphaned(error)) return new Refusal('not-found', 'The workspace was removed during this request.');
-  const trouble = databaseProblem(error);
-  if (trouble !== undefined) {
-    return unavailable(`${trouble} It is not known whether anything was changed. Try again in a moment.`);
+  const problem = databaseProblem(error);
+  if (problem !== undefined) {
+    return unavailable(`${problem} It is not known whether anything was changed. Try again in a moment.`);
   }
   return new Refusal('internal-error', 'The service failed. Its log has the cause under this request id.');
 }

@@ -5,13 +5,13 @@ import type { ServerEvents } from './server.ts';
 
 /** Anyone who reaches the port can cause these: each is counted, few are logged. */
 const unreadable = { max: 100, everyMs: 10_000 };
-const trouble = { max: 1, everyMs: 10_000 };
+const eventLimit = { max: 1, everyMs: 10_000 };
 
 /** Tells the operator what happens outside of requests and answers. */
 export function reportEvents(log: Logger, metrics: Metrics, clock: () => number): ServerEvents {
   const throttleUnreadable = throttle(unreadable, clock);
-  const throttleDropped = throttle(trouble, clock);
-  const throttleError = throttle(trouble, clock);
+  const throttleDropped = throttle(eventLimit, clock);
+  const throttleError = throttle(eventLimit, clock);
   const countSkipped = (skipped: number) => (skipped > 0 ? { skipped } : {});
   return {
     onUnreadable({ requestId, status, code, address }) {

@@ -13,7 +13,7 @@ const chunkBytes = 64 * 1_024;
 const defaultMaxMsPerChunk = 60_000;
 
 /** Chunks read at the same time are sent one right after the other, and requests for locks wait meanwhile. */
-const inTurn = limitParallel({ max: 4 });
+const limitReads = limitParallel({ max: 4 });
 
 export interface FileResponse {
   readonly path: string;
@@ -49,7 +49,7 @@ export async function sendFile(
     try {
       for (let position = start; position < end && !response.gone.aborted; ) {
         const wanted = Math.min(bytes.length, end - position);
-        const { bytesRead } = await inTurn('', () => file.read(bytes, 0, wanted, position));
+        const { bytesRead } = await limitReads('', () => file.read(bytes, 0, wanted, position));
         // It is shorter than it was: nobody may take what was sent for all of it.
         if (bytesRead === 0) return response.cut();
         position += bytesRead;

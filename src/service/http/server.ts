@@ -51,7 +51,7 @@ const withoutTurn = '/healthz';
 
 export interface ServerOptions {
   readonly turns?: Pick<RequestScheduler, 'wait' | 'connected'>;
-  readonly patience?: Partial<ServerTimeouts>;
+  readonly timeouts?: Partial<ServerTimeouts>;
   readonly events?: ServerEvents;
   readonly openFiles?: number;
 }
@@ -65,9 +65,9 @@ export async function startServer(
   app: App,
   host: string,
   port: number,
-  { turns, patience, events = unheard, openFiles = openFilesLimit() }: ServerOptions = {},
+  { turns, timeouts, events = unheard, openFiles = openFilesLimit() }: ServerOptions = {},
 ): Promise<ListeningServer> {
-  const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...patience };
+  const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {
     // Node's own Response turns every body into a stream, which costs a tenth of a request. The adapter's does not.
     overrideGlobalObjects: true,

@@ -23,10 +23,10 @@ export interface DownloadRoutes {
 const parallelDownloads = {
   max: 128,
   maxPerKey: 64,
-  patience: {
+  timeout: {
     // Clients give up where nothing comes for half a minute.
-    maxWaitMs: 20_000,
-    busy: () =>
+    ms: 20_000,
+    error: () =>
       new Refusal('rate-limited', 'Too many objects are being downloaded at the moment. Ask again in a few seconds.', {
         headers: { 'retry-after': '5' },
       }),
@@ -35,12 +35,12 @@ const parallelDownloads = {
 
 /** The contents of objects. The signature in the address replaces a token. */
 export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }: DownloadRoutes): void {
-  const inTurn = limitParallel(parallelDownloads);
+  const limitDownloads = limitParallel(parallelDownloads);
 
   /** Holds its place until the client has the answer. */
   function download(c: Context<Environment>, file: FileResponse): Promise<Response> {
     return new Promise((resolve, reject) => {
-      inTurn(addressOf(c) ?? '', async () => {
+      limitDownloads(addressOf(c) ?? '', async () => {
         const { response, ended } = await sendFile(c, file);
         resolve(response);
         await ended;

@@ -32,7 +32,7 @@ export interface ObjectMaintenance {
 
 export function createObjectMaintenance(parts: ObjectMaintenanceOptions): ObjectMaintenance {
   const { storage, objectsOf, objectsAt, remoteBranches, metrics, log, signal, onError } = parts;
-  const oneByOne = limitParallel({ max: 1 });
+  const limitLooks = limitParallel({ max: 1 });
   const once = createOnce<void>();
 
   /** A branch that was deleted at the remote needs none. */
@@ -80,10 +80,10 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions): Object
       if (!signal.aborted) onError(error);
     });
 
-  const lookInTurn = (workspace: string): Promise<void> =>
+  const lookOnce = (workspace: string): Promise<void> =>
     once(workspace, (begun) =>
       unlessStopping(
-        oneByOne(workspace, async () => {
+        limitLooks(workspace, async () => {
           begun();
           if (!signal.aborted) await look(workspace);
         }),
@@ -91,7 +91,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions): Object
     );
 
   async function lookAtEach(): Promise<void> {
-    for (const { id } of await storage.read.selectFrom('workspaces').select('id').execute()) await lookInTurn(id);
+    for (const { id } of await storage.read.selectFrom('workspaces').select('id').execute()) await lookOnce(id);
     const { objects, bytes, overLimit } = await totalUsage(storage);
     metrics.lfsObjects.set(objects);
     metrics.lfsBytes.set(bytes);
@@ -99,7 +99,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions): Object
   }
 
   return {
-    lookSoon: (workspace) => void lookInTurn(workspace),
+    lookSoon: (workspace) => void lookOnce(workspace),
     lookAtAll: () => unlessStopping(lookAtEach()),
   };
 }

@@ -43,9 +43,9 @@ const busyText = 'The maximum number of clones is running. Try again in a minute
 
 /** Places for the work of requests, by owner. */
 export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
-  const patience = { maxWaitMs, busy };
+  const timeout = { ms: maxWaitMs, error: busy };
   const placesOf = (max: number) =>
-    limitParallel({ max, maxPerKey: Math.max(1, Math.floor(max * shareOfOwner)), patience });
+    limitParallel({ max, maxPerKey: Math.max(1, Math.floor(max * shareOfOwner)), timeout });
   const heldBytes = new Map<string, number>();
   const heldInAll = (): number => [...heldBytes.values()].reduce((sum, bytes) => sum + bytes, 0);
 

@@ -3,10 +3,10 @@ export interface ParallelLimit {
   /** So that the work of one key leaves places for that of others. */
   readonly maxPerKey?: number;
   /** Without it, work waits for as long as it takes. */
-  readonly patience?: {
-    readonly maxWaitMs: number;
+  readonly timeout?: {
+    readonly ms: number;
     /** Error if no place became free in time. */
-    readonly busy: () => Error;
+    readonly error: () => Error;
   };
 }
 
@@ -21,7 +21,7 @@ interface Key {
  * Runs at most `max` pieces of work at the same time. A place that comes free goes to the key with the fewest of them, and
  * among equals to the one that has waited longest for its turn. The number of those that wait costs nothing.
  */
-export function limitParallel({ max, maxPerKey = max, patience }: ParallelLimit) {
+export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) {
   /** Keys with running or waiting work. */
   const keys = new Map<string, Key>();
   /** Keys with waiting work, by number of running pieces, in the order in which they reached that number. */
@@ -71,15 +71,15 @@ export function limitParallel({ max, maxPerKey = max, patience }: ParallelLimit)
     }
   }
 
-  function turnOf(key: Key): Promise<void> {
+  function waitForPlace(key: Key): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer =
-        patience &&
+        timeout &&
         setTimeout(() => {
           key.waiting.delete(start);
           place(key);
-          reject(patience.busy());
-        }, patience.maxWaitMs);
+          reject(timeout.error());
+        }, timeout.ms);
       function start(): void {
         clearTimeout(timer);
         resolve();
@@ -90,9 +90,9 @@ export function limitParallel({ max, maxPerKey = max, patience }: ParallelLimit)
     });
   }
 
-  async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async function limited<T>(name: string, work: () => Promise<T>): Promise<T> {
     const key = keyOf(name);
-    await turnOf(key);
+    await waitForPlace(key);
     try {
       return await work();
     } finally {
@@ -100,7 +100,7 @@ export function limitParallel({ max, maxPerKey = max, patience }: ParallelLimit)
       startWaiting();
     }
   }
-  return Object.assign(inTurn, {
+  return Object.assign(limited, {
     /** Whether work of another key waits for a place that this key has. */
     isWaitedFor: (name: string): boolean =>
       levels.slice(0, maxPerKey).some((level) => level.values().some((key) => key.name !== name)),

@@ -15,7 +15,7 @@ export interface MirrorMaintenanceOptions {
 
 /** Keeps mirrors quick after syncs, next to those that run: it takes minutes where a lot was fetched. */
 export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMaintenanceOptions) {
-  const inTurn = limitParallel({ max: parallel, maxPerKey: 1 });
+  const limitMaintenance = limitParallel({ max: parallel, maxPerKey: 1 });
   const once = createOnce<void>();
   const unfinished = new Set<Promise<void>>();
 
@@ -31,7 +31,7 @@ export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMa
     /** Once for all who ask until it begins. */
     soon(workspace: string): void {
       const done = once(workspace, (begun) =>
-        inTurn(workspace, () => {
+        limitMaintenance(workspace, () => {
           begun();
           return maintain(workspace);
         }),

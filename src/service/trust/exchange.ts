@@ -58,7 +58,7 @@ const tooManyWait = new Error('Too many exchanges of one address wait.');
 const parallel = {
   max: Number.POSITIVE_INFINITY,
   maxPerKey: 16,
-  patience: { maxWaitMs: 10_000, busy: () => tooManyWait },
+  timeout: { ms: 10_000, error: () => tooManyWait },
 };
 
 const retryWhenBusySeconds = 5;
@@ -85,7 +85,7 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   const verify = createVerifyIdentity(createIssuerKeys({ targets, clock, onFailure }));
   const limitRefusals = createRefusalLimits(clock);
   const ofRule = limitAttempts(exchangesOfRule, clock);
-  const inTurn = limitParallel(parallel);
+  const limitExchanges = limitParallel(parallel);
 
   async function exchange(request: ExchangeRequest): Promise<Attributed<ExchangeResult>> {
     const audience = publicUrl();
@@ -133,7 +133,7 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
 
   return async (request) => {
     const source = subscriberOf(request.address ?? '');
-    const exchanged = await inTurn(source, () =>
+    const exchanged = await limitExchanges(source, () =>
       limitRefusals(source, claimedBy(request.jwt), () => exchange(request)),
     ).catch((error: unknown): ExchangeResult => {
       if (error !== tooManyWait) throw error;

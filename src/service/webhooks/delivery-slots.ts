@@ -98,7 +98,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     /** The hook whose turn it is; undefined where every one that is due has its share. */
     next(due: Iterable<DueHook>): DueHook | undefined {
       if (!hasRoom()) return undefined;
-      const inTurn = [...Map.groupBy(due, ({ workspace }) => workspace)]
+      const candidates = [...Map.groupBy(due, ({ workspace }) => workspace)]
         .map(([id, dueHooks]) => ({
           dueHooks,
           use: workspaces.get(id) ?? unused,
@@ -106,7 +106,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
         }))
         .filter(({ use }) => use.slots < maxSlotsPerWorkspace && use.underWay < maxUnderWayPerWorkspace)
         .sort((a, b) => a.use.slots - b.use.slots || a.turn - b.turn);
-      for (const { dueHooks } of inTurn) {
+      for (const { dueHooks } of candidates) {
         const [first] = dueHooks
           .filter(mayBegin)
           .map((hook) => ({ hook, use: hooks.get(hook.id) ?? unused, turn: hookTurns.get(hook.id) ?? -1 }))

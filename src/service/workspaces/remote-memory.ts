@@ -62,7 +62,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
   const memory = new Map<string, { readonly remote: string; readonly known: KnownRemote }>();
   const once = createOnce<KnownRemote>();
   const onceSoon = createOnce<void>();
-  const inBackground = limitParallel({ max: maxInBackground });
+  const limitBackground = limitParallel({ max: maxInBackground });
 
   function known({ id, remote }: StoredWorkspace): KnownRemote {
     const remembered = memory.get(id);
@@ -98,7 +98,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     ask,
     askSoon(workspace) {
       onceSoon(workspace.id, (begun) =>
-        inBackground(workspace.id, async () => {
+        limitBackground(workspace.id, async () => {
           begun();
           if (!stopping.aborted) await ask(workspace);
         }),

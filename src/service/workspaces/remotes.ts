@@ -15,9 +15,9 @@ import type { StoredWorkspace } from './workspaces.ts';
 const processes = {
   max: 8,
   maxPerKey: 4,
-  patience: {
-    maxWaitMs: 5_000,
-    busy: () => new GitError('busy', 'Too many remotes are being asked at the moment. Ask again in a few seconds.'),
+  timeout: {
+    ms: 5_000,
+    error: () => new GitError('busy', 'Too many remotes are being asked at the moment. Ask again in a few seconds.'),
   },
 };
 
@@ -34,7 +34,7 @@ export interface Remotes {
 }
 
 export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
-  const inTurn = limitParallel(processes);
+  const limitProcesses = limitParallel(processes);
 
   const remoteOf = ({ remote }: StoredWorkspace) => {
     const parsed = parseRemote(remote, { allowFile });
@@ -44,12 +44,12 @@ export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
 
   return {
     branches: (workspace, limits, onBegin) =>
-      inTurn(workspace.id, async () => {
+      limitProcesses(workspace.id, async () => {
         onBegin?.();
         return git.branches(remoteOf(workspace), limits);
       }),
     estimate: (workspace, branch, limits) =>
-      inTurn(workspace.id, async () => git.estimate(workspace.id, remoteOf(workspace), branch, limits)),
+      limitProcesses(workspace.id, async () => git.estimate(workspace.id, remoteOf(workspace), branch, limits)),
   };
 }
 

@@ -29,12 +29,12 @@ const limits = { timeoutMs: 2_000 };
 const processes = {
   max: 4,
   maxPerKey: 2,
-  patience: { maxWaitMs: 1_000, busy: () => new GitError('busy', 'Too many paths are being completed.') },
+  timeout: { ms: 1_000, error: () => new GitError('busy', 'Too many paths are being completed.') },
 };
 
 /** From the mirror as it is since the last sync: the remote is not asked. */
 export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsParts): SuggestPaths {
-  const inTurn = limitParallel(processes);
+  const limitProcesses = limitParallel(processes);
 
   /** Files of the default branch, if it is known and was synced; otherwise of the branch that was synced last. */
   async function mirroredCommit(workspace: StoredWorkspace): Promise<string | undefined> {
@@ -58,7 +58,7 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
         return lockable.ok && lockable.value.toLowerCase().startsWith(begins);
       };
       try {
-        const entries = await inTurn(workspace.id, () =>
+        const entries = await limitProcesses(workspace.id, () =>
           git.listFolder(workspace.id, { commit, folder: parent.slice(0, -1), isWanted, max: maxSuggestions, limits }),
         );
         return entries.map((entry) => `${parent}${entry.name}${entry.isFolder ? '/' : ''}`);

@@ -32,10 +32,10 @@ function claims({ entries, damaged = 0, saved, inFile = '' }: Records) {
   };
   const locks = saved === 'too many' ? undefined : saved?.map(savedLock);
   const savedState = saved && { ...place, outlivesJob: false, locks };
-  const { held, unanswered, trouble, renewalError } = readClaims({ ledger, step: 's', locksFile, savedState });
+  const { held, unanswered, ledgerError, renewalError } = readClaims({ ledger, step: 's', locksFile, savedState });
   const losses = held.map(({ loss }) => loss?.at);
   const doubts = held.map(({ grant, doubt }) => (doubt === undefined ? [grant.path] : [grant.path, doubt]));
-  return { held: doubts, unanswered: unanswered.map(({ path }) => path), trouble, losses, renewalError };
+  return { held: doubts, unanswered: unanswered.map(({ path }) => path), ledgerError, losses, renewalError };
 }
 
 const a = [intentOf('a'), grantOf('a')];
@@ -52,7 +52,7 @@ describe('what a step has to release', () => {
     ['none of what other steps of the job have', [...a, ...others], [['a']], []],
     ['in doubt where a release of it was begun', [...a, begun], [['a', 'release-started']], []],
   ])('is %s', (_, entries, held, unanswered) => {
-    expect(claims({ entries })).toMatchObject({ held, unanswered, trouble: undefined });
+    expect(claims({ entries })).toMatchObject({ held, unanswered, ledgerError: undefined });
   });
 
   test('has with it what could not be renewed and why, unless the records are damaged', () => {
@@ -74,9 +74,9 @@ describe('what a step has to release', () => {
     ['has nothing of the step', { entries: [] }],
     ['has lost one of its locks', { entries: a }],
   ])('comes from what the runner remembers as well where the ledger %s, and is in doubt', (_, records) => {
-    const { held, trouble } = claims({ ...records, saved: ['a', 'b'] });
+    const { held, ledgerError } = claims({ ...records, saved: ['a', 'b'] });
     expect(held).toEqual(['a', 'b'].map(inDoubt));
-    expect(trouble).toMatch(/released as far as it can be proven\.$/);
+    expect(ledgerError).toMatch(/released as far as it can be proven\.$/);
   });
 
   test('comes from the file of the step where these were too many for the runner, without what is no lock', () => {
@@ -86,6 +86,6 @@ describe('what a step has to release', () => {
   });
 
   test('is said to be unknown where nothing is left that tells', () => {
-    expect(claims({}).trouble).toMatch(/They stay until their ttl expires\.$/);
+    expect(claims({}).ledgerError).toMatch(/They stay until their ttl expires\.$/);
   });
 });

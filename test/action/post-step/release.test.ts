@@ -51,7 +51,7 @@ async function ending(
       }),
     },
     place.service,
-    { held: claims, unanswered: [], trouble: undefined, renewalError },
+    { held: claims, unanswered: [], ledgerError: undefined, renewalError },
     { deadline: start + 45 * second },
   );
   return { results, tries, lines, tookMs: now - start };
@@ -135,7 +135,7 @@ describe('at the end of a job', () => {
         }),
       },
       place.service,
-      { held: [], unanswered: [intentOf('a')], trouble: undefined, renewalError: undefined },
+      { held: [], unanswered: [intentOf('a')], ledgerError: undefined, renewalError: undefined },
       { deadline: start + 45 * second },
     );
     expect(results).toEqual([{ kind: 'gone', grant }]);
@@ -168,7 +168,7 @@ describe('at the end of a job', () => {
     };
     const none = { record: () => undefined, announce: () => undefined, step: 's', origin: undefined };
     const session = openLockSession({ ...context, ...none });
-    const all = { held: claims, unanswered: [], trouble: undefined };
+    const all = { held: claims, unanswered: [], ledgerError: undefined };
     const results = await time.pass(
       releaseClaims({ ...context, session, serverNow: client.serverNow }, place.service, all, {
         deadline: start + 45 * second,

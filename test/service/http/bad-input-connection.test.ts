@@ -167,7 +167,7 @@ describe('a client that takes its time', () => {
   let server: Awaited<ReturnType<typeof serveApp>>;
   let token: string;
   beforeAll(async () => {
-    server = await serveApp({}, { patience: { headersMs: 100, requestMs: 150, checkEveryMs: 20 } });
+    server = await serveApp({}, { timeouts: { headersMs: 100, requestMs: 150, checkEveryMs: 20 } });
     token = await server.token('locks:write');
   });
   afterAll(() => server.stop());

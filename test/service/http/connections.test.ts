@@ -35,7 +35,7 @@ describe('a server among clients that do what they like', () => {
     metrics.registry.resetMetrics();
     const log = pino({}, { write: (line: string) => written.push(line) });
     server = await startServer(describedApp({ log, metrics }), '127.0.0.1', 0, {
-      patience: { headersMs: 5_000, requestMs: 5_000, checkEveryMs: 100, silenceMs: 300 },
+      timeouts: { headersMs: 5_000, requestMs: 5_000, checkEveryMs: 100, silenceMs: 300 },
       events: reportEvents(log, metrics, () => 0),
       openFiles: 40,
     });

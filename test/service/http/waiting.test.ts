@@ -190,7 +190,7 @@ test('a server that waits for nobody to send a request lets one that has been se
     ...noLocks,
     wait: () => new Promise((resolve) => setTimeout(resolve, 3_000, 'free')),
   };
-  const server = await serveApp({ locks }, { patience: { headersMs: 2_000, requestMs: 2_000, checkEveryMs: 20 } });
+  const server = await serveApp({ locks }, { timeouts: { headersMs: 2_000, requestMs: 2_000, checkEveryMs: 20 } });
   onTestFinished(server.stop);
   const { storage } = server;
   await storage.commit('global', (db) =>

@@ -17,7 +17,7 @@ test('no key has more than its share, no place stays free that somebody could ha
       fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), fails: fc.boolean() }), { maxLength: 20 }),
       async (scheduler, max, share, works) => {
         const maxPerKey = share ?? max;
-        const inTurn = limitParallel({ max, ...(share && { maxPerKey, patience: { maxWaitMs: 60_000, busy } }) });
+        const limited = limitParallel({ max, ...(share && { maxPerKey, timeout: { ms: 60_000, error: busy } }) });
         const begun: number[] = [];
         const running = new Map<string, number>();
         const waiting = new Map<string, number>();
@@ -27,7 +27,7 @@ test('no key has more than its share, no place stays free that somebody could ha
         for (const { key } of works) change(waiting, key, 1);
         const results = Promise.allSettled(
           works.map(({ key, fails }, index) =>
-            inTurn(key, async () => {
+            limited(key, async () => {
               begun.push(index);
               change(waiting, key, -1);
               change(running, key, 1);
@@ -67,11 +67,11 @@ test('no key has more than its share, no place stays free that somebody could ha
 });
 
 test('a place that comes free goes to the key with the fewest, however many of another came before', async () => {
-  const inTurn = limitParallel({ max: 2, maxPerKey: 2, patience: { maxWaitMs: 60_000, busy } });
+  const limited = limitParallel({ max: 2, maxPerKey: 2, timeout: { ms: 60_000, error: busy } });
   const order: string[] = [];
   const gates = Array.from({ length: 2 }, () => Promise.withResolvers<void>());
-  const holding = gates.map(({ promise }) => inTurn('greedy', () => promise));
-  const work = (key: string) => inTurn(key, async () => void order.push(key));
+  const holding = gates.map(({ promise }) => limited('greedy', () => promise));
+  const work = (key: string) => limited(key, async () => void order.push(key));
   const rest = [work('greedy'), work('greedy'), work('other')];
   gates[0]?.resolve();
   await Promise.all(rest);
@@ -81,24 +81,24 @@ test('a place that comes free goes to the key with the fewest, however many of a
 });
 
 test('the next of 30,000 that wait is found without looking at the others', { timeout: 20_000 }, async () => {
-  const inTurn = limitParallel({ max: 1, maxPerKey: 1, patience: { maxWaitMs: 60_000, busy } });
+  const limited = limitParallel({ max: 1, maxPerKey: 1, timeout: { ms: 60_000, error: busy } });
   const before = process.threadCpuUsage().user;
-  const works = Array.from({ length: 30_000 }, (_, index) => inTurn(`${index}`, async () => index));
+  const works = Array.from({ length: 30_000 }, (_, index) => limited(`${index}`, async () => index));
   expect(await Promise.all(works)).toHaveLength(30_000);
   expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(3_000);
 });
 
 test('whoever has waited for too long is told so, and takes no place later', async () => {
   vi.useFakeTimers();
-  const inTurn = limitParallel({ max: 1, maxPerKey: 1, patience: { maxWaitMs: 5_000, busy } });
+  const limited = limitParallel({ max: 1, maxPerKey: 1, timeout: { ms: 5_000, error: busy } });
   const held = Promise.withResolvers<void>();
-  const holding = inTurn('a', () => held.promise);
+  const holding = limited('a', () => held.promise);
   const late = vi.fn(async () => undefined);
-  const refused = expect(inTurn('b', late)).rejects.toThrow('Too busy.');
+  const refused = expect(limited('b', late)).rejects.toThrow('Too busy.');
   await vi.advanceTimersByTimeAsync(5_000);
   await refused;
   held.resolve();
   await holding;
   expect(late).not.toHaveBeenCalled();
-  expect(await inTurn('b', async () => 'done')).toBe('done');
+  expect(await limited('b', async () => 'done')).toBe('done');
 });

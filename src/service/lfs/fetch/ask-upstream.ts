@@ -29,7 +29,7 @@ const timeoutMs = 10_000;
 const pauseMs = 60_000;
 
 const busy = new Error('Too many stores are being asked.');
-const parallelRequests = { max: 8, maxPerKey: 4, patience: { maxWaitMs: 2_000, busy: () => busy } };
+const parallelRequests = { max: 8, maxPerKey: 4, timeout: { ms: 2_000, error: () => busy } };
 
 /** The store works, but not for this batch: others may be answered. */
 class BatchRefused extends Error {
@@ -38,7 +38,7 @@ class BatchRefused extends Error {
 
 /** Asks the store with the credentials of the workspace. */
 export function createAskUpstream({ git, targets, allowFileRemotes, environment, log }: UpstreamParts): AskUpstream {
-  const inTurn = limitParallel(parallelRequests);
+  const limitRequests = limitParallel(parallelRequests);
   /** Until when nothing is asked for a workspace. */
   const pausedUntil = new Map<string, number>();
 
@@ -83,7 +83,7 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
   }
 
   return (workspace, missing) =>
-    inTurn(workspace.id, () => ask(workspace, missing)).catch((error: unknown) => {
+    limitRequests(workspace.id, () => ask(workspace, missing)).catch((error: unknown) => {
       if (error === busy) return undefined;
       throw error;
     });
@@ -94,7 +94,7 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
  * response with headers goes to nobody else.
  */
 function passedOn(object: ObjectName, offer: Offer | undefined, now: number): ObjectResponse | undefined {
-  if (offer === undefined || offer.kind === 'trouble') return undefined;
+  if (offer === undefined || offer.kind === 'transient') return undefined;
   if (offer.kind === 'none')
     return { ...object, error: { code: 404, message: `The mirror lacks it. ${offer.reason}` } };
   const { href, headers, authenticated, endsAt } = offer;

@@ -18,7 +18,7 @@ export type Offer =
     }
   | { readonly kind: 'none'; readonly reason: string }
   /** Another time it may be there. */
-  | { readonly kind: 'trouble'; readonly reason: string };
+  | { readonly kind: 'transient'; readonly reason: string };
 
 export type BatchResponse =
   | { readonly kind: 'offers'; readonly offers: ReadonlyMap<string, Offer> }
@@ -125,7 +125,7 @@ function offerOf(
       error.code === 404 || error.code === 410
         ? 'The store does not have it.'
         : `The store refuses it (${error.code}).${wordsOf(error.message ?? '', store)}`;
-    return transientStatuses.has(error.code) ? { kind: 'trouble', reason: what } : { kind: 'none', reason: what };
+    return transientStatuses.has(error.code) ? { kind: 'transient', reason: what } : { kind: 'none', reason: what };
   }
   const download = actions?.download;
   if (!download) return { kind: 'none', reason: 'The store does not say how to get it.' };

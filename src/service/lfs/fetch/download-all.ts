@@ -258,7 +258,7 @@ export async function downloadAll(
       case 'unauthorized':
         if (item.attempts + 1 === maxAttempts) return loseForGood(item, result.reason);
         return retry(item, result.reason);
-      case 'trouble':
+      case 'transient':
         return retry(item, result.reason);
     }
   }

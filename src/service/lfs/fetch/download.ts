@@ -17,7 +17,7 @@ export type DownloadResult =
   | { readonly kind: 'unauthorized'; readonly reason: string }
   | { readonly kind: 'busy'; readonly retryAfter: string | undefined }
   /** Received bytes are kept. */
-  | { readonly kind: 'trouble'; readonly reason: string };
+  | { readonly kind: 'transient'; readonly reason: string };
 
 export interface DownloadTerms {
   readonly connection: StoreConnection;
@@ -43,7 +43,7 @@ export async function download(terms: DownloadTerms, offer: Download, object: Ob
       case 'landed':
         return { kind: 'landed' };
       case 'incomplete':
-        return { kind: 'trouble', reason: `The store sends only ${offset} of its ${object.size} bytes.` };
+        return { kind: 'transient', reason: `The store sends only ${offset} of its ${object.size} bytes.` };
       case 'wrong-content':
         return { kind: 'wrong-content', reason: 'The downloaded content does not match its hash.' };
     }
@@ -70,7 +70,7 @@ async function receive(
     if (begin !== partial.offset) await onDisk(partial.restart());
     if (begin === undefined) {
       response.destroy();
-      return { kind: 'trouble', reason: 'The store sends another part of it than was asked for.' };
+      return { kind: 'transient', reason: 'The store sends another part of it than was asked for.' };
     }
     for await (const bytes of response as AsyncIterable<Buffer>) {
       if (partial.offset + bytes.length > size) {
@@ -86,7 +86,7 @@ async function receive(
     terms.signal.throwIfAborted();
     if (error instanceof LfsError) throw error;
     const reason = speed.tooSlow.aborted ? 'it sends too slowly' : toStoreError(error).message;
-    return { kind: 'trouble', reason: `The store did not send all of it: ${reason}.` };
+    return { kind: 'transient', reason: `The store did not send all of it: ${reason}.` };
   } finally {
     speed.end();
   }
@@ -141,7 +141,7 @@ function refusalIn(response: IncomingMessage): DownloadResult | undefined {
   if (status === 401 || status === 403) return { kind: 'unauthorized', reason };
   const retryAfter = headers['retry-after'];
   if (status === 429 || (status === 503 && retryAfter !== undefined)) return { kind: 'busy', retryAfter };
-  return transientStatuses.has(status) ? { kind: 'trouble', reason } : { kind: 'none', reason };
+  return transientStatuses.has(status) ? { kind: 'transient', reason } : { kind: 'none', reason };
 }
 
 /** Whether the body continues the partial object or contains the complete one; undefined for neither. */
