@@ -42,8 +42,8 @@ import { parseDay, parseEndOfDay } from '../../src/service/audit/day.ts';
 import { parsePart } from '../../src/service/backup/format.ts';
 import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
-import { matching, parseListQuery, sorted } from '../../src/service/dashboard/assets/lock-list.js';
 import { safeText } from '../../src/service/dashboard/assets/text.js';
+import { matching, parseListQuery, sorted } from '../../src/service/dashboard/elements/lock-list.ts';
 import { parseForm } from '../../src/service/dashboard/frame/form.ts';
 import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
 import { untouched as emptyHook, readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
@@ -329,7 +329,7 @@ export const parsers: readonly Parser[] = [
       }),
     'a=b\n',
   ),
-  row('service/dashboard/assets/lock-list.js parseListQuery parseSort', (text) => {
+  row('service/dashboard/elements/lock-list.ts parseListQuery', (text) => {
     const given = { search: text, sort: text, group: text, path: text, page: text };
     const query = parseListQuery(new URLSearchParams(given));
     return matching(sorted([], query), query);

@@ -1,11 +1,5 @@
 import type { Storage } from '../storage/storage.ts';
-import { type ActiveLock, heldLocks, lockSignature } from './list.ts';
-
-export type LockUpdate =
-  /** The active locks, sent first. */
-  | { readonly kind: 'all'; readonly locks: readonly ActiveLock[] }
-  /** Locks acquired or renewed since then, and paths that are free. */
-  | { readonly kind: 'changed'; readonly locks: readonly ActiveLock[]; readonly free: readonly string[] };
+import { lockSignature } from './list.ts';
 
 export interface LockWatchOptions {
   /** The interval for finding changes of other instances and commands, and expired locks. */
@@ -14,8 +8,8 @@ export interface LockWatchOptions {
 }
 
 export interface LockWatch {
-  /** All locks of a workspace, and then whatever changes, until the signal. Rejected when the database does not answer. */
-  follow(workspace: string, gone: AbortSignal): AsyncGenerator<LockUpdate, void, undefined>;
+  /** Yields at the start and after each change of the locks of a workspace, until the signal. Rejects when the database fails. */
+  follow(workspace: string, gone: AbortSignal): AsyncGenerator<void, void, undefined>;
   /** Locks may have changed just now. */
   wake(): void;
   stop(): Promise<void>;
@@ -25,37 +19,27 @@ export interface LockWatch {
 const restPerWork = 4;
 const shortestRestMs = 50;
 const maxRestMs = 600;
-const none: ReadonlyMap<string, ActiveLock> = new Map();
 
 type Follower = ReturnType<typeof createFollower>;
 
 interface Watcher {
   readonly followers: Set<Follower>;
-  known: ReadonlyMap<string, ActiveLock> | undefined;
-  signature: string;
+  /** As of the last look. */
+  signature: string | undefined;
   /** Ends the wait before the next look. */
   wake(): void;
   running: Promise<void>;
 }
 
-/** One watcher for each workspace that anybody follows: it costs the same for one page as for a hundred. */
+/** One watcher for each followed workspace: it costs the same for one page as for a hundred. */
 export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptions): LockWatch {
   const watchers = new Map<string, Watcher>();
 
   async function look(watcher: Watcher, workspace: string): Promise<void> {
-    // Read before the locks: what changes in between makes another signature the next time.
     const signature = await lockSignature(storage, workspace);
-    if (watcher.known !== undefined && signature === watcher.signature) return;
-    const held = await heldLocks(storage, workspace);
-    const known = new Map(held.map((each) => [each.lock.path, each]));
-    const isFirst = watcher.known === undefined;
-    const changes = compare(watcher.known ?? none, known);
-    watcher.known = known;
+    if (signature === watcher.signature) return;
     watcher.signature = signature;
-    for (const follower of watcher.followers) {
-      if (isFirst) follower.begin(held);
-      else if (changes.size > 0) follower.change(changes);
-    }
+    for (const follower of watcher.followers) follower.notify();
   }
 
   async function run(watcher: Watcher, workspace: string): Promise<void> {
@@ -83,13 +67,13 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     const known = watchers.get(workspace);
     if (known !== undefined) {
       known.followers.add(first);
-      if (known.known !== undefined) first.begin([...known.known.values()]);
+      // Not before a look: changes between what the follower reads now and the first look would be missed.
+      if (known.signature !== undefined) first.notify();
       return known;
     }
     const watcher: Watcher = {
       followers: new Set([first]),
-      known: undefined,
-      signature: '',
+      signature: undefined,
       wake: () => undefined,
       running: Promise.resolve(),
     };
@@ -110,7 +94,7 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
       };
       gone.addEventListener('abort', leave, { once: true });
       try {
-        for (let news = await follower.next(); news !== undefined; news = await follower.next()) yield news;
+        while (await follower.next()) yield;
       } finally {
         gone.removeEventListener('abort', leave);
         leave();
@@ -131,63 +115,30 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
   };
 }
 
-/** Active locks on paths with changes; null for a free path. */
-type LockChanges = ReadonlyMap<string, ActiveLock | null>;
-
-function compare(before: ReadonlyMap<string, ActiveLock>, after: ReadonlyMap<string, ActiveLock>): LockChanges {
-  const changes = new Map<string, ActiveLock | null>();
-  for (const [path, held] of after) if (!isSame(held, before.get(path))) changes.set(path, held);
-  for (const path of before.keys()) if (!after.has(path)) changes.set(path, null);
-  return changes;
-}
-
-const isSame = (one: ActiveLock, other: ActiveLock | undefined): boolean =>
-  one.lock.id === other?.lock.id && one.lock.expires_at === other.lock.expires_at;
-
-/** A slow one misses intermediate states, and never has more than one change waiting per path. */
+/** Changes during one `next` count once. */
 function createFollower() {
-  const changed = new Map<string, ActiveLock | null>();
-  let all: readonly ActiveLock[] | undefined;
+  let isNotified = false;
   let ended: { readonly error: Error | undefined } | undefined;
   let something = Promise.withResolvers<void>();
-
-  function take(): LockUpdate | undefined {
-    if (all !== undefined) {
-      const locks = all;
-      all = undefined;
-      return { kind: 'all', locks };
-    }
-    if (changed.size === 0) return undefined;
-    const locks = [...changed.values()].filter((held) => held !== null);
-    const free = [...changed].flatMap(([path, held]) => (held === null ? [path] : []));
-    changed.clear();
-    return { kind: 'changed', locks, free };
-  }
-
   return {
-    begin(locks: readonly ActiveLock[]): void {
-      all = locks;
+    notify(): void {
+      isNotified = true;
       something.resolve();
     },
-    change(changes: LockChanges): void {
-      for (const [path, held] of changes) changed.set(path, held);
-      something.resolve();
-    },
-    /** With an error, a pending read is rejected. */
+    /** With an error, a pending `next` is rejected. */
     end(error?: Error): void {
       ended ??= { error };
       something.resolve();
     },
-    /** Undefined when it has ended. */
-    async next(): Promise<LockUpdate | undefined> {
-      for (;;) {
-        if (ended?.error !== undefined) throw ended.error;
-        if (ended !== undefined) return undefined;
-        const news = take();
-        if (news !== undefined) return news;
-        something = Promise.withResolvers<void>();
+    /** False when it has ended. */
+    async next(): Promise<boolean> {
+      while (!isNotified && ended === undefined) {
         await something.promise;
+        something = Promise.withResolvers<void>();
       }
+      if (ended?.error !== undefined) throw ended.error;
+      isNotified = false;
+      return ended === undefined;
     },
   };
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { maxLockPathBytes, parseLockPath } from '../../../src/interface/lock-path.ts';
 import { csvLine } from '../../../src/service/contract/csv.ts';
-import { pathAddress } from '../../../src/service/dashboard/assets/lock-list.js';
+import { pathAddress } from '../../../src/service/dashboard/elements/lock-list.ts';
 import { historyFile } from '../../../src/service/dashboard/pages/lock-history.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { lockPaths } from '../../interface/texts.ts';

@@ -12,9 +12,7 @@ const releaseOf = (workspace: string, { path, id }: TakenLock) =>
 
 /** The paths of the rows, as they follow each other. */
 const pathsIn = (page: string): string[] =>
-  [...page.replace(/<template.*?<\/template>/gs, '').matchAll(/<a class="path" [^>]*title="([^"]*)"/g)].map(
-    ([, path = '']) => path,
-  );
+  [...page.matchAll(/<a class="path" [^>]*title="([^"]*)"/g)].map(([, path = '']) => path);
 
 const audited = async (lock: string) =>
   (await service.storage.read.selectFrom('audit').selectAll().where('action', '=', 'lock.force-released').execute())
@@ -35,7 +33,7 @@ describe('the list of locks, without JavaScript,', () => {
       ...Array.from({ length: 201 }, (_, index) => ({ workspace_id: workspace, path: `a/${index}`, owner: 'ada' })),
     );
     const { text } = await page.get(listOf(workspace));
-    const boxes = [...text.replace(/<template.*?<\/template>/gs, '').matchAll(/name="lock" value="([^"]+)"/g)];
+    const boxes = [...text.matchAll(/name="lock" value="([^"]+)"/g)];
     const lock = boxes.map(([, id = '']) => id);
     expect(lock).toHaveLength(200);
     const asked = await page.submit(listOf(workspace), listOf(workspace, '/release-selected'), { lock });
@@ -67,7 +65,7 @@ describe('the list of locks, without JavaScript,', () => {
     expect(found).toContain('1 of 450 locks');
     expect(pathsIn(await page('?sort=-path'))[0]).toBe(last);
     const grouped = await page('?group=folder');
-    expect(grouped.match(/<tr role="row" class="folder-row">/g)).toHaveLength(2);
+    expect(grouped.match(/<tr role="row" class="folder-row"/g)).toHaveLength(1);
     expect(grouped).toContain('450 locks</span>');
   });
 
@@ -76,16 +74,17 @@ describe('the list of locks, without JavaScript,', () => {
     const writer = await signedIn(service);
     const shown = async (search: string) => {
       const { text } = await writer.get(listOf(workspace, search));
-      return [...pathsIn(text), ...[...text.matchAll(/data-empty="([\w-]+)">/g)].map(([, name]) => name)];
+      const empty = ['Nothing is locked.', 'Nobody holds a lock on this path.', 'No lock matches the search.'];
+      return [...pathsIn(text), ...empty.filter((words) => text.includes(words))];
     };
-    expect(await shown('')).toEqual(['none']);
-    expect(await shown('?path=a/b')).toEqual(['free']);
+    expect(await shown('')).toEqual(['Nothing is locked.']);
+    expect(await shown('?path=a/b')).toEqual(['Nobody holds a lock on this path.']);
     const lockIt = addressIn((await writer.get(listOf(workspace, '?path=a/b'))).text, /href="([^"]+)">Lock it/);
     expect((await writer.get(lockIt)).text).toContain('name="path" value="a/b"');
     for (const path of ['a/b', 'a/b/c', 'x']) await takeLock(service, workspace, writer.secret, path);
     expect(await shown('')).toEqual(['a/b', 'a/b/c', 'x']);
     expect(await shown('?path=a%2Fb')).toEqual(['a/b']);
-    expect(await shown('?search=zebra')).toEqual(['no-match']);
+    expect(await shown('?search=zebra')).toEqual(['No lock matches the search.']);
   });
 
   test('shows and searches the notes of locks, in the list and where one is released', async () => {

@@ -1,17 +1,11 @@
 /**
- * The menus in the rows of locks. A row may go away while its menu is open, and another comes under the pointer: what was
- * meant for the menu does nothing there.
+ * The menus in the rows of locks. A row may go away while its menu is open, and another comes under the pointer: a click
+ * that was meant for the menu does nothing there.
  */
 
-/**
- * @typedef {object} LockMenuOptions
- * @property {HTMLElement} body of the table
- * @property {(row: Element) => string | undefined} pathOf
- */
-
-/** @param {LockMenuOptions} options */
-export function createLockMenus({ body, pathOf }) {
-  /** The one that is open, or was when its row went away. @type {HTMLDetailsElement | undefined} */
+/** @param {HTMLElement} body of the table */
+export function createLockMenus(body) {
+  /** The open menu, also after its row went away. @type {HTMLDetailsElement | undefined} */
   let menu;
   let isMeantForMenu = false;
 
@@ -49,10 +43,8 @@ export function createLockMenus({ body, pathOf }) {
     // With the keyboard there is no pointer, and no detail.
     if (detail > 0 && isMeantForMenu && target.closest('.lock-actions a') !== null) event.preventDefault();
     const button = target.closest('.copy');
-    const row = button?.closest('tr');
-    const path = row === null || row === undefined ? undefined : pathOf(row);
-    if (button === null || path === undefined) return;
-    await navigator.clipboard.writeText(path);
+    if (!(button instanceof HTMLButtonElement)) return;
+    await navigator.clipboard.writeText(button.value);
     button.textContent = 'Copied';
   });
 }

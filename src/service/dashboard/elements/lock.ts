@@ -4,10 +4,10 @@ import type { Lock } from '../../../interface/resources.ts';
 import { maxTtl } from '../../../interface/ttl.ts';
 import type { LockChangeKind } from '../../locks/history.ts';
 import type { RecordedLockChange } from '../../locks/read-history.ts';
-import { folderOf, pathAddress } from '../assets/lock-list.js';
 import { noRun, safeText, shortRun } from '../assets/text.js';
 import { field } from './fields.ts';
 import { addressWith, htmlTable } from './list.ts';
+import { folderOf, pathAddress } from './lock-list.ts';
 import { brokenAtSlashes, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
 
 /** URL path of the form that locks a file, filled in with the path if one is given. */
@@ -57,10 +57,10 @@ export const durationField = (title: string, { text, problem }: TypedDuration): 
       html`<input id="duration" name="duration" value="${text}" required autocomplete="off" autocapitalize="none" spellcheck="false" size="8"${aria}>`,
   });
 
-/** A path whose end stays visible if there is no room for all of it. */
-export const pathLink = (workspace: string, path: string): Markup => {
+/** A path whose end stays visible if there is no room for all of it; only its name, below the name of its folder. */
+export const pathLink = (workspace: string, path: string, { isBelowFolder = false } = {}): Markup => {
   const folder = folderOf(path);
-  return html`<a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><span dir="ltr"><bdi class="folder">${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
+  return html`<a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><span dir="ltr">${isBelowFolder ? '' : html`<bdi class="folder">${safeText(folder)}</bdi>`}<bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
 };
 
 /** A link to the run from which a lock was taken. */

@@ -22,10 +22,10 @@ import {
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
 import type { FoundWorkspace, StoredWorkspace } from '../../workspaces/workspaces.ts';
-import { listAddress } from '../assets/lock-list.js';
 import { plural, safeText } from '../assets/text.js';
 import { field, option } from '../elements/fields.ts';
 import { addressWith, type Heading, htmlTable, numberedPages, unseen } from '../elements/list.ts';
+import { listAddress } from '../elements/lock-list.ts';
 import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
 import { empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { formField } from '../frame/form.ts';

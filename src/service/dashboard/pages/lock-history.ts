@@ -12,10 +12,10 @@ import {
   type RecordedLockChange,
   readLockHistory,
 } from '../../locks/read-history.ts';
-import { listAddress } from '../assets/lock-list.js';
 import { field, option } from '../elements/fields.ts';
 import { addressWith, link, pageLinks } from '../elements/list.ts';
 import { changeNames, changeTable } from '../elements/lock.ts';
+import { listAddress } from '../elements/lock-list.ts';
 import { empty, type Markup } from '../elements/text.ts';
 import { download } from '../frame/download.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';

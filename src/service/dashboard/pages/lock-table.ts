@@ -3,6 +3,8 @@ import { grants } from '../../../interface/scopes.ts';
 import type { ActiveLock } from '../../locks/list.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
+import { noRun, plural, safeText, shortRun } from '../assets/text.js';
+import { pathLink } from '../elements/lock.ts';
 import {
   extendAddress,
   folderName,
@@ -15,9 +17,7 @@ import {
   type ShownLock,
   type SortKey,
   sortKeys,
-} from '../assets/lock-list.js';
-import { noRun, plural, safeText, shortRun } from '../assets/text.js';
-import { pathLink } from '../elements/lock.ts';
+} from '../elements/lock-list.ts';
 import { countdown, type Markup, time } from '../elements/text.ts';
 
 /** Rows of a page of the list. */
@@ -29,30 +29,12 @@ export function shownLock(bearer: Bearer, held: ActiveLock): ShownLock {
   return { id, path, owner, origin, note, acquired_at, expires_at, release: releaseWay(bearer, held) };
 }
 
-const epoch = new Date(0).toISOString();
-
-const dummy: ShownLock = {
-  id: '',
-  path: 'a/b',
-  owner: '',
-  origin: null,
-  note: null,
-  acquired_at: epoch,
-  expires_at: epoch,
-  release: 'none',
-};
-
-interface TableRows {
-  /** Locks on this page. */
+export interface TableRows {
   readonly locks: readonly ShownLock[];
   /** Number of locks in each folder, on all pages. */
   readonly folders: ReadonlyMap<string, number>;
-  /** How many rows there are on all pages. */
-  readonly total: number;
-  readonly hidden: boolean;
 }
 
-/** Rows are grids of one height, so that the browser can omit those out of sight; the roles keep them a table. */
 export interface RowContext {
   readonly workspace: string;
   readonly now: number;
@@ -60,28 +42,23 @@ export interface RowContext {
   readonly releasing: boolean;
 }
 
-export function lockTableHtml(
-  context: RowContext,
-  query: ListQuery,
-  { locks, folders, total, hidden }: TableRows,
-): Markup {
+/** Rows are grids of one height; the roles keep them a table. The script keeps rows with the same key. */
+export function lockTableHtml(context: RowContext, query: ListQuery, { locks, folders }: TableRows): Markup {
   const { workspace, releasing } = context;
   const columns = sortKeys.length + 1;
   const rows = locks.flatMap((lock, index) => {
     const folder = folderOf(lock.path);
     const before = locks[index - 1];
     const begins = query.group && (before === undefined || folderOf(before.path) !== folder);
-    return [begins ? folderRow(folder, folders.get(folder) ?? 0, columns) : '', lockRow(context, lock)];
+    return [begins ? folderRow(folder, folders.get(folder) ?? 0, columns) : '', lockRow(context, lock, query.group)];
   });
-  return html`<table role="table" class="locks${releasing ? ' releasing' : ''}${query.group ? ' grouped' : ''}" aria-label="Locks" aria-rowcount="${total + 1}"${hidden ? html` hidden` : ''}>
-    <thead role="rowgroup"><tr role="row" aria-rowindex="1">
+  return html`<table role="table" class="locks${releasing ? ' releasing' : ''}" aria-label="Locks">
+    <thead role="rowgroup" data-part="headings"><tr role="row">
       ${sortKeys.map((by) => columnHeading(workspace, query, by))}
-      <th role="columnheader" scope="col" class="lock-actions"><span class="visually-hidden">What can be done</span></th>
+      <th role="columnheader" scope="col" class="lock-actions"><span class="visually-hidden">Options</span></th>
     </tr></thead>
-    <tbody role="rowgroup">${rows}</tbody>
-  </table>
-  <template id="lock-row">${lockRow(context, dummy)}</template>
-  <template id="folder-row">${folderRow('a/', 0, columns)}</template>`;
+    <tbody role="rowgroup" data-part="rows">${rows}</tbody>
+  </table>`;
 }
 
 export type ReleaseWay = ShownLock['release'];
@@ -109,11 +86,11 @@ function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup
   return html`<th role="columnheader" scope="col" class="lock-${by === 'holder' ? 'owner' : by}"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}" data-sort="${by}">${columnNames[by]}</a></th>`;
 }
 
-function lockRow(context: RowContext, lock: ShownLock): Markup {
+function lockRow(context: RowContext, lock: ShownLock, isBelowFolder: boolean): Markup {
   const { workspace, now, releasing } = context;
   const { path, owner, origin, note, acquired_at, expires_at } = lock;
-  return html`<tr role="row" class="lock">
-    <th role="rowheader" scope="row" class="lock-path">${releasing ? selection(lock) : ''}${pathLink(workspace, path)}</th>
+  return html`<tr role="row" class="lock" data-key="${lock.id}">
+    <th role="rowheader" scope="row" class="lock-path">${releasing ? selection(lock) : ''}${pathLink(workspace, path, { isBelowFolder })}</th>
     <td role="cell" class="lock-owner"><bdi class="owner" title="${safeText(owner)}">${safeText(owner)}</bdi>${noteIn(note)}</td>
     <td role="cell" class="lock-run">${runLink(origin)}</td>
     <td role="cell" class="lock-since">${time(acquired_at, now)}</td>
@@ -125,16 +102,17 @@ function lockRow(context: RowContext, lock: ShownLock): Markup {
 /** Id of the form that releases the selected locks. */
 export const selectionForm = 'release-selected';
 
-/** Absent if the viewer cannot release the lock. */
-const selection = ({ id, path, release }: ShownLock): Markup =>
-  html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}"${release === 'none' ? html` hidden` : ''}>`;
+const selection = ({ id, path, release }: ShownLock): Markup | string =>
+  release === 'none'
+    ? ''
+    : html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}">`;
 
-/** They share a name, so that only one is open, also without JavaScript. Copying needs JavaScript, which shows its button. */
+/** They share a name, so that only one is open, also without JavaScript. Copying needs JavaScript: the style sheet hides its button. */
 const lockMenu = ({ workspace, releasing }: RowContext, lock: ShownLock): Markup =>
   html`<details class="menu" name="lock-menu"><summary class="button" aria-label="Actions for ${safeText(lock.path)}">⋯</summary>
     <div>
       ${releasing ? changeLinks(workspace, lock, 'menu') : ''}
-      <button type="button" class="copy" hidden>Copy path</button>
+      <button type="button" class="copy" value="${lock.path}">Copy path</button>
       <a class="button history" href="${pathAddress(workspace, lock.path)}">History of this path</a>
     </div>
   </details>`;
@@ -144,22 +122,24 @@ function changeLinks(workspace: string, lock: ShownLock, where: 'row' | 'menu'):
   const { release, path } = lock;
   const label = (text: string) => (where === 'row' ? html` aria-label="${text} ${safeText(path)}"` : '');
   const text = releaseText(lock);
-  return html`<a class="button extend"${release === 'own' ? html` href="${extendAddress(workspace, lock)}"` : html` hidden`}${label('Extend')}>Extend</a>
-    <a class="button release${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, lock)}"${label(text)}${release === 'none' ? html` hidden` : ''}>${text}</a>`;
+  return html`${release === 'own' ? html`<a class="button extend" href="${extendAddress(workspace, lock)}"${label('Extend')}>Extend</a>` : ''}
+    ${release === 'none' ? '' : html`<a class="button release${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, lock)}"${label(text)}>${text}</a>`}`;
 }
 
-/** Its button works with JavaScript; without, folders stay open. */
-const folderRow = (folder: string, count: number, columns: number): Markup => html`<tr role="row" class="folder-row">
-    <th role="rowheader" scope="rowgroup" colspan="${columns}" aria-colspan="${columns}"><button type="button" class="quiet fold" aria-expanded="true" disabled><bdi class="folder">${safeText(folderName(folder))}</bdi></button> <span class="faint folder-count">${plural(count, 'lock')}</span></th>
+const folderRow = (
+  folder: string,
+  count: number,
+  columns: number,
+): Markup => html`<tr role="row" class="folder-row" data-key="${folder}/">
+    <th role="rowheader" scope="rowgroup" colspan="${columns}" aria-colspan="${columns}"><bdi class="folder">${safeText(folderName(folder))}</bdi> <span class="faint folder-count">${plural(count, 'lock')}</span></th>
   </tr>`;
 
-/** Always there, so that the browser can fill the row with another lock. */
-const noteIn = (note: string | null): Markup =>
-  html`<bdi class="note faint" title="${safeText(note ?? '')}"${note === null ? html` hidden` : ''}>${safeText(note ?? '')}</bdi>`;
+const noteIn = (note: string | null): Markup | string =>
+  note === null ? '' : html`<bdi class="note faint" title="${safeText(note)}">${safeText(note)}</bdi>`;
 
-/** Has both elements, so that the browser can fill the row with another lock. */
 function runLink(origin: string | null): Markup {
   const text = shortRun(origin);
-  const unknown = text === undefined;
-  return html`<a class="run" rel="noreferrer noopener" href="${unknown ? '' : origin}" title="${safeText(origin ?? '')}"${unknown ? html` hidden` : ''}><bdi>${safeText(text ?? '')}</bdi></a><span class="faint no-run"${unknown ? '' : html` hidden`}>${noRun(origin)}</span>`;
+  return text === undefined
+    ? html`<span class="faint no-run">${noRun(origin)}</span>`
+    : html`<a class="run" rel="noreferrer noopener" href="${origin}" title="${safeText(origin ?? '')}"><bdi>${safeText(text)}</bdi></a>`;
 }

@@ -1,10 +1,14 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { App } from '../../http/context.ts';
-import { type ActiveLock, heldLocks } from '../../locks/list.ts';
-import type { LockUpdate } from '../../locks/watch-locks.ts';
+import { heldLocks } from '../../locks/list.ts';
+import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
+import { plural } from '../assets/text.js';
+import { option } from '../elements/fields.ts';
+import { numberedPages } from '../elements/list.ts';
+import { newLockAddress } from '../elements/lock.ts';
 import {
   folderOf,
   type ListQuery,
@@ -12,20 +16,15 @@ import {
   matching,
   parseListQuery,
   queryNames,
-  type ShownLock,
   type SortKey,
   sorted,
   sortKeys,
   sortText,
-} from '../assets/lock-list.js';
-import { plural } from '../assets/text.js';
-import { option } from '../elements/fields.ts';
-import { numberedPages } from '../elements/list.ts';
-import { newLockAddress } from '../elements/lock.ts';
+} from '../elements/lock-list.ts';
 import { empty, literal, type Markup, notice, pointInTime } from '../elements/text.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
+import { addLivePage, type LiveControl } from '../frame/live-page.ts';
 import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { gitLfsAddress } from './git-lfs.ts';
@@ -40,9 +39,9 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
     const { id } = await requestedWorkspace(call, storage);
     const { bearer, now } = call;
     const texts = queryOf(call, ...queryNames, 'notice');
-    const locks = (await heldLocks(storage, id)).map((held) => shownLock(bearer, held));
+    const locks = await heldLocks(storage, id);
     const mayLock = grants(bearer.scopes, 'locks:write');
-    const context = { workspace: id, now, releasing: mayLock };
+    const context = { workspace: id, now, releasing: mayLock, bearer };
     return showPage(call, {
       title: 'Locks',
       location: inWorkspace(id, 'locks'),
@@ -55,35 +54,43 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
 
   addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
     const { id } = await requestedWorkspace(call, storage);
-    return ({ send, gone }) => sendLocks(parts.locks.follow(id, gone), call.bearer, send);
+    return async ({ send, gone }) => {
+      // The event says no more than that: the page then loads its list again.
+      for await (const _ of parts.locks.follow(id, gone)) await send('changed', 0);
+    };
   });
 }
 
-function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock[], menu: Markup | string): Markup {
-  const { workspace, now } = context;
+interface ListContext extends RowContext {
+  readonly bearer: Bearer;
+}
+
+function listed(context: ListContext, asked: ListQuery, locks: readonly LockRow[], menu: Markup | string): Markup {
+  const { workspace, now, bearer } = context;
   const found = sorted(matching(locks, asked), asked);
   const pages = Math.max(1, Math.ceil(found.length / lockPageSize));
   const query = { ...asked, page: Math.min(asked.page, pages) };
   const folders = new Map<string, number>();
   for (const { path } of query.group ? found : []) folders.set(folderOf(path), (folders.get(folderOf(path)) ?? 0) + 1);
   const rows = {
-    locks: found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize),
+    locks: found
+      .slice((query.page - 1) * lockPageSize, query.page * lockPageSize)
+      .map((row) => shownLock(bearer, { lock: lockOf(row), tokenId: row.token_id })),
     folders,
-    total: found.length + folders.size,
-    hidden: found.length === 0,
   };
-  return html`<div id="locks" data-workspace="${workspace}">
+  const pageAddress = (page: number) => listAddress(workspace, { ...query, page });
+  return html`<div id="locks" data-events="/workspaces/${workspace}/locks/events">
     ${filters(workspace, query)}
-    ${onlyOne(workspace, query.path)}
+    <div data-part="only-path">${query.path === '' ? '' : onlyOne(workspace, query.path)}</div>
     <div class="lock-state">
-      <p id="lock-count">${countText(found.length, locks.length)}</p>
+      <p id="lock-count" data-part="count">${countText(found.length, locks.length)}</p>
       ${menu}
       <p class="faint" id="live" role="status">As of ${pointInTime(asTimestamp(now))}.</p>
       <p class="visually-hidden" id="lock-announcement" role="status"></p>
     </div>
     ${lockTableHtml(context, query, rows)}
-    ${emptyDivisions(context, query, locks.length, found.length)}
-    ${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], (page) => listAddress(workspace, { ...query, page }))}
+    <div data-part="empty">${found.length > 0 ? '' : emptyState(context, query.path, locks.length)}</div>
+    <div data-part="pages">${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], pageAddress)}</div>
   </div>`;
 }
 
@@ -116,39 +123,27 @@ function filters(workspace: string, query: ListQuery): Markup {
 }
 
 const onlyOne = (workspace: string, path: string): Markup =>
-  html`<p class="only-path"${path === '' ? html` hidden` : ''}>Only ${path === '' ? html`<code></code>` : literal(path)}. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a></p>`;
+  html`<p class="only-path">Only ${literal(path)}. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a></p>`;
 
 const countText = (shown: number, all: number): string =>
   shown === all ? plural(all, 'lock') : `${shown.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
 
-type EmptyState = (context: RowContext, path: string) => Markup;
-
-const emptyStates: Readonly<Record<'free' | 'none' | 'no-match', EmptyState>> = {
-  free: ({ workspace, releasing }, path) =>
-    empty(
+function emptyState({ workspace, releasing }: RowContext, path: string, all: number): Markup {
+  if (path !== '') {
+    return empty(
       'Nobody holds a lock on this path.',
       html`It was released, has expired, or was never taken. ${releasing ? html`<a href="${newLockAddress(workspace, path)}">Lock it</a>` : 'Anyone can take it now.'}`,
-    ),
-  none: ({ workspace, releasing }) =>
-    empty(
-      'Nothing is locked.',
-      html`${releasing ? html`<a href="${newLockAddress(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once somebody locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
-    ),
-  'no-match': ({ workspace }) =>
-    empty(
-      'No lock matches the search.',
-      html`The search covers paths, holders, notes and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
-    ),
-};
-
-/** All of them: the browser switches between them as locks come and go. */
-function emptyDivisions(context: RowContext, { path }: ListQuery, all: number, shown: number): Markup {
-  const whole = all === 0 ? 'none' : 'no-match';
-  const state = shown > 0 ? undefined : path === '' ? whole : 'free';
-  return html`${Object.entries(emptyStates).map(
-    ([name, content]) =>
-      html`<div data-empty="${name}"${name === state ? '' : html` hidden`}>${content(context, path)}</div>`,
-  )}`;
+    );
+  }
+  return all === 0
+    ? empty(
+        'Nothing is locked.',
+        html`${releasing ? html`<a href="${newLockAddress(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once somebody locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
+      )
+    : empty(
+        'No lock matches the search.',
+        html`The search covers paths, holders, notes and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
+      );
 }
 
 const actions = (workspace: string, mayLock: boolean): Markup => html`
@@ -167,28 +162,3 @@ const selectionMenu = (call: PageCall, workspace: string): Markup =>
       </div>
     </details>
   </form>`;
-
-/**
- * The events: `snapshot` (all locks in parts, the last of which says so), then `changed` (locks that were taken or
- * renewed) and `removed` (paths that are free).
- */
-async function sendLocks(news: AsyncIterable<LockUpdate>, bearer: Bearer, send: Listener['send']): Promise<void> {
-  const shown = (locks: readonly ActiveLock[]) => locks.map((held) => shownLock(bearer, held));
-  for await (const each of news) {
-    if (each.kind === 'all') {
-      for (const locks of chunksOf(each.locks)) await send('snapshot', { locks: shown(locks), last: false });
-      await send('snapshot', { locks: [], last: true });
-    } else {
-      for (const paths of chunksOf(each.free)) await send('removed', { paths });
-      for (const locks of chunksOf(each.locks)) await send('changed', { locks: shown(locks) });
-    }
-  }
-}
-
-/** Small enough that a browser renders in between, and that no single write is large. */
-const maxLocksPerEvent = 1_000;
-
-function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let first = 0; first < items.length; first += maxLocksPerEvent)
-    yield items.slice(first, first + maxLocksPerEvent);
-}

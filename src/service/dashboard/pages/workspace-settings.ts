@@ -15,9 +15,9 @@ import {
   type FoundWorkspace,
   updateWorkspaceAudited,
 } from '../../workspaces/workspaces.ts';
-import { listAddress } from '../assets/lock-list.js';
 import { plural } from '../assets/text.js';
 import { link } from '../elements/list.ts';
+import { listAddress } from '../elements/lock-list.ts';
 import { literal, type Markup, notice, userText } from '../elements/text.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';

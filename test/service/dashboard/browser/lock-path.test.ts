@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { pathAddress } from '../../../../src/service/dashboard/assets/lock-list.js';
+import { pathAddress } from '../../../../src/service/dashboard/elements/lock-list.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { locksOf } from '../../http/shared-service.ts';

@@ -1,0 +1,139 @@
+import type { Lock } from '../../../interface/resources.ts';
+
+/** Which locks a list shows, in which order, and by which address. */
+
+/** A lock as a person sees it. */
+export interface ShownLock
+  extends Pick<Lock, 'id' | 'path' | 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at'> {
+  /** How the viewer can release it. */
+  readonly release: 'own' | 'force' | 'none';
+}
+
+/** In the order of the columns. */
+export const sortKeys = ['path', 'holder', 'run', 'since', 'left'] as const;
+
+export type SortKey = (typeof sortKeys)[number];
+
+interface Sort {
+  readonly by: SortKey;
+  readonly descending: boolean;
+}
+
+export interface ListQuery extends Sort {
+  readonly search: string;
+  readonly group: boolean;
+  /** Only the lock on this path: for links from messages about a locked file. */
+  readonly path: string;
+  /** From 1. */
+  readonly page: number;
+}
+
+/** A lock as it is searched and sorted: with times as text or as numbers. */
+interface ListedLock extends Pick<Lock, 'path' | 'owner' | 'origin' | 'note'> {
+  readonly acquired_at: string | number;
+  readonly expires_at: string | number;
+}
+
+/** Locks with every word of the search in their path, holder, note or run. Case does not count. */
+export function matching<L extends ListedLock>(
+  locks: readonly L[],
+  { search, path }: Pick<ListQuery, 'search' | 'path'>,
+): readonly L[] {
+  const words = search.normalize('NFC').toLowerCase().split(/\s+/);
+  const textOf = ({ path, owner, origin, note }: L): string =>
+    `${path}\n${owner}\n${origin ?? ''}\n${note ?? ''}`.toLowerCase();
+  return locks.filter(
+    (lock) =>
+      (path === '' || lock.path === path) && (search === '' || words.every((word) => textOf(lock).includes(word))),
+  );
+}
+
+const sortValue: Readonly<Record<SortKey, (lock: ListedLock) => string | number>> = {
+  path: ({ path }) => path,
+  holder: ({ owner }) => owner,
+  run: ({ origin }) => origin ?? '',
+  since: ({ acquired_at }) => acquired_at,
+  left: ({ expires_at }) => expires_at,
+};
+
+export function sorted<L extends ListedLock>(
+  locks: readonly L[],
+  { by, descending, group }: Pick<ListQuery, 'by' | 'descending' | 'group'>,
+): readonly L[] {
+  const value = sortValue[by];
+  const direction = descending ? -1 : 1;
+  const folderDirection = by === 'path' ? direction : 1;
+  return locks.toSorted(
+    (one, other) =>
+      (group ? compare(folderOf(one.path), folderOf(other.path)) * folderDirection : 0) ||
+      compare(value(one), value(other)) * direction ||
+      compare(one.path, other.path),
+  );
+}
+
+const compare = (one: string | number, other: string | number): number => (one < other ? -1 : one > other ? 1 : 0);
+
+export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
+
+export const folderName = (folder: string): string => (folder === '' ? 'Outside of all folders' : folder);
+
+export const releaseText = ({ release }: Pick<ShownLock, 'release'>): string =>
+  release === 'force' ? 'Force release' : 'Release';
+
+export const sortText = ({ by, descending }: Sort): string => `${descending ? '-' : ''}${by}`;
+
+/** Each of its words is compared with each of the locks. */
+const maxSearchLength = 256;
+
+export const queryNames = ['search', 'sort', 'group', 'path', 'page'] as const;
+
+/** Ignores invalid parameters: people also type and shorten addresses. */
+export function parseListQuery(parameters: URLSearchParams): ListQuery {
+  const text = (name: (typeof queryNames)[number]): string => parameters.get(name) ?? '';
+  return {
+    search: text('search').slice(0, maxSearchLength).trim(),
+    ...parseSort(text('sort')),
+    group: text('group') === 'folder',
+    path: text('path'),
+    page: /^[1-9]\d{0,5}$/.test(text('page')) ? Number(text('page')) : 1,
+  };
+}
+
+/** `left`, or `-left` for the reverse. */
+function parseSort(text: string): Sort {
+  const descending = text.startsWith('-');
+  const by = sortKeys.find((key) => key === text.slice(descending ? 1 : 0));
+  return by === undefined ? { by: 'path', descending: false } : { by, descending };
+}
+
+/** The address of a list, with only the parameters that differ from the default. */
+export function listAddress(
+  workspace: string,
+  { search = '', by = 'path', descending = false, group = false, path = '', page = 1 }: Partial<ListQuery> = {},
+): string {
+  const parameters = new URLSearchParams();
+  if (search.trim() !== '') parameters.set('search', search.trim());
+  if (by !== 'path' || descending) parameters.set('sort', sortText({ by, descending }));
+  if (group) parameters.set('group', 'folder');
+  if (path !== '') parameters.set('path', path);
+  if (page > 1) parameters.set('page', String(page));
+  return `/workspaces/${workspace}/locks${parameters.size === 0 ? '' : `?${parameters}`}`;
+}
+
+/** The page of a path, which is one segment of the address, as in the API. */
+export const pathAddress = (workspace: string, path: string): string =>
+  `/workspaces/${workspace}/paths/${encodeURIComponent(path)}`;
+
+type OneLock = Pick<ShownLock, 'path' | 'id'>;
+
+/** Asks for a confirmation. */
+export const releaseAddress = (workspace: string, lock: OneLock): string => addressOfLock('release', workspace, lock);
+
+export const extendAddress = (workspace: string, lock: OneLock): string => addressOfLock('extend', workspace, lock);
+
+/** The page of an action on exactly the lock with this id. */
+const addressOfLock = (action: string, workspace: string, { path, id }: OneLock): string =>
+  `/workspaces/${workspace}/locks/${action}?${new URLSearchParams({ path, lock: id })}`;
+
+/** The locks of the signed-in person, in all workspaces. */
+export const ownLocksAddress = '/my-locks';
