@@ -62,7 +62,7 @@ export interface Command
   prepare(line: ParsedArguments, environment: NodeJS.ProcessEnv): Reading<(io: ProcessIo) => Promise<void>>;
 }
 
-/** Keeps the types of a command's flags between its definition and its work. All that is wrong is told at once. */
+/** Carries the types of flags from the definition of a command to its work. All mistakes are reported at once. */
 export function defineCommand<F extends Flags = None, A extends Flags = None>(definition: Definition<F, A>): Command {
   const flags: Flags = definition.flags ?? {};
   const takes: Flags = definition.arguments ?? {};

@@ -41,5 +41,5 @@ const others: readonly Command[] = [
 
 const withoutCompletion: readonly Command[] = [serveNextTo(others), ...others];
 
-/** All there are, in the order of the help. */
+/** All commands, in the order of the help. */
 export const commands: readonly Command[] = [...withoutCompletion, completionOf(withoutCompletion)];

@@ -16,7 +16,7 @@ export function nearest(typed: string, names: Iterable<string>): string | undefi
   return candidates[0]?.name;
 }
 
-/** How many single characters have to be put in, left out, changed or swapped with their neighbour. */
+/** The number of edits: insertions, deletions, replacements, and swaps of neighbors. */
 function distance(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -93,7 +93,7 @@ function databaseFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'it fails';
   const code = codeOf(error);
   if (code !== '') return databaseErrors[code] ?? systemErrorText(code) ?? `it fails (${code})`;
-  // The driver's own errors carry no code, and quote settings: what they mean is told, not what they say.
+  // Errors of the driver have no code and quote settings, so we describe them in our own words.
   if (/timeout|terminated/i.test(error.message)) return 'it does not answer in time';
   if (/\bSSL\b/.test(error.message)) return 'it does not speak TLS as the address asks';
   return 'its driver does not accept the address, or the server does not accept the connection';

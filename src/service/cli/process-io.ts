@@ -18,7 +18,7 @@ export interface ProcessIo {
 
 export function processIo(): ProcessIo {
   const { stdout, stderr } = process;
-  // A reader that has gone away, such as `head`, is no error.
+  // A closed pipe, as with `head`, is no error.
   function onError(error: NodeJS.ErrnoException): void {
     if (error.code !== 'EPIPE') throw error;
   }

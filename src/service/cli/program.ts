@@ -126,8 +126,8 @@ function environmentHelp({ variables = [] }: Command): readonly string[] {
 }
 
 /**
- * `commander` ends at the first mistake. Here it takes the line apart, and the command judges what is there: all mistakes are
- * told at once.
+ * `commander` stops at the first mistake. Here it only splits the line, and the command checks the values: all mistakes are
+ * reported at once.
  */
 function collectLine(commander: Commander, command: Command): () => ParsedArguments {
   const { flags, arguments: takes } = command;

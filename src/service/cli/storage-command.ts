@@ -74,11 +74,11 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
   });
 }
 
-/** Fails with the ids that there are. */
+/** Fails with a list of the existing ids. */
 export async function requireWorkspace({ read }: Storage, id: string): Promise<void> {
   if ((await findWorkspace(read, id)) !== undefined) return;
   const ids = (await listWorkspaces(read)).map((known) => known.id);
-  const hint = didYouMean(id, ids) || 'The command "workspace-service workspace list" shows those that there are. ';
+  const hint = didYouMean(id, ids) || 'Run "workspace-service workspace list" to list them. ';
   throw new CommandError(`There is no workspace "${id}". ${hint.trim()}`);
 }
 
@@ -92,7 +92,7 @@ export function requireStored(data: string, environment: NodeJS.ProcessEnv): voi
   );
 }
 
-/** A reader that has gone away, such as `head`, is no error. */
+/** A closed pipe, as with `head`, is no error. */
 async function writeFile(io: ProcessIo, file: AsyncIterable<string>): Promise<void> {
   await pipeline(file, io.output(), { end: false }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

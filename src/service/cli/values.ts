@@ -52,7 +52,7 @@ export function parsePublicUrl(text: string): Parsed<string> {
   const url = parseServiceUrl(text);
   return !url.ok || URL.parse(url.value)?.origin === url.value
     ? url
-    : refused('It must not have a path: the service has to be at the root of its host, as its pages link from there.');
+    : refused('It must not have a path: the service must be at the root of its host.');
 }
 
 export function parsePrefix(text: string): Parsed<string> {

@@ -12,9 +12,8 @@ export interface Estimate {
 }
 
 /**
- * How many objects a fetch of the branch would transfer. A fetch beside the mirror is begun, and ended when the pack
- * arrives: its header has the number. What the remote announces before that is not it (see `Progress`), and stands in
- * only when time runs out.
+ * Estimates the objects that a fetch of the branch would transfer: starts a fetch and ends it when the pack arrives, whose
+ * header has the number. Numbers that the remote announces earlier (see `Progress`) count only when time runs out.
  */
 export async function estimateObjects(transfer: Transfer): Promise<Estimate> {
   const known = new AbortController();

@@ -1,8 +1,8 @@
 const maxLineLength = 8_192;
 
 /**
- * Cuts a stream of text into lines, at the carriage returns of progress lines too. Of a line without an end only the
- * beginning is kept, so that it does not fill the memory.
+ * Splits a stream of text into lines, also at the carriage returns of progress lines. Of an endless line only the beginning
+ * is kept, to limit memory.
  */
 export function intoLines(onLine: (line: string) => void): { push(text: string): void; end(): void } {
   let line = '';

@@ -73,7 +73,7 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
         await makeRepository(git, mirror);
         return headOf(git, mirror.repository, branch);
       }),
-    /** Clones check this branch out, if it has been synced. Does nothing where there is no mirror. */
+    /** The branch that clones check out, if it has been synced. No effect without a mirror. */
     setDefaultBranch: (workspace: string, branch: BranchName) =>
       asGitErrors(`set the default branch of the mirror to ${branch}`, () =>
         setDefaultBranch(mirrorOf(workspace), branch),

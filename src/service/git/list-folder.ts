@@ -16,8 +16,7 @@ export interface FolderQuery {
 }
 
 /**
- * What one folder of a commit has, in the order of git. It reads that folder alone, however many files there are beside and
- * below it, and no further than to the last entry that is wanted.
+ * The entries of one folder of a commit, in the order of git. Reads only this folder, and only to the last wanted entry.
  */
 export async function listFolder(
   git: GitCommand,

@@ -6,8 +6,8 @@ import type { Limits } from './run-git.ts';
 import { abandonedAfterMs, ageOf } from './scratch.ts';
 
 /**
- * Joins small packs into larger ones, each at least twice the next: the work stays in proportion to what was fetched,
- * and large packs are left alone. No object is ever dropped, so fetches may go on beside it.
+ * Joins small packs into larger ones, each at least twice the next: the work is proportional to the fetched data, and large
+ * packs stay. No object is dropped, so fetches may run at the same time.
  */
 export async function maintainMirror(git: GitCommand, mirror: Mirror, limits: Limits): Promise<void> {
   const { repository } = mirror;

@@ -66,8 +66,8 @@ async function removeStaleLocks(mirror: Mirror, branch: BranchName): Promise<voi
 }
 
 /**
- * Removes the branches that cannot be beside this one: `a` where it is `a/b`, and `a/b` where it is `a`. The remote has
- * this one, so it no longer has those. Says whether there were any.
+ * Removes branches that conflict with this one: `a` for `a/b`, and `a/b` for `a`. The remote has this branch, so it no
+ * longer has those. Returns whether there were any.
  */
 async function removeReplacedBranches(git: GitCommand, mirror: Mirror, branch: BranchName): Promise<boolean> {
   const task = { limits: localLimits, repository: mirror.repository };

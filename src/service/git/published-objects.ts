@@ -12,8 +12,8 @@ interface Search {
 }
 
 /**
- * What is served to whoever wants these objects, if all of them are published. Between the requests of one clone, a sync
- * may move a branch to where nothing leads to its former commit: then that one is served, too.
+ * The view for a request of these objects, if all of them are published. Between the requests of one clone, a sync may move
+ * a branch away from its former commit: then that commit is served, too.
  */
 export async function publishedFor(
   search: Search,

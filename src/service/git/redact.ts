@@ -17,7 +17,7 @@ function secretsOf({ credentials }: Remote): readonly string[] {
   return [basicAuthorization(credentials).slice('Basic '.length), ...secrets];
 }
 
-/** A short user name beside a password is a word such as `git`; a long one, or one that stands alone, may be a token. */
+/** A short user name with a password is a word such as `git`; a long one, or one without a password, may be a token. */
 function mayBeToken(username: string, password: string): boolean {
   return username.length > 8 || password === '' || password === 'x-oauth-basic';
 }

@@ -16,7 +16,10 @@ export interface GitWork {
   readonly onErrorLine?: ((line: string) => void) | undefined;
   /** Takes the output line by line as it comes, instead of all of it at the end. */
   readonly onOutputLine?: ((line: string) => void) | undefined;
-  /** Takes the output as it comes. git goes on when the promise is kept; whoever breaks it has to end the work. */
+  /**
+   * Receives the output in pieces. git continues when the promise is fulfilled; after a rejection, the caller must end the
+   * work.
+   */
   readonly onOutput?: ((chunk: Buffer) => Promise<void>) | undefined;
   /** For work that others must not have to wait for: the system gives it the time that they leave. */
   readonly inBackground?: boolean | undefined;

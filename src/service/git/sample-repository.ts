@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Mirror, makeRepository } from './bare-repository.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 
-/** A small repository of assets to try the service with. One that is there already is left as it is. */
+/** A small repository of assets for trying the service. An existing one stays unchanged. */
 export const createSampleRepository = (git: GitCommand, sample: Mirror): Promise<void> =>
   makeRepository(git, sample, (repository) =>
     git(['fast-import', '--quiet', '--done'], {

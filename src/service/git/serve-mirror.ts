@@ -20,7 +20,7 @@ export interface ServeTask {
   readonly onLacking: (names: readonly string[]) => void;
 }
 
-/** Tells what the service can do and, to whoever speaks an earlier protocol, which branches there are. */
+/** Sends the capabilities of the service and, in earlier versions of the protocol, the branches. */
 export async function advertise(task: ServeTask): Promise<void> {
   const { git, mirror, limits, branches, protocol, onOutput, onLacking } = task;
   const search = { git, repository: mirror.repository, limits };
@@ -60,7 +60,7 @@ const uploadPackSettings: Readonly<Record<string, string>> = {
   'uploadpack.allowTipSHA1InWant': 'true',
   'uploadpack.hideRefs': unnamedRefs,
   'pack.threads': '1',
-  // Assets do not get smaller as deltas; deltas that are there are sent as they are.
+  // Deltas make assets no smaller; existing deltas are sent unchanged.
   'pack.window': '0',
 };
 

@@ -45,7 +45,7 @@ function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buf
       if (lineEnd < 0) return;
       const [, id = '', size = '0'] = /^(\S+) blob (\d+)$/.exec(rest.toString('latin1', 0, lineEnd)) ?? [];
       const [from, to] = [lineEnd + 1, lineEnd + 1 + Number(size)];
-      // The answer for what is not there, or not a blob of this repository, is a line alone.
+      // A missing object, or one that is no blob, gets a single line.
       if (id === '') {
         rest = rest.subarray(from);
         continue;

@@ -48,8 +48,8 @@ export function watchTransferSpeed(
 const minGrowth = 1.1;
 
 /**
- * Whether the remote is getting on with the work before it sends anything, by its own words. Percentages end at a
- * hundred, and counts have to grow by a tenth, so that no remote can go on for ever.
+ * Whether the remote makes progress before it sends anything, by its own messages. Percentages end at a hundred, and counts
+ * must grow by a tenth, so no remote can continue forever.
  */
 function createRemoteProgress(): (line: string) => boolean {
   const furthest = new Map<string, number>();

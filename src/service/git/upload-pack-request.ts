@@ -20,8 +20,8 @@ const maxDivider = 2;
 const wantedId = /^want ([0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/i;
 
 /**
- * `command` in gitprotocol-v2(5). git also has `object-info`, which tells of any object whether it exists, published or not,
- * and may get more commands.
+ * `command` in gitprotocol-v2(5). git also has `object-info`, which reveals whether any object exists, and may add more
+ * commands.
  */
 const served = new Set(['command=ls-refs', 'command=fetch']);
 

@@ -10,7 +10,7 @@ export const asTextToGit =
   (c, refusal) =>
     gitAddress.test(c.req.path) ? sendText(c, refusal) : showOthers(c, refusal);
 
-/** git asks its credential helpers for a password where it is told Basic. */
+/** git asks its credential helpers for a password after a challenge with Basic. */
 const basic = 'Basic realm="workspace-service"';
 
 /** git prints what is wrong where it comes as plain text (remote-curl.c, show_http_message), and nothing else. */

@@ -107,7 +107,7 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
         if (kind === 'info-refs') reject(unavailable(message));
         else await response.write(errorPacket(message));
       }
-      // git itself has told the client why it failed; what was cut off in the middle must not look whole.
+      // git itself has sent the reason to the client. A truncated response must not look complete.
       if (hasStarted && outcome !== 'failed') response.cut();
       else if (kind !== 'info-refs') response.end();
       note(outcome, error.message);

@@ -107,9 +107,7 @@ export const tokenRevoke = defineStorageCommand({
     const id = await tokenId(storage, idOrName);
     const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));
     if (revocation === 'unknown') {
-      throw new CommandError(
-        `There is no token ${id}. The command "workspace-service token list" shows those that there are.`,
-      );
+      throw new CommandError(`There is no token ${id}. Run "workspace-service token list" to list them.`);
     }
     return {
       document: { id, state: 'revoked' },
@@ -151,7 +149,7 @@ async function tokenId(storage: Storage, idOrName: string): Promise<string> {
   const [token, ...more] = named;
   if (token === undefined) {
     throw new CommandError(
-      `There is no active token ${quoted(idOrName)}. The command "workspace-service token list" shows those that there are.`,
+      `There is no active token ${quoted(idOrName)}. Run "workspace-service token list" to list them.`,
     );
   }
   if (more.length > 0) {

@@ -71,7 +71,7 @@ export const trustAdd = defineStorageCommand({
     'A job shows the identity that its CI system signs for it, and gets a token of 15 minutes in exchange.',
     "Find the ids on GitHub with: gh api repos/OWNER/NAME --jq '.id, .owner.id'",
     'For GitLab, Buildkite and others name the --issuer, and each claim with --claim.',
-    'Scopes, of which a job cannot have admin:',
+    'Scopes. A job cannot have admin:',
     ...scopeLines.map((line) => `  ${line}`),
   ],
   flags,

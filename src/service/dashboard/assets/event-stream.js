@@ -3,7 +3,7 @@
 /** Browsers ask again by themselves when a connection breaks; when they are refused, we do. */
 const againAfterMs = 5_000;
 
-/** The service says every ten seconds that it is there. A connection can be dead for long before a browser is told. */
+/** The service sends an event every ten seconds. Browsers may not notice a dead connection for long. */
 const silenceMs = 25_000;
 
 /**

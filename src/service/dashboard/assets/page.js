@@ -25,7 +25,7 @@ document.addEventListener('keydown', (event) => {
   search.select();
 });
 
-// A menu closes when somebody goes on elsewhere, or has enough of it. Those in rows come and go.
+// A menu closes on Escape, and on a click or focus elsewhere. Menus in rows come and go.
 const openMenus = () => document.querySelectorAll('details.menu[open]');
 document.addEventListener('keydown', (event) => {
   const [menu] = openMenus();

@@ -2,7 +2,7 @@ import { refreshParts } from './refresh.js';
 
 /** Fills in what remotes had not answered yet when the page was opened. */
 
-/** So many at a time: a browser has six connections to a host, and other pages of it need some. */
+/** Parallel requests: a browser has six connections to a host, and other pages need some. */
 const maxParallel = 2;
 
 const waiting = [...document.querySelectorAll('[data-summary]')];

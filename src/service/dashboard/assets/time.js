@@ -33,7 +33,7 @@ const zoned = new Intl.DateTimeFormat('en-GB', {
   timeZoneName: 'short',
 });
 
-/** The same in the zone of whoever runs this, a browser: `2026-03-01 15:05:09 CET`. @param {string} timestamp */
+/** The same in the time zone of the browser: `2026-03-01 15:05:09 CET`. @param {string} timestamp */
 export function zonedTime(timestamp) {
   const parts = Object.fromEntries(zoned.formatToParts(Date.parse(timestamp)).map(({ type, value }) => [type, value]));
   const { year, month, day, hour, minute, second, timeZoneName } = parts;

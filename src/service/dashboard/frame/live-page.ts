@@ -45,8 +45,8 @@ export type Follow = (listener: Listener) => Promise<void>;
 export type LivePageQuota = (page: { readonly session: string; readonly workspace: string }) => () => void;
 
 /**
- * Server-sent events. `find` looks up what to follow, and refuses what does not exist: once the answer has begun, it is too
- * late for that. The session is checked anew for each event, so that a revoked token receives nothing more.
+ * Server-sent events. `find` looks up the subject and refuses an unknown one, which is too late once the response has
+ * begun. The session is checked for each event, so that a revoked token receives nothing more.
  */
 export function addLivePage(
   app: App,

@@ -12,7 +12,7 @@ import { newHookForm, readNewHook, type Typed, typedIn } from './new-hook-form.t
 
 const route = { path: '/workspaces/:id/hooks/:hook/edit', access: 'hooks:write' } as const;
 
-/** The address stays: elsewhere, the stored secret and headers would reach whoever entered the new one. */
+/** The address cannot change: at another one, the stored secret and headers would reach the person who entered it. */
 export function addEditHookPages(app: App, parts: DashboardParts): void {
   const { storage, onHooksChanged } = parts;
 

@@ -90,7 +90,7 @@ function failingRow({ now }: PageCall, hook: FailingHook): Markup {
   </tr>`;
 }
 
-/** As far as remotes have answered: the page takes it over anew when they have. */
+/** Of the remotes that have responded. The page loads this part again when the others have. */
 function behindSection(
   { now }: PageCall,
   { remoteMemory }: DashboardParts,

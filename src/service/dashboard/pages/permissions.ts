@@ -79,7 +79,7 @@ export const shownWorkspaces = (workspaces: readonly string[] | null): Markup =>
 function hintOf(scope: Scope): Markup | string {
   const meaning = sentence(scopeMeanings[scope]);
   if (scope === 'admin') {
-    return html`${meaning} <strong>Whoever has it can do everything here and create tokens for others.</strong> It is for
+    return html`${meaning} <strong>It gives every right, including tokens for others.</strong> It is for
       people who run the service, not for workflows.`;
   }
   const implied = scopes.filter((other) => other !== scope && grants([scope], other));

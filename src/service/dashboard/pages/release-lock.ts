@@ -65,7 +65,7 @@ export function addReleasePages(app: App, parts: DashboardParts): void {
 const maxReasonLength = 500;
 
 export function reasonProblem(reason: string): string | undefined {
-  if (reason === '') return 'Say why: whoever loses the lock will ask.';
+  if (reason === '') return 'Enter a reason: the holder of the lock will ask.';
   return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
 }
 

@@ -33,7 +33,7 @@ const nobody = empty(
 );
 
 /** The identity of a job names the service that it is for. */
-const unreachable = html`<p class="warning">No job gets a token yet: the service has not been told its address. Start it with
+const unreachable = html`<p class="warning">No job gets a token yet: the service does not know its address. Start it with
   <code>--public-url</code>.</p>`;
 
 export function addTrustPages(app: App, parts: DashboardParts): void {

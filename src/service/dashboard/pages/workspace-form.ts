@@ -30,8 +30,8 @@ export type Problems = Partial<Readonly<Record<Field, string>>>;
 export type Typed = Readonly<Record<Field, string>>;
 
 const meanings: Readonly<Record<LfsMode, string>> = {
-  head: 'Those of the files on the branch.',
-  history: 'Those of every file that was ever on the branch.',
+  head: 'The objects of the files on the branch.',
+  history: 'The objects of every file that was ever on the branch.',
   none: 'Clients fetch them from the LFS server of the repository.',
 };
 
@@ -60,7 +60,7 @@ export function workspaceForm(
       ${formField(call)}
       ${isNew ? text('id', 'Part of its addresses, such as “game”.', html` required`) : ''}
       ${text('remote', html`What is mirrored: <code>https://host/path</code>, <code>ssh://user@host/path</code> or <code>user@host:path</code>. The service tries it before anything is saved.`, html` required`)}
-      ${text('username', 'For https. Many hosts take any name beside a token.')}
+      ${text('username', 'For https. Many hosts accept any name with a token.')}
       ${labelled(
         'password',
         hasCredentials
