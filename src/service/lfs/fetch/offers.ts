@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MinTransferSpeed } from '../../git/transfer-speed.ts';
+import { LfsError } from '../../syncs/lfs-objects.ts';
+import { type Offer, requestBatch } from './batch.ts';
+import type { StoreConnection } from './connection.ts';
+import { maxAttempts } from './next-step.ts';
+import type { PointedObject } from './pointers.ts';
+import type { Store } from './store.ts';
+import { StoreError } from './store-error.ts';
+
+const firstBatchSize = 200;
+
+export interface OffersTerms {
+  /** For batches. */
+  readonly connection: StoreConnection;
+  readonly branch: string;
+  /** For a store that grants access for a limited time: called again after a refusal. */
+  readonly findStore: () => Promise<Store>;
+  readonly minSpeed: MinTransferSpeed;
+  /** Before the first repetition of an attempt; doubled for each further one. */
+  readonly backoffMs: number;
+}
+
+export type Offers = Awaited<ReturnType<typeof openOffers>>;
+
+/** The offers of a store for objects, in batches of the size that it accepts. */
+export async function openOffers(
+  { connection, branch, findStore, minSpeed, backoffMs }: OffersTerms,
+  { signal, onBusy }: { readonly signal: AbortSignal; readonly onBusy: (retryAfter: string | undefined) => void },
+) {
+  let store = await findStore();
+  let batchSize = firstBatchSize;
+  let wasRefused = false;
+  let failures = 0;
+
+  const unreachable = (reason: string): LfsError =>
+    new LfsError(`The LFS store at ${store.endpoint.origin}${store.endpoint.pathname} cannot be reached: ${reason}.`);
+
+  async function request(objects: readonly PointedObject[]): Promise<ReadonlyMap<string, Offer> | undefined> {
+    const inTime = AbortSignal.timeout(minSpeed.forMs);
+    const response = await requestBatch(connection, store, {
+      ...{ branch, objects, now: performance.now() },
+      signal: AbortSignal.any([signal, inTime]),
+    }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw inTime.aborted ? new StoreError('it does not answer in time') : error;
+    });
+    switch (response.kind) {
+      case 'offers':
+        wasRefused = false;
+        return response.offers;
+      case 'too-many':
+        if (objects.length === 1) throw unreachable('it does not take a batch of one object (413)');
+        batchSize = Math.ceil(objects.length / 2);
+        return undefined;
+      case 'busy':
+        onBusy(response.retryAfter);
+        return undefined;
+      case 'unauthorized':
+        if (wasRefused) throw new LfsError(response.reason);
+        wasRefused = true;
+        store = await findStore();
+        return undefined;
+    }
+  }
+
+  return {
+    unreachable,
+    batchSize: (): number => batchSize,
+    /** Undefined: to be requested again. */
+    async request(objects: readonly PointedObject[]): Promise<ReadonlyMap<string, Offer> | undefined> {
+      try {
+        const offers = await request(objects);
+        if (offers !== undefined) failures = 0;
+        return offers;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        failures += 1;
+        if (failures === maxAttempts) throw unreachable(error.message);
+        await sleep(backoffMs * 2 ** (failures - 1), undefined, { signal });
+        return undefined;
+      }
+    },
+  };
+}

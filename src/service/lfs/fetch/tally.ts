@@ -1,0 +1,44 @@
+import { type MissingObject, maxNamedMissing } from '../../../interface/resources.ts';
+import type { FetchedObjects } from '../../syncs/lfs-objects.ts';
+import type { PointedObject } from './pointers.ts';
+
+/** The maximum length of a reported path. */
+const maxPathLength = 500;
+
+export type Tally = ReturnType<typeof createTally>;
+
+/** The received and missing objects of one sync, and the time of the last progress. */
+export function createTally(now: () => number, onProgress: (received: FetchedObjects['received']) => void) {
+  const received = { objects: 0, bytes: 0 };
+  const bytesOf = new Map<PointedObject, number>();
+  const named: MissingObject[] = [];
+  let missing = 0;
+  let lastProgress = now();
+
+  function setReceived(object: PointedObject, bytes: number): void {
+    const before = bytesOf.get(object) ?? 0;
+    if (bytes > before) lastProgress = now();
+    received.bytes += bytes - before;
+    bytesOf.set(object, bytes);
+    onProgress(received);
+  }
+
+  return {
+    setReceived,
+    receivedOf: (object: PointedObject): number => bytesOf.get(object) ?? 0,
+    landed(object: PointedObject): void {
+      received.objects += 1;
+      setReceived(object, object.size);
+    },
+    missing(object: PointedObject, detail: string): void {
+      lastProgress = now();
+      missing += 1;
+      const { path, oid, size } = object;
+      if (named.length < maxNamedMissing)
+        named.push({ path: path.slice(0, maxPathLength).toWellFormed(), oid, size, detail });
+      setReceived(object, 0);
+    },
+    lastProgress: (): number => lastProgress,
+    result: (): Pick<FetchedObjects, 'received' | 'missing'> => ({ received, missing: { count: missing, named } }),
+  };
+}
