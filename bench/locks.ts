@@ -3,14 +3,25 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { plural } from '../src/service/dashboard/assets/text.js';
 import { pathsOf, runStep, type StepOptions } from './action-step.ts';
-import { atLeast, atMost, type Bench, type Benchmark, figure, inTurns, medianFigure, rounds } from './benchmark.ts';
+import {
+  atLeast,
+  atMost,
+  type Bench,
+  type Benchmark,
+  figure,
+  inTurns,
+  medianFigure,
+  ratioFigure,
+  rounds,
+} from './benchmark.ts';
 import { run } from './process.ts';
+import { openClient } from './service/request.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
-/** How many paths a step locks besides one, and how many steps are started for one path each. */
-const full = { rounds: 3, some: 50, compared: 500, most: 5_000, processes: 20 };
-const small = { rounds: 1, some: 2, compared: 5, most: 50, processes: 2 };
+/** How many paths a step locks besides one, and how many are also locked over plain connections. */
+const full = { rounds: 3, some: 50, compared: 500, most: 5_000, plain: 3_500 };
+const small = { rounds: 1, some: 2, compared: 5, most: 50, plain: 5 };
 
 /** Both loops as somebody would write them in a step: one lock a call, and one release a call. */
 const script = `
@@ -47,7 +58,7 @@ const growthWhy =
 
 export const locks: Benchmark = {
   name: 'locks',
-  what: 'Paths that one step of the action locks and its post-step releases, beside a loop of curl and a step for each.',
+  what: 'Paths that one step of the action locks and its post-step releases, beside a loop of curl and plain connections.',
   async measure(bench) {
     const service = await startService(bench);
     const plan = bench.quick ? small : full;
@@ -66,21 +77,15 @@ export const locks: Benchmark = {
     const [one, some] = [await ofSize(1), await ofSize(plan.some)];
     const [compared, most] = [await ofSize(plan.compared), await ofSize(plan.most)];
     const sizes = [one, some, compared, most];
-    const single = way(async () => {
-      let sum = 0;
-      for (const path of pathsOf(plan.processes)) sum += (await step([path])).ms;
-      return sum;
-    });
     const curl = way(await curlLoop(service, pathsOf(plan.compared), bench));
     const hasCurl = spawnSync('curl', ['--version']).status === 0;
     if (!hasCurl) bench.leaveOut({ name: 'a loop of curl', reason: 'There is no curl on this machine.' });
-    const ways = [...sizes, single, ...(hasCurl ? [curl] : [])];
+    const ways = [...sizes, ...(hasCurl ? [curl] : [])];
     await inTurns(bench, plan.rounds, ways, async ({ ms, measure }) => void ms.push(await measure()));
 
     /** What each path costs after the first, to which the start of two processes and all that there is once are left. */
     const perPath = ({ size, ms }: typeof one): number => (medianOf(ms) - medianOf(one.ms)) / (size - 1);
     const ms = medianOf(compared.ms);
-    const allSinglesMs = (medianOf(single.ms) / plan.processes) * plan.compared;
     const byLoop = figure(`${compared.what}: a loop of curl over one step`, '×', medianOf(curl.ms) / ms, {
       limit: atLeast(5, 'design §6'),
       details: [rounds('ms', curl.ms, 'curl')],
@@ -94,12 +99,55 @@ export const locks: Benchmark = {
         figure(`${each.what}: memory at its peak`, 'MiB', each.used.peakBytes / 2 ** 20),
       ]),
       ...(hasCurl ? [byLoop] : []),
-      figure(`${compared.what}: one step for each path over one step`, '×', allSinglesMs / ms, {
-        details: [rounds('ms', single.ms, `${plan.processes} such steps, scaled`)],
-      }),
       figure(`a path among ${most.what} over one among ${plan.compared}`, '×', perPath(most) / perPath(compared), {
         limit: atMost(1.25, growthWhy),
       }),
+      ...(await besidePlainConnections(bench, plan)),
     ];
   },
 };
+
+/** The requests that the action cannot do without, over as many connections as it has, and nothing else. */
+async function besidePlainConnections(bench: Bench, { plain, rounds }: typeof full) {
+  const service = await startService(bench, { rateLimit: 'off' });
+  const { baseUrl, token, workspace } = service;
+  const { ask, close } = openClient(service, bench.signal, 16);
+  bench.atEnd(close);
+  const paths = pathsOf(plain);
+  const inputs = { operation: 'lock', 'base-url': baseUrl, token, workspace, path: paths.join('\n') };
+  const times = {
+    lock: [] as number[],
+    release: [] as number[],
+    plainLock: [] as number[],
+    plainRelease: [] as number[],
+  };
+  for (let round = 0; round < rounds; round += 1) {
+    bench.progress(`plain connections, round ${round + 1} of ${rounds}`);
+    const { stepMs, ms } = await runStep(inputs, bench);
+    times.lock.push(stepMs);
+    times.release.push(ms - stepMs);
+    const began = performance.now();
+    const tags = await Promise.all(
+      paths.map(async (path) => {
+        const body = JSON.stringify({ path, type: 'exclusive', ttl: '1h' });
+        const { headers } = await ask({ method: 'POST', path: '/locks', body, statuses: [201] });
+        return headers.etag ?? '';
+      }),
+    );
+    const taken = performance.now();
+    const release = (path: string, tag: string | undefined) =>
+      ask({
+        ...{ method: 'DELETE', path: `/locks/${encodeURIComponent(path)}`, statuses: [204] },
+        headers: { 'if-match': tag },
+      });
+    await Promise.all(paths.map((path, index) => release(path, tags[index])));
+    times.plainLock.push(taken - began);
+    times.plainRelease.push(performance.now() - taken);
+  }
+  const limit = atMost(1.5, 'more would be the price of work done twice');
+  const name = `${plural(plain, 'path')}, rate limit off`;
+  return [
+    ratioFigure(`${name}: a lock step over 16 plain connections`, times.lock, times.plainLock, { limit }),
+    ratioFigure(`${name}: its post-step over 16 plain connections`, times.release, times.plainRelease, { limit }),
+  ];
+}

@@ -19,9 +19,9 @@ export interface Asked {
 }
 
 /** Sends requests as cheaply as Node does it, over connections of its own: their time is part of what is measured. */
-export function openClient({ baseUrl, workspace, token }: Target, signal?: AbortSignal) {
+export function openClient({ baseUrl, workspace, token }: Target, signal?: AbortSignal, maxSockets = Infinity) {
   const { hostname, port, pathname } = new URL(baseUrl);
-  const agent = new Agent({ keepAlive: true });
+  const agent = new Agent({ keepAlive: true, maxSockets });
 
   function ask({ method = 'GET', path, headers, body = '', statuses }: Asked) {
     const { promise, resolve, reject } = Promise.withResolvers<{

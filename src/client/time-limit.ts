@@ -12,16 +12,31 @@ export interface TimeLimit {
   stop(): void;
 }
 
-/** `AbortSignal.timeout` that can be stopped, and whose timer can be handed in. */
+/** `AbortSignal.timeout` that can be stopped, and whose timer can be handed in. Cheaper than `AbortSignal.any`: each request has two. */
 export function startTimeLimit(
   ms: number,
   outer: readonly AbortSignal[],
   startTimer: StartTimer = startMachineTimer,
 ): TimeLimit {
-  const timer = new AbortController();
-  const stop = startTimer(ms, () => timer.abort());
-  const signal = AbortSignal.any([timer.signal, ...outer]);
-  return { signal, stop, isOver: () => timer.signal.aborted && signal.reason === timer.signal.reason };
+  const controller = new AbortController();
+  const { signal } = controller;
+  let isOver = false;
+  const abort = (): void => controller.abort(outer.find(({ aborted }) => aborted)?.reason);
+  const stopTimer = startTimer(ms, () => {
+    if (signal.aborted) return;
+    isOver = true;
+    controller.abort();
+  });
+  for (const each of outer) each.addEventListener('abort', abort, { once: true });
+  if (outer.some(({ aborted }) => aborted)) abort();
+  return {
+    signal,
+    isOver: () => isOver,
+    stop() {
+      stopTimer();
+      for (const each of outer) each.removeEventListener('abort', abort);
+    },
+  };
 }
 
 /** Ends early, without an error, when the signal is aborted. */

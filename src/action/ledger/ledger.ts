@@ -28,13 +28,19 @@ export function openLedger(file: string, redact: Redact): Ledger {
   return {
     file,
     append(...entries) {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       // A line break before as well as behind: the line of a step that was killed may have been cut off.
       const text = entries
         .flatMap(inShortLines)
         .map((entry) => `\n${lockJson(entry, redact)}\n`)
         .join('');
-      appendFileSync(file, text, { mode: 0o600 });
+      try {
+        appendFileSync(file, text, { mode: 0o600 });
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+        // Only now: steps append thousands of lines.
+        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+        appendFileSync(file, text, { mode: 0o600 });
+      }
     },
     read() {
       const entries = linesIn(readFileSync(file, 'utf8')).map(readEntry);
