@@ -16,7 +16,8 @@ export const usage = `Usage: npm run demo [-- OPTION...]
 Starts the service in a temporary folder, with a git repository of sample assets
 behind it, and runs the jobs of two workflows that want the same file. One is
 killed, and one loses its lock by force. It needs git and less than a minute,
-touches nothing else on this machine, and removes everything at the end.
+touches nothing else on this machine, and removes everything at the end. On a
+terminal, the dashboard stays until you press Enter.
 
   --quick            leaves out the pauses for those who watch
   --record [FOLDER]  writes the demo as demo.cast, for asciinema, and its last

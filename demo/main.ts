@@ -75,6 +75,7 @@ async function demonstrate({ keep, quick, record }: RunOptions): Promise<number>
     const picture = await runDemo({
       keep,
       quick,
+      waitsForEnter: process.stdin.isTTY && stdout.isTTY && recording === undefined,
       screen,
       write,
       ending,

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { scopes } from '../src/interface/scopes.ts';
 import type { Ending } from './ending.ts';
 import { createSampleAssets } from './sample-assets.ts';
@@ -14,6 +16,8 @@ import { tryIt } from './try-it.ts';
 export interface DemoOptions {
   readonly keep: boolean;
   readonly quick: boolean;
+  /** Before the end, for a person at a terminal. */
+  readonly waitsForEnter: boolean;
   readonly screen: Screen;
   readonly write: (text: string) => void;
   readonly ending: Ending;
@@ -24,7 +28,7 @@ export interface DemoOptions {
 const inSeconds = (ms: number): string => `${Math.round(ms / 1_000)} s`;
 
 async function play(
-  { keep, quick, screen, write, ending, onKept }: DemoOptions,
+  { keep, quick, waitsForEnter, screen, write, ending, onKept }: DemoOptions,
   folder: string,
   atEnd: (cleanUp: () => Promise<void>) => void,
 ): Promise<readonly ShownLine[]> {
@@ -42,7 +46,21 @@ async function play(
     onKept();
     await ending.orEnd(new Promise<never>(() => {}));
   }
+  if (!keep && waitsForEnter) {
+    write('\n  The dashboard stays until you press Enter.\n');
+    await ending.orEnd(enterPressed());
+  }
   return picture;
+}
+
+/** Or the end of the input. */
+async function enterPressed(): Promise<void> {
+  const lines = createInterface({ input: process.stdin });
+  try {
+    await Promise.race([once(lines, 'line'), once(lines, 'close')]);
+  } finally {
+    lines.close();
+  }
 }
 
 /**

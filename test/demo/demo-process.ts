@@ -33,22 +33,27 @@ export interface DemoProcess {
   /** Resolves when this is on stdout. */
   shows(pattern: RegExp): Promise<RegExpExecArray>;
   signal(name: NodeJS.Signals): void;
+  type(text: string): void;
   /** Closes the reading end of its output. */
   stopReading(): void;
   /** Fails if it left a process or a file behind. */
   expectNothingLeft(): Promise<void>;
 }
 
-/** The demo as npm starts it, without a terminal, in its own process group and temporary folder. */
+/** The demo as npm starts it, in its own process group and temporary folder. */
 export async function startDemo(
   args: readonly string[] = [],
   environment: NodeJS.ProcessEnv = {},
   atEnd: (cleanUp: () => Promise<void>) => void = onTestFinished,
+  where: 'pipe' | 'terminal' = 'pipe',
 ): Promise<DemoProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'demo-test-'));
-  const child = spawn(process.execPath, [main, ...args], {
+  const command = [process.execPath, main, ...args];
+  const onTerminal = ['script', '--quiet', '--return', '--command', command.join(' '), '/dev/null'];
+  const [program = '', ...rest] = where === 'terminal' ? onTerminal : command;
+  const child = spawn(program, rest, {
     env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, TEMP: folder, TMP: folder, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     detached: !onWindows,
   });
   const pid = child.pid ?? 0;
@@ -89,6 +94,7 @@ export async function startDemo(
         void ended.then((how) => reject(new Error(`It ended (${how}) without ${pattern}:\n${stdout}\n${stderr}`)));
       }),
     signal: (name) => void child.kill(name),
+    type: (text) => void child.stdin.write(text),
     stopReading: () => void child.stdout.destroy(),
     async expectNothingLeft() {
       // An ended process leaves its group only after its parent, or the system, has reaped it.

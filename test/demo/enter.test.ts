@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { leaveOut } from '../support/left-out.ts';
+import { startDemo } from './demo-process.ts';
+
+test('on a terminal, the demo keeps its dashboard until Enter, and then leaves nothing behind', async (context) => {
+  // util-linux: runs a command on a terminal of its own.
+  if (process.platform !== 'linux') leaveOut(context, 'There is no program here that runs a command on a terminal.');
+  const demo = await startDemo(['--quick'], {}, undefined, 'terminal');
+  const [, dashboard = ''] = await demo.shows(/The dashboard, live: (http:\S+)/);
+  await demo.shows(/The dashboard stays until you press Enter\./);
+  expect((await fetch(`${dashboard}sign-in`)).status).toBe(200);
+  demo.type('\r');
+  expect(await demo.ended).toBe(0);
+  expect(demo.stdout()).toContain('its folder is gone');
+  await demo.expectNothingLeft();
+});
