@@ -123,15 +123,15 @@ test('the cast is what was shown, with colours, in its order', () => {
 
 describe('the picture', () => {
   test.each(['recorded', 'of the README'])('%s is well-formed, and fetches and runs nothing', async (which) => {
-    const file = new URL('../../docs/images/demo.svg', import.meta.url);
+    const file = new URL('../../docs/images/two-people.svg', import.meta.url);
     const svg = which === 'recorded' ? picture : await readFile(file, 'utf8');
     const tags = readXml(svg);
-    expect(new Set(tags.map(({ name }) => name))).toEqual(new Set(['svg', 'title', 'style', 'rect', 'text']));
+    const drawn = ['svg', 'title', 'style', 'rect', 'text', 'line', 'g'];
+    expect(drawn).toEqual(expect.arrayContaining(tags.map(({ name }) => name)));
     expect(tags.flatMap(({ attributes }) => Object.keys(attributes)).filter((name) => /^on|href/.test(name))).toEqual(
       [],
     );
     expect(svg.replace('xmlns="http://www.w3.org/2000/svg"', '')).not.toMatch(/:\/\/|url\(|@import/);
-    expect(svg).toContain('SIGKILL');
     expect(svg.length).toBeLessThan(60_000);
   });
 });
