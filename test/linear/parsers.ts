@@ -46,12 +46,15 @@ import { safeText } from '../../src/service/dashboard/assets/text.js';
 import { matching, parseListQuery, sorted } from '../../src/service/dashboard/elements/lock-list.ts';
 import { parseForm } from '../../src/service/dashboard/frame/form.ts';
 import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
-import { untouched as emptyHook, readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
+import { newHookDefaults as emptyHook, readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
 import { readNewLock } from '../../src/service/dashboard/pages/new-lock-form.ts';
-import { readNewToken, typedFor as typedToken } from '../../src/service/dashboard/pages/new-token-form.ts';
-import { untouched as emptyTrust, readNewTrust } from '../../src/service/dashboard/pages/new-trust-form.ts';
+import { readNewToken, defaultToken as typedToken } from '../../src/service/dashboard/pages/new-token-form.ts';
+import { newRuleDefaults as emptyTrust, readNewTrust } from '../../src/service/dashboard/pages/new-trust-form.ts';
 import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
-import { untouched as emptyWorkspace, readWorkspace } from '../../src/service/dashboard/pages/workspace-form.ts';
+import {
+  newWorkspaceDefaults as emptyWorkspace,
+  readWorkspace,
+} from '../../src/service/dashboard/pages/workspace-form.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
 import { intoLines, wordsOfGit } from '../../src/service/git/git-output.ts';
 import { createRemoteRedactor } from '../../src/service/git/redact.ts';
@@ -320,7 +323,7 @@ export const parsers: readonly Parser[] = [
     'service/dashboard/pages/new-trust-form.ts readNewTrust, service/dashboard/pages/permissions.ts readScopes readWorkspaces',
     (text) =>
       readNewTrust({
-        ...emptyTrust,
+        ...emptyTrust(),
         claims: text,
         repository: text,
         scopes: [text],

@@ -57,8 +57,8 @@ export function parseClaim(text: string): Parsed<RuleClaim> {
 
 const maxClaimValueLength = 500;
 
-/** As somebody typed it: each is right by itself. */
-export interface TypedRule {
+/** As it was entered: each field is valid by itself. */
+export interface EnteredRule {
   readonly issuer: string;
   readonly repository?: string | undefined;
   readonly repositoryId?: string | undefined;
@@ -90,32 +90,32 @@ const fieldsOfGitHub = {
   environment: ['environment', parseClaimValue],
   event: ['event_name', parseEvent],
 } as const satisfies Partial<
-  Record<keyof TypedRule, readonly [claim: string, parse: (text: string) => Parsed<string>]>
+  Record<keyof EnteredRule, readonly [claim: string, parse: (text: string) => Parsed<string>]>
 >;
 
 /** Error messages, by field. */
-export type RuleProblems = { readonly [field in keyof TypedRule]?: string };
+export type RuleErrors = { readonly [field in keyof EnteredRule]?: string };
 
 export type ReadRule =
-  | { readonly ok: true; readonly rule: NewTrustRule }
-  | { readonly ok: false; readonly problems: RuleProblems };
+  | { readonly ok: true; readonly value: NewTrustRule }
+  | { readonly ok: false; readonly errors: RuleErrors };
 
 /** Looks at all fields together. */
-export function readRule(typed: TypedRule): ReadRule {
-  const { issuer, owner, workflow = null, repository = null } = typed;
+export function readRule(entered: EnteredRule): ReadRule {
+  const { issuer, owner, workflow = null, repository = null } = entered;
   const ofFields = Object.keys(fieldsOfGitHub)
     .filter(isFieldOfGitHub)
     .flatMap((field): RuleClaim[] => {
-      const value = typed[field];
+      const value = entered[field];
       return value === undefined ? [] : [[fieldsOfGitHub[field][0], value]];
     });
-  const claims = [...ofFields, ...typed.claims];
-  const problems = problemsOf(typed, claims);
-  if (Object.keys(problems).length > 0) return { ok: false, problems };
-  const workspaces = typed.workspaces.length === 0 ? null : [...new Set(typed.workspaces)];
-  const scopes = [...new Set(typed.scopes)];
+  const claims = [...ofFields, ...entered.claims];
+  const errors = errorsOf(entered, claims);
+  if (Object.keys(errors).length > 0) return { ok: false, errors };
+  const workspaces = entered.workspaces.length === 0 ? null : [...new Set(entered.workspaces)];
+  const scopes = [...new Set(entered.scopes)];
   const rule = { issuer, owner, claims: Object.fromEntries(claims), workflow, repository, scopes, workspaces };
-  return { ok: true, rule };
+  return { ok: true, value: rule };
 }
 
 /** Values are compared letter by letter: one that nobody sees was not meant. */
@@ -142,25 +142,25 @@ function parseClaimName(text: string): Parsed<string> {
 
 const maxWorkspaces = 100;
 
-function problemsOf(typed: TypedRule, claims: readonly RuleClaim[]): RuleProblems {
-  const { issuer, scopes, workspaces } = typed;
-  const problems: { -readonly [field in keyof TypedRule]?: string } = {};
+function errorsOf(entered: EnteredRule, claims: readonly RuleClaim[]): RuleErrors {
+  const { issuer, scopes, workspaces } = entered;
+  const errors: { -readonly [field in keyof EnteredRule]?: string } = {};
   const onlyGitHub = [...Object.keys(fieldsOfGitHub).filter(isFieldOfGitHub), 'workflow' as const];
   if (!isGitHub(issuer)) {
     for (const field of onlyGitHub) {
-      if (typed[field] !== undefined) problems[field] = `${issuer} is not GitHub: name its claims one by one instead.`;
+      if (entered[field] !== undefined) errors[field] = `${issuer} is not GitHub: name its claims one by one instead.`;
     }
   }
   const wrong = wrongClaim(issuer, claims);
   const anybodys = missingIdClaim(issuer, Object.fromEntries(claims));
-  if (wrong !== undefined) problems.claims = wrong;
-  else if (anybodys !== undefined) problems[isGitHub(issuer) ? 'repositoryId' : 'claims'] = anybodys;
+  if (wrong !== undefined) errors.claims = wrong;
+  else if (anybodys !== undefined) errors[isGitHub(issuer) ? 'repositoryId' : 'claims'] = anybodys;
   if (scopes.includes('admin')) {
-    problems.scopes =
+    errors.scopes =
       'A job cannot have the scope admin: it could make itself a token that lasts. Name the scopes that it needs.';
   }
-  if (workspaces.length > maxWorkspaces) problems.workspaces = `A rule names at most ${maxWorkspaces} workspaces.`;
-  return problems;
+  if (workspaces.length > maxWorkspaces) errors.workspaces = `A rule names at most ${maxWorkspaces} workspaces.`;
+  return errors;
 }
 
 const isFieldOfGitHub = (name: string): name is keyof typeof fieldsOfGitHub => Object.hasOwn(fieldsOfGitHub, name);

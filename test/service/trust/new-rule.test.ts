@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { githubIssuer } from '../../../src/interface/github-issuer.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
 import {
+  type EnteredRule,
   maxClaims,
   parseClaim,
   parseClaimValue,
@@ -12,7 +13,6 @@ import {
   parseRepository,
   parseWorkflow,
   readRule,
-  type TypedRule,
 } from '../../../src/service/trust/new-rule.ts';
 
 const enterprise = 'https://git.example.com/_services/token';
@@ -111,7 +111,7 @@ describe('a field of a rule', () => {
   });
 });
 
-const github: TypedRule = {
+const github: EnteredRule = {
   issuer: githubIssuer,
   repositoryId: '123',
   repositoryOwnerId: '45',
@@ -120,7 +120,7 @@ const github: TypedRule = {
   scopes: ['sync'],
   workspaces: [],
 };
-const gitlab: TypedRule = {
+const gitlab: EnteredRule = {
   issuer: 'https://gitlab.com',
   claims: [['project_id', '22']],
   owner: 'release-bot',
@@ -139,7 +139,7 @@ describe('a rule', () => {
     };
     expect(readRule({ ...full, claims: [['actor_id', '7']], scopes: ['sync', 'sync'] })).toEqual({
       ok: true,
-      rule: {
+      value: {
         issuer: githubIssuer,
         owner: 'release-bot',
         claims: {
@@ -156,10 +156,10 @@ describe('a rule', () => {
         workspaces: ['a'],
       },
     });
-    expect(readRule(gitlab)).toMatchObject({ ok: true, rule: { claims: { project_id: '22' }, workspaces: null } });
+    expect(readRule(gitlab)).toMatchObject({ ok: true, value: { claims: { project_id: '22' }, workspaces: null } });
   });
 
-  test.each<readonly [change: Partial<TypedRule>, claims: readonly (readonly [string, string])[]]>([
+  test.each<readonly [change: Partial<EnteredRule>, claims: readonly (readonly [string, string])[]]>([
     [{ issuer: enterprise }, []],
     [{ issuer: `${githubIssuer}/octo-enterprise` }, []],
     [{ issuer: 'https://token.actions.octo.ghe.com' }, []],
@@ -174,7 +174,7 @@ describe('a rule', () => {
     expect(readRule({ ...github, ...change, claims })).toMatchObject({ ok: true });
   });
 
-  test.each<readonly [typed: TypedRule, field: keyof TypedRule, reason: string]>([
+  test.each<readonly [typed: EnteredRule, field: keyof EnteredRule, reason: string]>([
     [{ ...github, repositoryId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
     [{ ...github, repositoryOwnerId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
     [{ ...github, issuer: enterprise, repositoryId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
@@ -215,7 +215,7 @@ describe('a rule', () => {
   ])('is refused beside the field that is wrong: %j', (typed, field, reason) => {
     const read = readRule(typed);
     if (read.ok) throw new Error('It was accepted.');
-    expect(read.problems[field]).toContain(reason);
+    expect(read.errors[field]).toContain(reason);
   });
 
   test('of an issuer of its own may name any claim, sub as well', () => {

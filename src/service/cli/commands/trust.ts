@@ -1,6 +1,7 @@
 import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
 import {
+  type EnteredRule,
   parseClaim,
   parseClaimValue,
   parseEvent,
@@ -11,7 +12,6 @@ import {
   parseRuleOwner,
   parseWorkflow,
   readRule,
-  type TypedRule,
 } from '../../trust/new-rule.ts';
 import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../../trust/rules.ts';
 import { warningsOf } from '../../trust/warnings.ts';
@@ -57,7 +57,7 @@ const flags = {
   ),
 };
 
-const typedRule = ({ claim: claims, ...typed }: FlagValues<typeof flags>): TypedRule => ({ ...typed, claims });
+const enteredRule = ({ claim: claims, ...entered }: FlagValues<typeof flags>): EnteredRule => ({ ...entered, claims });
 
 const claimsOf = ({ claims, workflow }: NewTrustRule): readonly string[] => [
   ...Object.entries(claims).map(([name, value]) => `${name}=${value}`),
@@ -79,18 +79,18 @@ export const trustAdd = defineStorageCommand({
     '--owner release-bot --repository octo/game --repository-id 123 --repository-owner-id 45 --ref refs/heads/main --scopes sync,locks:write',
   mayBeNew: true,
   check(given) {
-    const read = readRule(typedRule(given));
+    const read = readRule(enteredRule(given));
     if (read.ok) return [];
-    return Object.entries(read.problems).map(
+    return Object.entries(read.errors).map(
       ([field, reason]) => `--${field === 'claims' ? 'claim' : flagName(field)}: ${reason}`,
     );
   },
   async run({ flags: given }, storage) {
-    const read = readRule(typedRule(given));
+    const read = readRule(enteredRule(given));
     if (!read.ok) throw new Error('check() let through what cannot be a rule.');
     const { added, others } = await storage.commit('global', async (db) => ({
-      added: await addTrustRule(db, storage.now, operatorActor(), read.rule),
-      others: await activeTokensOf(db, storage.now, read.rule.owner),
+      added: await addTrustRule(db, storage.now, operatorActor(), read.value),
+      others: await activeTokensOf(db, storage.now, read.value.owner),
     }));
     if (added.kind === 'too-many') {
       throw new CommandError(`There are ${maxTrustRules} trust rules already. Remove one that is no longer used.`);

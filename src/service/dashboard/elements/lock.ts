@@ -41,13 +41,13 @@ export function changeTable(changes: readonly RecordedLockChange[], now: number,
   return htmlTable('cards', ['When', workspace === undefined ? '' : 'Path', 'What', 'Holder', 'From run'], rows);
 }
 
-export interface TypedDuration {
+export interface EnteredDuration {
   readonly text: string;
   readonly problem?: string | undefined;
 }
 
 /** How long a lock is to last. */
-export const durationField = (title: string, { text, problem }: TypedDuration): Markup =>
+export const durationField = (title: string, { text, problem }: EnteredDuration): Markup =>
   field({
     id: 'duration',
     title,

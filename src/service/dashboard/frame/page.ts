@@ -70,8 +70,8 @@ export const requestedWorkspace = ({ c }: PageCall, storage: Storage): Promise<F
   addressedWorkspace(c, storage);
 
 /** Idempotency key of a form with this content: sending it again, as a reload does, changes nothing. */
-export function keyOfForm(call: ActionCall, typed: unknown): KeyedRequest | undefined {
-  const content = JSON.stringify([formIdOf(call), typed]);
+export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest | undefined {
+  const content = JSON.stringify([formIdOf(call), entered]);
   return keyedRequest({
     tokenId: call.bearer.id,
     key: `form-${createHash('sha256').update(content).digest('hex')}`,

@@ -24,6 +24,7 @@ import {
   verbatim,
 } from '../elements/text.ts';
 import { download } from '../frame/download.ts';
+import { allValues, type FormResult } from '../frame/form-values.ts';
 import { showPage } from '../frame/layout.ts';
 import { addPage, callOf, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -55,21 +56,18 @@ export function addAuditPage(app: App, parts: DashboardParts): void {
   }
 
   addPage(app, parts, { path: '/audit', access: 'admin' }, async (call) => {
-    const typed = queryOf(call, ...filterNames);
     const before = positionIn(queryOf(call, 'before').before, 'It is not a page of this list. Start again without it.');
-    const reading = readFilter(typed);
-    if (reading.kind === 'invalid') {
-      return show(call, filterForm(reading.filter, reading.problems), { status: 422 });
-    }
-    const page = await readAudit(parts.storage, { ...reading.query, before, limit: entriesOfPage });
-    return list(call, reading.filter, before, page);
+    const { filter, read } = readFilter(queryOf(call, ...filterNames));
+    if (!read.ok) return show(call, filterForm(filter, read.errors), { status: 422 });
+    const page = await readAudit(parts.storage, { ...read.value, before, limit: entriesOfPage });
+    return list(call, filter, before, page);
   });
 
   for (const format of ['csv', 'jsonl'] as const) {
     app.get(`/audit/entries.${format}`, requireSession(parts, 'admin'), (c) => {
-      const reading = readFilter(queryOf(callOf(c), ...filterNames));
-      if (reading.kind === 'invalid') {
-        throw invalid({ pointer: '#', detail: Object.values(reading.problems).join(' ') });
+      const { read } = readFilter(queryOf(callOf(c), ...filterNames));
+      if (!read.ok) {
+        throw invalid({ pointer: '#', detail: Object.values(read.errors).join(' ') });
       }
       return download(c, parts, {
         filename: `audit.${format}`,
@@ -77,21 +75,21 @@ export function addAuditPage(app: App, parts: DashboardParts): void {
         lines: (checkSession) =>
           exportAudit(format, async (before) => {
             await checkSession();
-            return readAudit(parts.storage, { ...reading.query, before, limit: entriesPerRead });
+            return readAudit(parts.storage, { ...read.value, before, limit: entriesPerRead });
           }),
       });
     });
   }
 }
 
-function filterForm(filter: Filter, problems: Partial<Filter> = {}): Markup {
+function filterForm(filter: Filter, errors: Partial<Filter> = {}): Markup {
   const { action } = filter;
   const options = ['', ...auditActions, ...(action === '' || isAuditAction(action) ? [] : [action])];
   const input = (id: 'actor' | 'workspace' | 'from' | 'to', title: string, type: 'search' | 'date') =>
     field({
       id,
       title,
-      problem: problems[id],
+      problem: errors[id],
       control: (aria) =>
         html`<input id="${id}" name="${id}" type="${type}" value="${filter[id]}" autocomplete="off" spellcheck="false"${aria}>`,
     });
@@ -108,37 +106,26 @@ function filterForm(filter: Filter, problems: Partial<Filter> = {}): Markup {
 
 const noFilter: Filter = { action: '', actor: '', workspace: '', from: '', to: '' };
 
-type Reading =
-  | { readonly kind: 'valid'; readonly filter: Filter; readonly query: Omit<AuditQuery, 'limit'> }
-  | { readonly kind: 'invalid'; readonly filter: Filter; readonly problems: Partial<Filter> };
+interface ReadFilter {
+  readonly filter: Filter;
+  readonly read: FormResult<Omit<AuditQuery, 'limit'>, keyof Filter>;
+}
 
-function readFilter(typed: Filter): Reading {
+function readFilter(entered: Filter): ReadFilter {
   const given = <T>(text: string, parse: (text: string) => Parsed<T>): Parsed<T | undefined> =>
     text.trim() === '' ? accepted(undefined) : parse(text.trim());
-  const parsed = {
-    actor: given(typed.actor, parseAuditActor),
-    workspace: given(typed.workspace, parseWorkspaceId),
-    from: given(typed.from, parseDay),
-    to: given(typed.to, parseEndOfDay),
-  };
-  const { actor, workspace, from, to } = parsed;
-  const action = canBeAction(typed.action) ? typed.action : '';
-  if (actor.ok && workspace.ok && from.ok && to.ok) {
-    return {
-      kind: 'valid',
-      filter: { ...typed, action },
-      query: {
-        action: action === '' ? undefined : action,
-        actor: actor.value,
-        workspace: workspace.value,
-        from: from.value,
-        until: to.value,
-      },
-    };
-  }
-  const wrong = Object.entries(parsed).flatMap(([name, value]) => (value.ok ? [] : [[name, value.reason] as const]));
+  const action = canBeAction(entered.action) ? entered.action : '';
+  const read = allValues({
+    action: accepted(action === '' ? undefined : action),
+    actor: given(entered.actor, parseAuditActor),
+    workspace: given(entered.workspace, parseWorkspaceId),
+    from: given(entered.from, parseDay),
+    to: given(entered.to, parseEndOfDay),
+  });
   // A wrong value may be a secret: do not repeat it.
-  return { kind: 'invalid', filter: { ...noFilter, action }, problems: Object.fromEntries(wrong) };
+  if (!read.ok) return { filter: { ...noFilter, action }, read };
+  const { to, ...query } = read.value;
+  return { filter: { ...entered, action }, read: { ok: true, value: { ...query, until: to } } };
 }
 
 /** Also accepts actions of other versions. */

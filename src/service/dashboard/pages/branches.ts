@@ -35,9 +35,9 @@ import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
 import { branchSummary, recentMs } from './workspaces.ts';
 
-/** A branch that could not be synced, as typed. */
+/** A branch that could not be synced, as entered. */
 interface RefusedBranch {
-  readonly typed: string;
+  readonly entered: string;
   readonly reason: string;
 }
 
@@ -110,15 +110,15 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
   async function start(call: ActionCall): Promise<ApiResponse> {
     const workspace = await requestedWorkspace(call, storage);
     requireFreeDisk(parts);
-    const typed = call.form.text('branch').replaceAll(/^ +|(?<! ) +$/g, '');
-    const branch = parseBranchName(typed);
-    if (!branch.ok) return show(call, workspace, { typed, reason: branch.reason });
+    const entered = call.form.text('branch').replaceAll(/^ +|(?<! ) +$/g, '');
+    const branch = parseBranchName(entered);
+    if (!branch.ok) return show(call, workspace, { entered, reason: branch.reason });
     const preparation = await prepareSync(workspace, branch.value);
     const wanted = { workspace: workspace.id, branch: branch.value, requestedBy: call.bearer.name };
     const started = await storage.commit({ workspace: workspace.id }, (db) =>
       startPrepared(db, storage.now, wanted, preparation),
     );
-    if (started.kind === 'unknown-branch') return show(call, workspace, { typed, reason: started.reason });
+    if (started.kind === 'unknown-branch') return show(call, workspace, { entered, reason: started.reason });
     onQueued();
     return seeOther(`/workspaces/${workspace.id}/syncs/${started.sync.sync_id}`);
   }
@@ -201,7 +201,7 @@ const nameForm = (call: PageCall, { workspace, refused }: BranchView): Markup =>
       title: 'Sync a branch by name',
       problem: refused && userText(refused.reason),
       control: (aria) =>
-        html`<input id="branch" name="branch" required autocomplete="off" autocapitalize="none" spellcheck="false" value="${refused?.typed ?? ''}"${aria}>`,
+        html`<input id="branch" name="branch" required autocomplete="off" autocapitalize="none" spellcheck="false" value="${refused?.entered ?? ''}"${aria}>`,
     })}
     <button class="primary">Sync</button>
   </form>`;

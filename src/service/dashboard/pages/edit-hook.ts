@@ -8,7 +8,7 @@ import { addAction, addPage } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
 import { addressedHook, noSuchHook } from './hooks.ts';
-import { newHookForm, readNewHook, type Typed, typedIn } from './new-hook-form.ts';
+import { type EnteredHook, enteredHook, newHookForm, readNewHook } from './new-hook-form.ts';
 
 const route = { path: '/workspaces/:id/hooks/:hook/edit', access: 'hooks:write' } as const;
 
@@ -18,16 +18,15 @@ export function addEditHookPages(app: App, parts: DashboardParts): void {
 
   addPage(app, parts, route, async (call) => {
     const { workspace, hook } = await addressedHook(call, storage);
-    return showPage(call, newHookForm(call, workspace, typedOf(hook), {}, hook));
+    return showPage(call, newHookForm(call, workspace, storedHook(hook), {}, hook));
   });
 
   addAction(app, parts, route, async (call): Promise<ApiResponse> => {
     const { workspace, hook } = await addressedHook(call, storage);
-    const typed = { ...typedIn(call.form), url: hook.url };
-    const reading = readNewHook({ ...typed, headers: withStoredValues(typed.headers, hook) });
-    if (reading.kind === 'wrong')
-      return showPage(call, newHookForm(call, workspace, typed, reading.problems, hook), 422);
-    const { secret = null, ...request } = reading.request;
+    const entered = { ...enteredHook(call.form), url: hook.url };
+    const read = readNewHook({ ...entered, headers: withStoredValues(entered.headers, hook) });
+    if (!read.ok) return showPage(call, newHookForm(call, workspace, entered, read.errors, hook), 422);
+    const { secret = null, ...request } = read.value;
     requireAdminForAudit(request.events, call.bearer.scopes);
     const change = { ...request, secret, workspace, id: hook.id, actor: actorOf(call.c) };
     if (!(await storage.commit({ workspace }, (db) => editHook(db, storage.now, change)))) throw noSuchHook();
@@ -36,7 +35,7 @@ export function addEditHookPages(app: App, parts: DashboardParts): void {
   });
 }
 
-function typedOf(row: HookRow): Typed {
+function storedHook(row: HookRow): EnteredHook {
   const { url, events, branches, format, header_names } = hookOf(row);
   const headers = header_names.map((name) => `${name}: `).join('\n');
   return { url, events, branches: (branches ?? []).join('\n'), format, secret: '', headers };

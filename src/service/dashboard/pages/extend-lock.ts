@@ -5,7 +5,7 @@ import { parseTtl } from '../../../interface/ttl.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import type { App } from '../../http/context.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
-import { durationField, lockFacts, type TypedDuration } from '../elements/lock.ts';
+import { durationField, type EnteredDuration, lockFacts } from '../elements/lock.ts';
 import { extendAddress } from '../elements/lock-list.ts';
 import type { Markup } from '../elements/text.ts';
 import { type ActionCall, addAction, addPage, type PageCall } from '../frame/page.ts';
@@ -63,7 +63,7 @@ const confirmation = (
   call: PageCall,
   context: LockContext,
   { lock }: ReleasableLock,
-  duration: TypedDuration,
+  duration: EnteredDuration,
 ): Markup => html`
   ${lockFacts(lock, call.now)}
   <form method="post" action="/workspaces/${context.workspace.id}/locks/extend" class="narrow">

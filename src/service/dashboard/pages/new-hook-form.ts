@@ -12,22 +12,18 @@ import { choices, field, group, problemSummary } from '../elements/fields.ts';
 import { eventMeanings, formatNames } from '../elements/hook.ts';
 import { addressText, type Markup } from '../elements/text.ts';
 import { type Form, formField, newFormId } from '../frame/form.ts';
+import { type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 
-/** The form as typed and chosen. */
-export interface Typed {
-  readonly url: string;
+/** `branches` has one a line, and so has `headers`: `name: value`. */
+export interface EnteredHook extends EnteredTexts<(typeof textFields)[number]> {
   readonly events: readonly string[];
-  /** One a line. */
-  readonly branches: string;
-  readonly format: string;
-  readonly secret: string;
-  /** `name: value`, one a line. */
-  readonly headers: string;
 }
 
-export const untouched: Typed = {
+const textFields = ['url', 'branches', 'format', 'secret', 'headers'] as const;
+
+export const newHookDefaults: EnteredHook = {
   url: '',
   events: ['sync.succeeded'],
   branches: '',
@@ -47,31 +43,28 @@ const titles = {
 
 type Field = keyof typeof titles;
 
-/** A sentence for each wrong field. */
-export type Problems = Partial<Readonly<Record<Field, string>>>;
-
 /** For a new webhook, or for an existing one, which keeps its URL. */
 export function newHookForm(
   call: PageCall,
   workspace: string,
-  typed: Typed,
-  problems: Problems,
+  entered: EnteredHook,
+  errors: FieldErrors<Field>,
   edited?: Pick<HookRow, 'id' | 'url' | 'format'>,
 ): View {
   const list = `/workspaces/${workspace}/hooks`;
   const page = edited === undefined ? list : `${list}/${edited.id}`;
   const isNew = edited === undefined;
   const labelled = (id: Field, hint: Markup | string, control: (aria: Markup) => Markup) =>
-    field({ id, title: titles[id], problem: problems[id], hint, control });
-  const grouped = (id: Field, content: Markup) => group({ id, title: titles[id], problem: problems[id], content });
+    field({ id, title: titles[id], problem: errors[id], hint, control });
+  const grouped = (id: Field, content: Markup) => group({ id, title: titles[id], problem: errors[id], content });
   const addressField = labelled(
     'url',
     html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
           workspace already has the address, what you enter here replaces its settings.`,
     (aria) =>
-      html`<input type="url" id="url" name="url" value="${shownAgain(typed.url)}" required autocomplete="off" spellcheck="false"${aria}>`,
+      html`<input type="url" id="url" name="url" value="${shownAgain(entered.url)}" required autocomplete="off" spellcheck="false"${aria}>`,
   );
-  const main = html`${problemSummary(isNew ? 'No webhook was registered.' : 'Nothing was changed.', titles, problems, whatToRepeat(typed))}
+  const main = html`${problemSummary(isNew ? 'No webhook was registered.' : 'Nothing was changed.', titles, errors, whatToRepeat(entered))}
     <form method="post" action="${isNew ? list : `${page}/edit`}" class="narrow" novalidate>
       ${formField(call)}
       <input type="hidden" name="form_id" value="${newFormId(call)}">
@@ -80,21 +73,21 @@ export function newHookForm(
           ? addressField
           : html`<p id="url">Deliveries go to ${addressText(shownUrl(edited))}. To send them elsewhere, add another webhook.</p>`
       }
-      ${grouped('events', eventChoices(typed.events, problems.events !== undefined, grants(call.bearer.scopes, 'admin')))}
+      ${grouped('events', eventChoices(entered.events, errors.events !== undefined, grants(call.bearer.scopes, 'admin')))}
       ${labelled(
         'branches',
         'One per line, or empty for all branches. For syncs only: locks have no branch.',
         (aria) => html`<textarea id="branches" name="branches" rows="2" spellcheck="false" autocapitalize="none"${aria}>
-${typed.branches}</textarea>`,
+${entered.branches}</textarea>`,
       )}
-      ${grouped('format', formatChoices(typed.format))}
+      ${grouped('format', formatChoices(entered.format))}
       ${labelled(
         'headers',
         html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one per line. Values are never shown again${isNew ? '' : ': leave one empty to keep it'}.`,
         (
           aria,
         ) => html`<textarea id="headers" name="headers" rows="2" spellcheck="false" autocapitalize="none" autocomplete="off"${aria}>
-${namesOf(typed.headers)}</textarea>`,
+${namesOf(entered.headers)}</textarea>`,
       )}
       ${labelled(
         'secret',
@@ -110,32 +103,24 @@ ${namesOf(typed.headers)}</textarea>`,
   return { title: isNew ? 'Add a webhook' : 'Edit this webhook', location: inWorkspace(workspace, 'hooks'), main };
 }
 
-export const typedIn = (form: Form): Typed => ({
-  url: form.text('url'),
+export const enteredHook = (form: Form): EnteredHook => ({
+  ...enteredTexts(form, textFields),
   events: form.all('event'),
-  branches: form.text('branches'),
-  format: form.text('format'),
-  secret: form.text('secret'),
-  headers: form.text('headers'),
 });
 
-export type Reading =
-  | { readonly kind: 'request'; readonly request: HookRequest }
-  | { readonly kind: 'wrong'; readonly problems: Problems };
-
 /** By the schema of the API. Reports all mistakes at once. */
-export function readNewHook(typed: Typed): Reading {
-  const headers = readHeaders(typed.headers);
-  const target = parseTarget(typed.url);
-  const reading = bySchema(asProgramsSendIt(typed, headers));
-  const problems: Problems = {
+export function readNewHook(entered: EnteredHook): FormResult<HookRequest, Field> {
+  const headers = readHeaders(entered.headers);
+  const target = parseTarget(entered.url);
+  const read = bySchema(asProgramsSendIt(entered, headers));
+  const errors: FieldErrors<Field> = {
     ...(!target.ok && { url: target.reason }),
     ...(!headers.ok && { headers: headers.reason }),
-    ...(reading.kind === 'wrong' && reading.problems),
+    ...(!read.ok && read.errors),
     // The API's sentence is about an optional field.
-    ...(typed.events.length === 0 && { events: 'Choose at least one event.' }),
+    ...(entered.events.length === 0 && { events: 'Choose at least one event.' }),
   };
-  return Object.keys(problems).length === 0 ? reading : { kind: 'wrong', problems };
+  return Object.keys(errors).length === 0 ? read : { ok: false, errors };
 }
 
 const eventChoices = (chosen: readonly string[], wrong: boolean, admin: boolean): Markup =>
@@ -171,7 +156,7 @@ const formatChoices = (chosen: string): Markup =>
     options: hookFormats.map((format) => [format, formatNames[format], formatMeanings[format]]),
   });
 
-/** The address as typed, without a password, which is one of the mistakes. */
+/** The address as entered, without a password, which is one of the mistakes. */
 function shownAgain(url: string): string {
   const parsed = URL.parse(url.trim());
   if (parsed === null || (parsed.username === '' && parsed.password === '')) return url;
@@ -188,7 +173,7 @@ const namesOf = (headers: string): string =>
     .filter((line) => line !== '')
     .join('\n');
 
-const whatToRepeat = ({ secret, headers }: Typed): string =>
+const whatToRepeat = ({ secret, headers }: EnteredHook): string =>
   secret === '' && headers === '' ? '' : 'Enter the secret and the values of headers again.';
 
 /** The same name in another case is found later, by the schema. */
@@ -207,38 +192,38 @@ function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
   return accepted(Object.fromEntries(headers));
 }
 
-const asProgramsSendIt = (typed: Typed, headers: Parsed<Readonly<Record<string, string>>>): unknown => {
-  const branches = linesOf(typed.branches).map((line) => line.trim());
+const asProgramsSendIt = (entered: EnteredHook, headers: Parsed<Readonly<Record<string, string>>>): unknown => {
+  const branches = linesOf(entered.branches).map((line) => line.trim());
   return {
-    url: typed.url,
-    events: [...new Set(typed.events)],
+    url: entered.url,
+    events: [...new Set(entered.events)],
     branches: branches.length === 0 ? null : branches,
-    format: typed.format,
-    ...(typed.secret !== '' && { secret: typed.secret }),
+    format: entered.format,
+    ...(entered.secret !== '' && { secret: entered.secret }),
     ...(headers.ok && { headers: headers.value }),
   };
 };
 
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');
 
-function bySchema(body: unknown): Reading {
+function bySchema(body: unknown): FormResult<HookRequest, Field> {
   try {
-    return { kind: 'request', request: parseRequestPart(hookRequestSchema, () => body) };
+    return { ok: true, value: parseRequestPart(hookRequestSchema, () => body) };
   } catch (error) {
-    return { kind: 'wrong', problems: problemsIn(error) };
+    return { ok: false, errors: errorsIn(error) };
   }
 }
 
 /** The errors of the API, by field of the form. Throws on what has no field. */
-export function problemsIn(error: unknown): Problems {
-  const errors = error instanceof Refusal ? (error.extras.errors ?? []) : [];
-  const problems = new Map<string, string>();
-  for (const { pointer, detail } of errors) {
+export function errorsIn(error: unknown): FieldErrors<Field> {
+  const found = error instanceof Refusal ? (error.extras.errors ?? []) : [];
+  const errors = new Map<string, string>();
+  for (const { pointer, detail } of found) {
     const [, name = '', index] = pointer.split('/');
     if (!Object.hasOwn(titles, name)) throw error;
     const which = name === 'branches' && index !== undefined ? `Branch ${Number(index) + 1}: ` : '';
-    if (!problems.has(name)) problems.set(name, which + detail);
+    if (!errors.has(name)) errors.set(name, which + detail);
   }
-  if (problems.size === 0) throw error;
-  return Object.fromEntries(problems);
+  if (errors.size === 0) throw error;
+  return Object.fromEntries(errors);
 }

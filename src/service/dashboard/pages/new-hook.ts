@@ -14,7 +14,7 @@ import { inWorkspace, showPage, type View } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, keyOfForm, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
-import { newHookForm, problemsIn, readNewHook, type Typed, typedIn, untouched } from './new-hook-form.ts';
+import { type EnteredHook, enteredHook, errorsIn, newHookDefaults, newHookForm, readNewHook } from './new-hook-form.ts';
 
 const access = 'hooks:write';
 
@@ -24,7 +24,7 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
   async function register(
     call: ActionCall,
     workspace: string,
-    typed: Typed,
+    entered: EnteredHook,
     request: HookRequest,
   ): Promise<ApiResponse> {
     const pageOf = ({ hook }: RegisteredHook, notice: Notice): ApiResponse =>
@@ -32,7 +32,7 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
     const done: { registered?: RegisteredHook } = {};
     const repeated = await idempotent(
       { workspace },
-      keyOfForm(call, typed),
+      keyOfForm(call, entered),
       () => targetOf(request, targets),
       async (db, target) => {
         const registrant = { workspace, actor: actorOf(call.c), scopes: call.bearer.scopes };
@@ -52,22 +52,22 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
 
   addPage(app, parts, { path: '/workspaces/:id/hooks/new', access }, async (call) => {
     const { id } = await requestedWorkspace(call, storage);
-    return showPage(call, newHookForm(call, id, untouched, {}));
+    return showPage(call, newHookForm(call, id, newHookDefaults, {}));
   });
 
   addAction(app, parts, { path: '/workspaces/:id/hooks', access }, async (call) => {
     const { id } = await requestedWorkspace(call, storage);
     requireFreeDisk(parts);
-    const typed = typedIn(call.form);
-    const reading = readNewHook(typed);
-    if (reading.kind === 'wrong') return showPage(call, newHookForm(call, id, typed, reading.problems), 422);
+    const entered = enteredHook(call.form);
+    const read = readNewHook(entered);
+    if (!read.ok) return showPage(call, newHookForm(call, id, entered, read.errors), 422);
     try {
-      return await register(call, id, typed, reading.request);
+      return await register(call, id, entered, read.value);
     } catch (error) {
       if (error instanceof Refusal && error.problem === 'request-in-progress') {
         return seeOther(`/workspaces/${id}/hooks?notice=being-registered`);
       }
-      return showPage(call, newHookForm(call, id, typed, problemsIn(error)), 422);
+      return showPage(call, newHookForm(call, id, entered, errorsIn(error)), 422);
     }
   });
 }

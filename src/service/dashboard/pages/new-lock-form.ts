@@ -2,56 +2,57 @@ import { html } from 'hono/html';
 import { maxNoteLength, parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath, type LockPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
-import { parseTtl, type Ttl } from '../../../interface/ttl.ts';
+import { parseTtl } from '../../../interface/ttl.ts';
 import { field, problemSummary } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
 import { extendAddress, listAddress } from '../elements/lock-list.ts';
 import { literal, type Markup } from '../elements/text.ts';
 import { type Form, formField, newFormId } from '../frame/form.ts';
+import { allValues, type EnteredTexts, enteredTexts, type FieldErrors } from '../frame/form-values.ts';
 import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 
 const titles = { path: 'Path', duration: 'For how long', note: 'Note' } as const;
 
-/** A sentence for each wrong field. */
-export type Problems = Partial<Readonly<Record<keyof typeof titles, string>>>;
+type Field = keyof typeof titles;
 
-/** The form as typed. */
-export type Typed = Readonly<Record<keyof typeof titles, string>>;
+export type LockErrors = FieldErrors<Field>;
+
+export type EnteredLock = EnteredTexts<Field>;
 
 export interface NewLockForm {
   readonly workspace: string;
-  readonly typed: Typed;
-  readonly problems: Problems;
+  readonly entered: EnteredLock;
+  readonly errors: LockErrors;
   /** Why it was refused, where that is not in a field. */
   readonly refusal: Markup | string;
   /** Whether there are paths to suggest. */
   readonly isMirrored: boolean;
 }
 
-export function newLockForm(call: PageCall, { workspace, typed, problems, refusal, isMirrored }: NewLockForm): View {
+export function newLockForm(call: PageCall, { workspace, entered, errors, refusal, isMirrored }: NewLockForm): View {
   const completion = isMirrored ? html` list="paths" data-suggestions="/workspaces/${workspace}/locks/paths"` : '';
   const main = html`${refusal}
-    ${problemSummary('Nothing was locked.', titles, problems)}
+    ${problemSummary('Nothing was locked.', titles, errors)}
     <form method="post" action="/workspaces/${workspace}/locks" class="narrow">
       ${formField(call)}
       <input type="hidden" name="form_id" value="${newFormId(call)}">
       ${field({
         id: 'path',
         title: titles.path,
-        problem: problems.path,
+        problem: errors.path,
         hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive. The file does not have to exist yet.`,
         control: (aria) =>
-          html`<input id="path" name="path" value="${typed.path}" required autofocus autocomplete="off" autocapitalize="none" spellcheck="false"${completion}${aria}>`,
+          html`<input id="path" name="path" value="${entered.path}" required autofocus autocomplete="off" autocapitalize="none" spellcheck="false"${completion}${aria}>`,
       })}
       ${isMirrored ? html`<datalist id="paths"></datalist>` : ''}
-      ${durationField(titles.duration, { text: typed.duration, problem: problems.duration })}
+      ${durationField(titles.duration, { text: entered.duration, problem: errors.duration })}
       ${field({
         id: 'note',
         title: titles.note,
-        problem: problems.note,
+        problem: errors.note,
         hint: `For those who find the file locked. One line of up to ${maxNoteLength} characters; may be empty.`,
-        control: (aria) => html`<input id="note" name="note" value="${typed.note}" autocomplete="off"${aria}>`,
+        control: (aria) => html`<input id="note" name="note" value="${entered.note}" autocomplete="off"${aria}>`,
       })}
       <div class="actions"><button class="primary">Lock</button> <a class="button" href="${listAddress(workspace)}" data-escape aria-keyshortcuts="Escape">Cancel</a></div>
     </form>`;
@@ -59,29 +60,14 @@ export function newLockForm(call: PageCall, { workspace, typed, problems, refusa
   return { title: 'Lock a file', location: inWorkspace(workspace, 'locks'), main, ...script };
 }
 
-export const typedIn = (form: Form): Typed => ({
-  path: form.text('path'),
-  duration: form.text('duration'),
-  note: form.text('note'),
-});
+export const enteredLock = (form: Form): EnteredLock => enteredTexts(form, ['path', 'duration', 'note']);
 
-export type Reading =
-  | { readonly kind: 'request'; readonly path: LockPath; readonly ttl: Ttl; readonly note: string | null }
-  | { readonly kind: 'wrong'; readonly problems: Problems };
-
-/** Reports all mistakes at once. */
-export function readNewLock(typed: Typed): Reading {
-  const path = canonicalLockPath(typed.path.trim());
-  const duration = parseTtl(typed.duration.trim());
-  const note = parseNote(typed.note);
-  if (path.ok && duration.ok && note.ok) {
-    return { kind: 'request', path: path.value, ttl: duration.value, note: note.value };
-  }
-  const wrong = Object.entries({ path, duration, note }).flatMap(([name, { ok, ...parsed }]) =>
-    'reason' in parsed ? [[name, parsed.reason]] : [],
-  );
-  return { kind: 'wrong', problems: Object.fromEntries(wrong) };
-}
+export const readNewLock = ({ path, duration, note }: EnteredLock) =>
+  allValues({
+    path: canonicalLockPath(path.trim()),
+    duration: parseTtl(duration.trim()),
+    note: parseNote(note),
+  });
 
 /** Holder of the path. */
 export function heldLock({ bearer, now }: PageCall, workspace: string, asked: LockPath, lock: Lock): Markup {

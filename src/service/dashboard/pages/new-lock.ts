@@ -14,7 +14,7 @@ import type { Markup } from '../elements/text.ts';
 import { showPage } from '../frame/layout.ts';
 import { addAction, addPage, keyOfForm, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { heldLock, newLockForm, type Problems, readNewLock, type Typed, typedIn } from './new-lock-form.ts';
+import { type EnteredLock, enteredLock, heldLock, type LockErrors, newLockForm, readNewLock } from './new-lock-form.ts';
 import { withNotice } from './one-lock.ts';
 
 const access = 'locks:write';
@@ -24,8 +24,8 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
 
   interface Shown {
     readonly workspace: FoundWorkspace;
-    readonly typed: Typed;
-    readonly problems?: Problems;
+    readonly entered: EnteredLock;
+    readonly errors?: LockErrors;
     readonly refusal?: Markup;
     readonly status?: number;
   }
@@ -34,22 +34,22 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
     const isMirrored = await suggestPaths.isMirrored(workspace);
     // Suggestions are of the default branch, which the remote tells.
     if (isMirrored && remoteMemory.known(workspace).listing === undefined) remoteMemory.askSoon(workspace);
-    const form = { problems: {}, refusal: '', ...shown, workspace: workspace.id, isMirrored };
+    const form = { errors: {}, refusal: '', ...shown, workspace: workspace.id, isMirrored };
     return showPage(call, newLockForm(call, form), status);
   }
 
-  /** The form again, as typed, with the lock in the way. */
+  /** The form again, as entered, with the lock in the way. */
   function showRefusal(
     call: PageCall,
-    { workspace, typed, path }: Shown & { readonly path: LockPath },
+    { workspace, entered, path }: Shown & { readonly path: LockPath },
     { problem, message, extras }: Refusal,
   ): Promise<ApiResponse> {
-    const shown = { workspace, typed, status: kindsOfProblems[problem].status };
+    const shown = { workspace, entered, status: kindsOfProblems[problem].status };
     if (extras.lock !== undefined) {
       return show(call, { ...shown, refusal: heldLock(call, workspace.id, path, extras.lock) });
     }
     const ofPath = extras.errors?.find(({ pointer }) => pointer === '#/path');
-    if (ofPath !== undefined) return show(call, { ...shown, problems: { path: ofPath.detail } });
+    if (ofPath !== undefined) return show(call, { ...shown, errors: { path: ofPath.detail } });
     const text = html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${safeText(message)}</p>`;
     return show(call, { ...shown, refusal: text });
   }
@@ -57,7 +57,7 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
   addPage(app, parts, { path: '/workspaces/:id/locks/new', access }, async (call) => {
     const workspace = await requestedWorkspace(call, storage);
     const { path } = queryOf(call, 'path');
-    return show(call, { workspace, typed: { path, duration: formatDuration(lfsLockTtl(workspace)), note: '' } });
+    return show(call, { workspace, entered: { path, duration: formatDuration(lfsLockTtl(workspace)), note: '' } });
   });
 
   addPage(app, parts, { path: '/workspaces/:id/locks/paths', access }, async (call) => {
@@ -67,13 +67,13 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
 
   addAction(app, parts, { path: '/workspaces/:id/locks', access }, async (call) => {
     const workspace = await requestedWorkspace(call, storage);
-    const typed = typedIn(call.form);
-    const reading = readNewLock(typed);
-    if (reading.kind === 'wrong') return show(call, { workspace, typed, problems: reading.problems, status: 422 });
-    const { path, ttl, note } = reading;
+    const entered = enteredLock(call.form);
+    const read = readNewLock(entered);
+    if (!read.ok) return show(call, { workspace, entered, errors: read.errors, status: 422 });
+    const { path, duration: ttl, note } = read.value;
     try {
       requireFreeDisk(parts);
-      const { headers } = await locks.acquire(keyOfForm(call, typed), {
+      const { headers } = await locks.acquire(keyOfForm(call, entered), {
         workspace: workspace.id,
         path,
         type: 'exclusive',
@@ -88,7 +88,7 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (error.problem === 'request-in-progress') return withNotice(listAddress(workspace.id, { path }), 'sent-twice');
-      return showRefusal(call, { workspace, typed, path }, error);
+      return showRefusal(call, { workspace, entered, path }, error);
     }
   });
 }

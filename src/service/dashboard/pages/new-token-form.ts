@@ -8,6 +8,7 @@ import type { NewToken } from '../../tokens/tokens.ts';
 import { choices, field, group, marked, problemSummary } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField } from '../frame/form.ts';
+import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 import type { View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 import {
@@ -35,62 +36,56 @@ const onlyThese = 'The token sees no others. Not possible with the scope admin.'
 export interface NewTokenForm {
   /** The form carries the id of its future token, so that sending it twice creates one token. */
   readonly id: string;
-  readonly typed: Typed;
-  readonly problems: Problems;
+  readonly entered: EnteredToken;
+  readonly errors: TokenErrors;
   /** To choose from. */
   readonly workspaces: readonly string[];
 }
 
-/** The form as typed and chosen. */
-export interface Typed extends Permissions {
-  readonly name: string;
-  /** Empty: the name. */
-  readonly owner: string;
-  /** One of the lifetimes, `other` or `never`. */
-  readonly expires: string;
-  /** Counts where `expires` is `other`. */
-  readonly lifetime: string;
-  /** The name of the preset, or any text. */
-  readonly preset: string;
-}
+/**
+ * An empty owner is the name. `expires` is one of the lifetimes, `other` (then `lifetime` counts) or `never`. `preset` may be
+ * any text.
+ */
+export type EnteredToken = Permissions & EnteredTexts<(typeof textFields)[number]>;
 
-/** A sentence for each wrong field. */
-export type Problems = Partial<Readonly<Record<Field, string>>>;
+const textFields = ['name', 'owner', 'expires', 'lifetime', 'preset'] as const;
 
-export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }: NewTokenForm): View {
+export type TokenErrors = FieldErrors<Field>;
+
+export function newTokenForm(call: PageCall, { id, entered, errors, workspaces }: NewTokenForm): View {
   const { secret } = call.c.get('session');
-  const main = html`${problemSummary('No token was created.', titles, problems)}
-    ${presetLinks(typed.preset)}
+  const main = html`${problemSummary('No token was created.', titles, errors)}
+    ${presetLinks(entered.preset)}
     <form method="post" action="/tokens" class="narrow">
       ${formField(call)}
-      ${isTokenPreset(typed.preset) ? html`<input type="hidden" name="preset" value="${typed.preset}">` : ''}
+      ${isTokenPreset(entered.preset) ? html`<input type="hidden" name="preset" value="${entered.preset}">` : ''}
       <input type="hidden" name="token_id" value="${sealed(id, secret)}">
       ${field({
         id: 'name',
         title: titles.name,
-        problem: problems.name,
+        problem: errors.name,
         hint: 'Say who or what uses it, such as “dragon ci”.',
         control: (aria) =>
-          html`<input id="name" name="name" value="${typed.name}" required autocomplete="off" spellcheck="false"${aria}>`,
+          html`<input id="name" name="name" value="${entered.name}" required autocomplete="off" spellcheck="false"${aria}>`,
       })}
       ${field({
         id: 'owner',
         title: titles.owner,
-        problem: problems.owner,
+        problem: errors.owner,
         hint: 'Its locks belong to the owner: every token of the same owner can renew and release them. Case counts. Without one, the owner is the name of the token.',
         control: (aria) =>
-          html`<input id="owner" name="owner" value="${typed.owner}" autocomplete="off" spellcheck="false"${aria}>`,
+          html`<input id="owner" name="owner" value="${entered.owner}" autocomplete="off" spellcheck="false"${aria}>`,
       })}
-      ${groupOf('scopes', problems, scopeChoices(typed, problems.scopes !== undefined))}
-      ${groupOf('expires', problems, endChoices(typed, problems.expires !== undefined))}
-      ${groupOf('workspaces', problems, workspaceChoices(typed, problems.workspaces !== undefined, workspaces, onlyThese))}
+      ${groupOf('scopes', errors, scopeChoices(entered, errors.scopes !== undefined))}
+      ${groupOf('expires', errors, endChoices(entered, errors.expires !== undefined))}
+      ${groupOf('workspaces', errors, workspaceChoices(entered, errors.workspaces !== undefined, workspaces, onlyThese))}
       <div class="actions"><button class="primary">Create token</button> <a class="button" href="/tokens">Cancel</a></div>
     </form>`;
   return { title: 'New token', location: { section: 'tokens' }, main };
 }
 
 /** The empty form, with the scopes of a preset if there is one of this name. */
-export const typedFor = (preset: string): Typed => ({
+export const defaultToken = (preset: string): EnteredToken => ({
   ...noPermissions,
   scopes: isTokenPreset(preset) ? tokenPresets[preset].scopes : [],
   name: '',
@@ -100,54 +95,28 @@ export const typedFor = (preset: string): Typed => ({
   preset,
 });
 
-export const typedIn = (form: Form): Typed => ({
+export const enteredToken = (form: Form): EnteredToken => ({
   ...permissionsIn(form),
-  name: form.text('name'),
-  owner: form.text('owner'),
-  expires: form.text('expires'),
-  lifetime: form.text('lifetime'),
-  preset: form.text('preset'),
+  ...enteredTexts(form, textFields),
 });
 
-export type Reading =
-  | { readonly kind: 'new-token'; readonly newToken: NewToken }
-  | { readonly kind: 'wrong'; readonly problems: Problems };
-
-/** Reports all mistakes at once. */
-export function readNewToken(typed: Typed): Reading {
-  const name = parseTokenName(typed.name);
-  const owner = typed.owner.trim() === '' ? accepted(undefined) : parseTokenOwner(typed.owner);
-  const scopes = readScopes(typed);
-  const lifetime = readLifetime(typed);
-  const workspaces = readWorkspaces(typed);
-  const limited = scopes.ok && workspaces.ok ? scopeLimitProblem(scopes.value, workspaces.value) : undefined;
-  if (name.ok && owner.ok && scopes.ok && lifetime.ok && workspaces.ok && limited === undefined) {
-    return {
-      kind: 'new-token',
-      newToken: {
-        name: name.value,
-        owner: owner.value,
-        scopes: scopes.value,
-        lifetime: lifetime.value,
-        workspaces: workspaces.value,
-      },
-    };
-  }
-  const all = {
-    name: problemOf(name),
-    owner: problemOf(owner),
-    scopes: problemOf(scopes),
-    expires: problemOf(lifetime),
-    workspaces: problemOf(workspaces) ?? (limited && `${limited} Let it see all, or choose other scopes.`),
-  };
-  return {
-    kind: 'wrong',
-    problems: Object.fromEntries(Object.entries(all).filter(([, reason]) => reason !== undefined)),
-  };
+export function readNewToken(entered: EnteredToken): FormResult<NewToken, Field> {
+  const read = allValues({
+    name: parseTokenName(entered.name),
+    owner: entered.owner.trim() === '' ? accepted(undefined) : parseTokenOwner(entered.owner),
+    scopes: readScopes(entered),
+    expires: readLifetime(entered),
+    workspaces: readWorkspaces(entered),
+  });
+  if (!read.ok) return read;
+  const { expires, ...values } = read.value;
+  const limited = scopeLimitProblem(values.scopes, values.workspaces);
+  if (limited === undefined) return { ok: true, value: { ...values, lifetime: expires } };
+  return { ok: false, errors: { workspaces: `${limited} Let it see all, or choose other scopes.` } };
 }
 
-const groupOf = (field: Field, problems: Problems, content: Markup): Markup =>
-  group({ id: field, title: titles[field], problem: problems[field], content });
+const groupOf = (field: Field, errors: TokenErrors, content: Markup): Markup =>
+  group({ id: field, title: titles[field], problem: errors[field], content });
 
 const lifetimes: ReadonlyMap<string, string> = new Map([
   ['30d', 'in 30 days'],
@@ -157,7 +126,7 @@ const lifetimes: ReadonlyMap<string, string> = new Map([
 
 const forEver = 'Anyone who finds it years from now can still use it. Revoke it when it is no longer needed.';
 
-function endChoices({ expires, lifetime }: Typed, wrong: boolean): Markup {
+function endChoices({ expires, lifetime }: EnteredToken, wrong: boolean): Markup {
   const end = { type: 'radio', name: 'expires', chosen: [expires] } as const;
   return html`${choices({ ...end, options: [...lifetimes, ['other', 'after']] })}
     <div class="under">
@@ -175,10 +144,8 @@ const presetLinks = (current: string): Markup => html`<div class="actions">Prese
     )}
   </div>`;
 
-function readLifetime({ expires, lifetime }: Typed): Parsed<Duration | null> {
+function readLifetime({ expires, lifetime }: EnteredToken): Parsed<Duration | null> {
   if (expires === 'never') return accepted(null);
   if (expires === 'other') return parseLifetime(lifetime.trim());
   return lifetimes.has(expires) ? parseLifetime(expires) : refused('Choose when the token expires.');
 }
-
-const problemOf = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.reason);

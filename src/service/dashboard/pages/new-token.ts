@@ -13,15 +13,27 @@ import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
 import { type CreatedToken, madeTokenView, sealedTokenId, serviceOrigin, unknownForm } from './made-token.ts';
-import { newTokenForm, type Problems, readNewToken, type Typed, typedFor, typedIn } from './new-token-form.ts';
+import {
+  defaultToken,
+  type EnteredToken,
+  enteredToken,
+  newTokenForm,
+  readNewToken,
+  type TokenErrors,
+} from './new-token-form.ts';
 
 export function addNewTokenPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
   const workspaceIds = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
 
-  async function showForm(call: PageCall, id: string, typed: Typed, problems: Problems): Promise<ApiResponse> {
-    const status = Object.keys(problems).length === 0 ? 200 : 422;
-    return showPage(call, newTokenForm(call, { id, typed, problems, workspaces: await workspaceIds() }), status);
+  async function showForm(
+    call: PageCall,
+    id: string,
+    entered: EnteredToken,
+    errors: TokenErrors,
+  ): Promise<ApiResponse> {
+    const status = Object.keys(errors).length === 0 ? 200 : 422;
+    return showPage(call, newTokenForm(call, { id, entered, errors, workspaces: await workspaceIds() }), status);
   }
 
   async function showMade(
@@ -41,26 +53,26 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
       return seeOther(addressWith('/tokens/new', { form: sealed(newTokenId(), call.c.get('session').secret), preset }));
     }
     const made = await findToken(storage.read, storage.now, id);
-    return made === undefined ? showForm(call, id, typedFor(preset), {}) : showPage(call, madeBefore(made));
+    return made === undefined ? showForm(call, id, defaultToken(preset), {}) : showPage(call, madeBefore(made));
   });
 
   addAction(app, parts, { path: '/tokens', access: 'admin' }, async (call) => {
     const id = sealedTokenId(call, call.form.text('token_id'));
     if (id === undefined) throw unknownForm();
     const origin = serviceOrigin(call, parts.publicUrl());
-    const typed = typedIn(call.form);
-    const reading = readNewToken(typed);
-    if (reading.kind === 'wrong') return showForm(call, id, typed, reading.problems);
+    const entered = enteredToken(call.form);
+    const read = readNewToken(entered);
+    if (!read.ok) return showForm(call, id, entered, read.errors);
     const outcome = await storage.commit('global', (db) =>
-      createTokenOnce(db, storage.now, actorOf(call.c), { id, ...reading.newToken }),
+      createTokenOnce(db, storage.now, actorOf(call.c), { id, ...read.value }),
     );
     switch (outcome.kind) {
       case 'created':
-        return showMade(call, { ...outcome, origin, preset: typed.preset });
+        return showMade(call, { ...outcome, origin, preset: entered.preset });
       case 'made-before':
         return showPage(call, madeBefore(outcome.token), 409);
       case 'unknown-workspaces':
-        return showForm(call, id, typed, { workspaces: `The workspace ${outcome.ids.join(', ')} no longer exists.` });
+        return showForm(call, id, entered, { workspaces: `The workspace ${outcome.ids.join(', ')} no longer exists.` });
     }
   });
 }

@@ -3,6 +3,7 @@ import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopes } from '../../../interface/scopes.ts';
 import {
+  type EnteredRule,
   parseClaim,
   parseClaimValue,
   parseEvent,
@@ -13,14 +14,14 @@ import {
   parseRuleOwner,
   parseWorkflow,
   type RuleClaim,
-  type RuleProblems,
+  type RuleErrors,
   readRule,
-  type TypedRule,
 } from '../../trust/new-rule.ts';
 import type { NewTrustRule } from '../../trust/rules.ts';
 import { field, group, problemSummary } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
-import { type Form, formField } from '../frame/form.ts';
+import { type Form, formField, parseForm } from '../frame/form.ts';
+import { allValues, type EnteredTexts, enteredTexts, type FormResult } from '../frame/form-values.ts';
 import type { View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 import {
@@ -39,30 +40,11 @@ interface TextField {
   readonly hint: Markup | string;
 }
 
-/** The form as typed and chosen. */
-export interface Typed extends Permissions, Readonly<Record<TextField['name'], string>> {
-  readonly owner: string;
-  readonly issuer: string;
-  /** `NAME=VALUE`, one a line. */
-  readonly claims: string;
-}
-
-export const untouched: Typed = {
-  ...noPermissions,
-  repository: '',
-  repositoryId: '',
-  repositoryOwnerId: '',
-  ref: '',
-  environment: '',
-  workflow: '',
-  event: '',
-  owner: '',
-  issuer: githubIssuer,
-  claims: '',
-};
+/** `claims` has one `NAME=VALUE` a line. */
+export type EnteredRuleForm = Permissions & EnteredTexts<TextField['name'] | 'owner' | 'issuer' | 'claims'>;
 
 /** In the order of the form. */
-const titles: Readonly<Record<keyof TypedRule, string>> = {
+const titles: Readonly<Record<keyof EnteredRule, string>> = {
   repository: 'Repository',
   repositoryId: 'Repository id',
   repositoryOwnerId: 'Owner id',
@@ -116,92 +98,83 @@ const textFields: readonly TextField[] = [
 const scopesOfJobs = scopes.filter((scope) => scope !== 'admin');
 
 export interface NewTrustForm {
-  readonly typed: Typed;
-  readonly problems: RuleProblems;
+  readonly entered: EnteredRuleForm;
+  readonly errors: RuleErrors;
   /** Error that belongs to no single field. */
   readonly refusal?: Markup | undefined;
   /** To choose from. */
   readonly workspaces: readonly string[];
 }
 
-export function newTrustForm(call: PageCall, { typed, problems, refusal, workspaces }: NewTrustForm): View {
+export function newTrustForm(call: PageCall, { entered, errors, refusal, workspaces }: NewTrustForm): View {
   const input = (name: TextField['name'] | 'owner' | 'issuer', hint: Markup | string, required = '') =>
     field({
       id: name,
       title: titles[name],
-      problem: problems[name],
+      problem: errors[name],
       hint,
       control: (aria) =>
-        html`<input id="${name}" name="${name}" value="${typed[name]}"${required} autocomplete="off" spellcheck="false"${aria}>`,
+        html`<input id="${name}" name="${name}" value="${entered[name]}"${required} autocomplete="off" spellcheck="false"${aria}>`,
     });
   const groupOf = (name: 'scopes' | 'workspaces', content: Markup) =>
-    group({ id: name, title: titles[name], problem: problems[name], content });
+    group({ id: name, title: titles[name], problem: errors[name], content });
   const onlyThese = 'Such jobs see no others.';
   const main = html`${refusal === undefined ? '' : html`<p class="warning" role="alert">${refusal}</p>`}
-    ${problemSummary('Nothing was added.', titles, problems)}
+    ${problemSummary('Nothing was added.', titles, errors)}
     <p>A job shows the identity that GitHub signs for it and gets a token of 15 minutes in exchange, so that its repository
       needs no secret.</p>
     <form method="post" action="/trust" class="narrow">
       ${formField(call)}
       ${textFields.map(({ name, hint }) => input(name, hint))}
       ${input('owner', 'The locks of such jobs belong to this owner: every token of the same owner can renew and release them. Case counts.', ' required')}
-      ${groupOf('scopes', scopeChoices(typed, problems.scopes !== undefined, scopesOfJobs))}
-      ${groupOf('workspaces', workspaceChoices(typed, problems.workspaces !== undefined, workspaces, onlyThese))}
+      ${groupOf('scopes', scopeChoices(entered, errors.scopes !== undefined, scopesOfJobs))}
+      ${groupOf('workspaces', workspaceChoices(entered, errors.workspaces !== undefined, workspaces, onlyThese))}
       ${input('issuer', 'The OIDC issuer (iss). For Enterprise Server, https://HOST/_services/token; for GitLab, its address.', ' required')}
       ${field({
         id: 'claims',
         title: titles.claims,
-        problem: problems.claims,
+        problem: errors.claims,
         hint: 'Other required claims, one NAME=VALUE per line, such as project_id=42. For issuers other than GitHub.',
         control: (aria) =>
-          html`<textarea id="claims" name="claims" rows="3" autocomplete="off" spellcheck="false"${aria}>${typed.claims}</textarea>`,
+          html`<textarea id="claims" name="claims" rows="3" autocomplete="off" spellcheck="false"${aria}>${entered.claims}</textarea>`,
       })}
       <div class="actions"><button class="primary">Trust these jobs</button> <a class="button" href="/trust">Cancel</a></div>
     </form>`;
   return { title: 'Trust a workflow', location: { section: 'trust' }, main };
 }
 
-export const typedIn = (form: Form): Typed => ({
-  ...permissionsIn(form),
-  repository: form.text('repository'),
-  repositoryId: form.text('repositoryId'),
-  repositoryOwnerId: form.text('repositoryOwnerId'),
-  ref: form.text('ref'),
-  environment: form.text('environment'),
-  workflow: form.text('workflow'),
-  event: form.text('event'),
-  owner: form.text('owner'),
-  issuer: form.text('issuer'),
-  claims: form.text('claims'),
+const textNames = [...textFields.map(({ name }) => name), 'owner', 'issuer', 'claims'] as const;
+
+export const newRuleDefaults = (): EnteredRuleForm => ({
+  ...noPermissions,
+  ...enteredTexts(parseForm(''), textNames),
+  issuer: githubIssuer,
 });
 
-export type Reading =
-  | { readonly kind: 'rule'; readonly rule: NewTrustRule }
-  | { readonly kind: 'wrong'; readonly problems: RuleProblems };
+export const enteredRule = (form: Form): EnteredRuleForm => ({
+  ...permissionsIn(form),
+  ...enteredTexts(form, textNames),
+});
 
-/** By the rules of the command. Mistakes in fields are reported at once, and when there are none, those in all together. */
-export function readNewTrust(typed: Typed): Reading {
-  const problems: { -readonly [field in keyof TypedRule]?: string } = {};
-  function take<T>(name: keyof TypedRule, parsed: Parsed<T>): T | undefined {
-    if (parsed.ok) return parsed.value;
-    problems[name] = parsed.reason;
-    return undefined;
-  }
+/** By the rules of the command. First the mistakes in single fields, then those in all together. */
+export function readNewTrust(entered: EnteredRuleForm): FormResult<NewTrustRule, keyof EnteredRule> {
   const texts = textFields.map(({ name, parse }) => {
-    const text = typed[name].trim();
-    return [name, text === '' ? undefined : take(name, parse(text))] as const;
+    const text = entered[name].trim();
+    return [name, text === '' ? accepted(undefined) : parse(text)] as const;
   });
-  const owner = take('owner', parseRuleOwner(typed.owner));
-  const issuer = take('issuer', parseIssuer(typed.issuer.trim()));
-  const claims = take('claims', readClaims(typed.claims));
-  const chosen = take('scopes', readScopes(typed));
-  const workspaces = take('workspaces', readWorkspaces(typed));
-  if (owner === undefined || issuer === undefined || claims === undefined || chosen === undefined)
-    return { kind: 'wrong', problems };
-  if (Object.keys(problems).length > 0) return { kind: 'wrong', problems };
-  const given = { owner, issuer, claims, scopes: chosen, workspaces: workspaces ?? [] };
-  const read = readRule({ ...Object.fromEntries(texts), ...given });
-  return read.ok ? { kind: 'rule', rule: read.rule } : { kind: 'wrong', problems: read.problems };
+  const optional = allValues(Object.fromEntries(texts));
+  const required = allValues({
+    owner: parseRuleOwner(entered.owner),
+    issuer: parseIssuer(entered.issuer.trim()),
+    claims: readClaims(entered.claims),
+    scopes: readScopes(entered),
+    workspaces: readWorkspaces(entered),
+  });
+  if (!optional.ok || !required.ok) {
+    return { ok: false, errors: { ...(!optional.ok && optional.errors), ...(!required.ok && required.errors) } };
+  }
+  const { workspaces, ...others } = required.value;
+  return readRule({ ...optional.value, ...others, workspaces: workspaces ?? [] });
 }
 
 function readClaims(text: string): Parsed<readonly RuleClaim[]> {

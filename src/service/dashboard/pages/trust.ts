@@ -20,7 +20,7 @@ import { showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
-import { type NewTrustForm, newTrustForm, readNewTrust, typedIn, untouched } from './new-trust-form.ts';
+import { enteredRule, type NewTrustForm, newRuleDefaults, newTrustForm, readNewTrust } from './new-trust-form.ts';
 import { shownScopes, shownWorkspaces } from './permissions.ts';
 
 const location = { section: 'trust' } as const;
@@ -58,24 +58,24 @@ export function addTrustPages(app: App, parts: DashboardParts): void {
   });
 
   addPage(app, parts, { ...list, path: '/trust/new' }, (call) =>
-    showForm(call, { typed: untouched, problems: {} }, 200),
+    showForm(call, { entered: newRuleDefaults(), errors: {} }, 200),
   );
 
   addAction(app, parts, list, async (call) => {
-    const typed = typedIn(call.form);
-    const reading = readNewTrust(typed);
-    if (reading.kind === 'wrong') return showForm(call, { typed, problems: reading.problems }, 422);
-    const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, actorOf(call.c), reading.rule));
+    const entered = enteredRule(call.form);
+    const read = readNewTrust(entered);
+    if (!read.ok) return showForm(call, { entered, errors: read.errors }, 422);
+    const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, actorOf(call.c), read.value));
     switch (added.kind) {
       case 'added':
         return seeOther(`/trust?added=${added.rule.id}`);
       case 'there-already': {
         const refusal = html`There is such a rule already: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`;
-        return showForm(call, { typed, problems: {}, refusal }, 409);
+        return showForm(call, { entered, errors: {}, refusal }, 409);
       }
       case 'too-many': {
         const refusal = html`There are ${maxTrustRules} rules already. Remove one that is no longer used.`;
-        return showForm(call, { typed, problems: {}, refusal }, 409);
+        return showForm(call, { entered, errors: {}, refusal }, 409);
       }
     }
   });

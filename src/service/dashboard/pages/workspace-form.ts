@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
-import type { Parsed } from '../../../interface/parsed.ts';
+import { accepted, type Parsed } from '../../../interface/parsed.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { parseRemote, type Remote, type RemoteCredentials } from '../../git/remote.ts';
 import { parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
@@ -10,6 +10,7 @@ import type { FoundWorkspace, LfsSettings } from '../../workspaces/workspaces.ts
 import { choices, field, group, problemSummary } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField } from '../frame/form.ts';
+import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 import type { PageCall } from '../frame/page.ts';
 
 const titles = {
@@ -24,10 +25,9 @@ const titles = {
 
 type Field = keyof typeof titles;
 
-/** A sentence for each wrong field. */
-export type Problems = Partial<Readonly<Record<Field, string>>>;
+export type WorkspaceErrors = FieldErrors<Field>;
 
-export type Typed = Readonly<Record<Field, string>>;
+export type EnteredWorkspace = EnteredTexts<Field>;
 
 const meanings: Readonly<Record<LfsMode, string>> = {
   head: 'The objects of the files on the branch.',
@@ -37,25 +37,25 @@ const meanings: Readonly<Record<LfsMode, string>> = {
 
 export function workspaceForm(
   call: PageCall,
-  typed: Typed,
-  problems: Problems,
+  entered: EnteredWorkspace,
+  errors: WorkspaceErrors,
   stored: FoundWorkspace | undefined,
 ): Markup {
   const labelled = (id: Field, hint: Markup | string, control: (aria: Markup) => Markup) =>
-    field({ id, title: titles[id], problem: problems[id], hint, control });
+    field({ id, title: titles[id], problem: errors[id], hint, control });
   const text = (id: Field, hint: Markup | string, more: Markup | string = '') =>
     labelled(
       id,
       hint,
       (aria) =>
-        html`<input id="${id}" name="${id}" value="${id === 'remote' ? shownAgain(typed.remote) : typed[id]}" autocomplete="off" autocapitalize="none" spellcheck="false"${more}${aria}>`,
+        html`<input id="${id}" name="${id}" value="${id === 'remote' ? shownAgain(entered.remote) : entered[id]}" autocomplete="off" autocapitalize="none" spellcheck="false"${more}${aria}>`,
     );
   const isNew = stored === undefined;
   const hasCredentials = stored !== undefined && storedRemote(stored)?.credentials !== undefined;
   const action = isNew ? '/new-workspace' : `/workspaces/${stored.id}/settings`;
   const modes = lfsModes.map((mode) => [mode, mode, meanings[mode]] as const);
-  const wrongLfs = problems.lfs !== undefined;
-  return html`${problemSummary(isNew ? 'No workspace was added.' : 'Nothing was changed.', titles, problems, typed.password === '' ? '' : 'Enter the password again.')}
+  const wrongLfs = errors.lfs !== undefined;
+  return html`${problemSummary(isNew ? 'No workspace was added.' : 'Nothing was changed.', titles, errors, entered.password === '' ? '' : 'Enter the password again.')}
     <form method="post" action="${action}" class="narrow" novalidate>
       ${formField(call)}
       ${isNew ? text('id', 'Part of its addresses, such as “game”.', html` required`) : ''}
@@ -70,23 +70,19 @@ export function workspaceForm(
           html`<input type="password" id="password" name="password" autocomplete="off" spellcheck="false"${aria}>`,
       )}
       ${text('desk_ttl', 'Those taken here or with Git LFS, unless they choose another time: such as 8h or 7d, at most 30d.')}
-      ${group({ id: 'lfs', title: titles.lfs, problem: problems.lfs, content: choices({ type: 'radio', name: 'lfs', chosen: [typed.lfs], wrong: wrongLfs, options: modes }) })}
+      ${group({ id: 'lfs', title: titles.lfs, problem: errors.lfs, content: choices({ type: 'radio', name: 'lfs', chosen: [entered.lfs], wrong: wrongLfs, options: modes }) })}
       ${text('lfs_url', 'Only if LFS has an address of its own, without user name and password.')}
       <div class="actions"><button class="primary">${isNew ? 'Add workspace' : 'Save'}</button> <a class="button" href="${isNew ? '/' : `/workspaces/${stored.id}`}">Cancel</a></div>
     </form>`;
 }
 
-export const typedIn = (form: Form): Typed => ({
-  id: form.text('id').trim(),
-  remote: form.text('remote').trim(),
-  username: form.text('username'),
-  password: form.text('password'),
-  desk_ttl: form.text('desk_ttl').trim(),
-  lfs: form.text('lfs'),
-  lfs_url: form.text('lfs_url').trim(),
-});
+export function enteredWorkspace(form: Form): EnteredWorkspace {
+  const entered = enteredTexts(form, ['id', 'remote', 'username', 'password', 'desk_ttl', 'lfs', 'lfs_url']);
+  const { id, remote, desk_ttl, lfs_url } = entered;
+  return { ...entered, id: id.trim(), remote: remote.trim(), desk_ttl: desk_ttl.trim(), lfs_url: lfs_url.trim() };
+}
 
-export const untouched: Typed = {
+export const newWorkspaceDefaults: EnteredWorkspace = {
   id: '',
   remote: '',
   username: '',
@@ -97,8 +93,8 @@ export const untouched: Typed = {
 };
 
 /** Whatever is stored of credentials stays where it is. */
-export const typedOf = (workspace: FoundWorkspace): Typed => ({
-  ...untouched,
+export const storedWorkspace = (workspace: FoundWorkspace): EnteredWorkspace => ({
+  ...newWorkspaceDefaults,
   id: workspace.id,
   remote: storedRemote(workspace)?.address ?? '',
   desk_ttl: formatDuration(lfsLockTtl(workspace)),
@@ -112,23 +108,19 @@ export interface WorkspaceRequest {
   readonly settings: Pick<LfsSettings, 'desk_ttl' | 'lfs_mode' | 'lfs_url'>;
 }
 
-export type Reading =
-  | { readonly kind: 'request'; readonly request: WorkspaceRequest }
-  | { readonly kind: 'wrong'; readonly problems: Problems };
-
-/** Reports all mistakes at once. */
-export function readWorkspace(typed: Typed, stored: FoundWorkspace | undefined): Reading {
-  const remote = readRemote(typed, stored);
-  const ttl = parseTtl(typed.desk_ttl);
-  const mode = parseLfsMode(typed.lfs);
-  const lfsUrl: Parsed<string | null> = typed.lfs_url === '' ? { ok: true, value: null } : parseLfsUrl(typed.lfs_url);
-  if (remote.ok && ttl.ok && mode.ok && lfsUrl.ok) {
-    const settings = { desk_ttl: formatDuration(ttl.value), lfs_mode: mode.value, lfs_url: lfsUrl.value };
-    return { kind: 'request', request: { remote: remote.value, settings } };
-  }
-  const reason = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.reason);
-  const all = { remote: reason(remote), desk_ttl: reason(ttl), lfs: reason(mode), lfs_url: reason(lfsUrl) };
-  return { kind: 'wrong', problems: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined)) };
+export function readWorkspace(
+  entered: EnteredWorkspace,
+  stored: FoundWorkspace | undefined,
+): FormResult<WorkspaceRequest, Field> {
+  const read = allValues({
+    remote: readRemote(entered, stored),
+    desk_ttl: parseTtl(entered.desk_ttl),
+    lfs: parseLfsMode(entered.lfs),
+    lfs_url: entered.lfs_url === '' ? accepted(null) : parseLfsUrl(entered.lfs_url),
+  });
+  if (!read.ok) return read;
+  const { remote, desk_ttl, lfs, lfs_url } = read.value;
+  return { ok: true, value: { remote, settings: { desk_ttl: formatDuration(desk_ttl), lfs_mode: lfs, lfs_url } } };
 }
 
 /** The address as typed, without what is in it of credentials. */
@@ -137,18 +129,18 @@ function shownAgain(text: string): string {
   return parsed.ok ? parsed.value.address : text.replace(/\/\/[^/]*@/, '//');
 }
 
-function readRemote(typed: Typed, stored: FoundWorkspace | undefined): Parsed<string | undefined> {
-  const { username, password } = typed;
+function readRemote(entered: EnteredWorkspace, stored: FoundWorkspace | undefined): Parsed<string | undefined> {
+  const { username, password } = entered;
   const before = stored && storedRemote(stored);
-  if (before?.address === typed.remote && username === '' && password === '') return { ok: true, value: undefined };
+  if (before?.address === entered.remote && username === '' && password === '') return { ok: true, value: undefined };
   // Only the operator of the machine can use a repository on its disk.
-  const remote = parseRemote(typed.remote, { allowFile: false });
+  const remote = parseRemote(entered.remote, { allowFile: false });
   if (!remote.ok) return remote;
   if (remote.value.kind !== 'https' && (username !== '' || password !== '')) {
     return { ok: false, reason: 'An ssh address takes no password: give the service a key that ssh finds.' };
   }
   // As if it had been typed as one address: it has the same rules.
-  const whole = addressWith(remote.value, credentialsFor(remote.value, typed, before));
+  const whole = addressWith(remote.value, credentialsFor(remote.value, entered, before));
   const checked = parseRemote(whole, { allowFile: false });
   return checked.ok ? { ok: true, value: whole } : checked;
 }
@@ -167,7 +159,7 @@ function addressWith({ address }: Remote, credentials: RemoteCredentials | undef
 }
 
 /** Stored credentials go to the host that they are for, and to no other. */
-function credentialsFor(remote: Remote, { username, password }: Typed, stored: Remote | undefined) {
+function credentialsFor(remote: Remote, { username, password }: EnteredWorkspace, stored: Remote | undefined) {
   if (username !== '' || password !== '') return { username, password };
   if (remote.credentials !== undefined || remote.kind !== 'https' || stored?.kind !== 'https')
     return remote.credentials;

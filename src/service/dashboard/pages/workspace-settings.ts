@@ -26,12 +26,12 @@ import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
 import { branchesOf } from './branches.ts';
 import {
-  type Problems,
+  type EnteredWorkspace,
+  enteredWorkspace,
+  newWorkspaceDefaults,
   readWorkspace,
-  type Typed,
-  typedIn,
-  typedOf,
-  untouched,
+  storedWorkspace,
+  type WorkspaceErrors,
   type WorkspaceRequest,
   workspaceForm,
 } from './workspace-form.ts';
@@ -44,9 +44,14 @@ const removal = { path: '/workspaces/:id/remove', access } as const;
 export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void {
   const { storage, remotes, removeFiles } = parts;
 
-  function show(call: PageCall, typed: Typed, problems: Problems, stored?: FoundWorkspace): Promise<ApiResponse> {
-    const form = workspaceForm(call, typed, problems, stored);
-    const status = Object.keys(problems).length === 0 ? 200 : 422;
+  function show(
+    call: PageCall,
+    entered: EnteredWorkspace,
+    errors: WorkspaceErrors,
+    stored?: FoundWorkspace,
+  ): Promise<ApiResponse> {
+    const form = workspaceForm(call, entered, errors, stored);
+    const status = Object.keys(errors).length === 0 ? 200 : 422;
     if (stored === undefined) {
       return showPage(call, { title: 'Add a workspace', location: { section: 'workspaces' }, main: form }, status);
     }
@@ -68,41 +73,41 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     }
   }
 
-  addPage(app, parts, { path: '/new-workspace', access }, (call) => show(call, untouched, {}));
+  addPage(app, parts, { path: '/new-workspace', access }, (call) => show(call, newWorkspaceDefaults, {}));
 
   addAction(app, parts, { path: '/new-workspace', access }, async (call) => {
-    const typed = typedIn(call.form);
-    const id = parseWorkspaceId(typed.id);
-    const reading = readWorkspace(typed, undefined);
-    if (reading.kind === 'wrong' || !id.ok) {
-      const others = reading.kind === 'wrong' ? reading.problems : {};
-      return show(call, typed, { ...(!id.ok && { id: id.reason }), ...others });
+    const entered = enteredWorkspace(call.form);
+    const id = parseWorkspaceId(entered.id);
+    const read = readWorkspace(entered, undefined);
+    if (!read.ok || !id.ok) {
+      const others = read.ok ? {} : read.errors;
+      return show(call, entered, { ...(!id.ok && { id: id.reason }), ...others });
     }
-    const { request } = reading;
+    const request = read.value;
     const reason = await connectionFailure(id.value, request);
-    if (reason !== undefined) return show(call, typed, { remote: reason });
+    if (reason !== undefined) return show(call, entered, { remote: reason });
     const workspace = { id: id.value, ...request.settings, remote: request.remote ?? '' };
     const fresh = await storage.commit({ workspace: id.value }, (db) =>
       addWorkspaceAudited(db, storage.now, actorOf(call.c), workspace),
     );
-    if (!fresh) return show(call, typed, { id: 'There is a workspace of this name already. Choose another one.' });
+    if (!fresh) return show(call, entered, { id: 'There is a workspace of this name already. Choose another one.' });
     return seeOther(branchesOf(id.value));
   });
 
   addPage(app, parts, settings, async (call) => {
     const workspace = await requestedWorkspace(call, storage);
-    return show(call, typedOf(workspace), {}, workspace);
+    return show(call, storedWorkspace(workspace), {}, workspace);
   });
 
   addAction(app, parts, settings, async (call) => {
     const workspace = await requestedWorkspace(call, storage);
     const { id } = workspace;
-    const typed = typedIn(call.form);
-    const reading = readWorkspace(typed, workspace);
-    if (reading.kind === 'wrong') return show(call, typed, reading.problems, workspace);
-    const { remote, settings } = reading.request;
-    const reason = await connectionFailure(id, reading.request);
-    if (reason !== undefined) return show(call, typed, { remote: reason }, workspace);
+    const entered = enteredWorkspace(call.form);
+    const read = readWorkspace(entered, workspace);
+    if (!read.ok) return show(call, entered, read.errors, workspace);
+    const { remote, settings } = read.value;
+    const reason = await connectionFailure(id, read.value);
+    if (reason !== undefined) return show(call, entered, { remote: reason }, workspace);
     const change = { id, ...settings, ...(remote !== undefined && { remote }) };
     await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, actorOf(call.c), change));
     return seeOther(`/workspaces/${id}/settings?notice=saved`);
