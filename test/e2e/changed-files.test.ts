@@ -121,7 +121,7 @@ describe('of a pull request', () => {
     const result = await run();
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. It changes 3,001 files, and GitHub lists 3,000 at the most. Split it, or name the files with \`path\` instead."`,
+      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. It changes 3,001 files, and GitHub lists at most 3,000. Split it, or name the files with \`path\` instead."`,
     );
     expect(api.requests).toHaveLength(1);
   });
