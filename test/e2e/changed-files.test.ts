@@ -277,7 +277,7 @@ describe.each(forms(['GitHub']))('%s', () => {
     [
       'names a page as the next that was there before',
       ofList((url, host) => json(200, [], { link: `<http://${host}${url}>; rel="next"` })),
-      /GitHub names a page as the next that was there before\./,
+      /GitHub links a page of the list back to itself\./,
     ],
   ])('that %s lets nothing pass', async (_, instead, words, event = pullRequest) => {
     const { api, run } = await guard({ ...ofPull(modified('a')), instead }, { event });
