@@ -3,8 +3,9 @@ import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { isFault } from '../report/error-text.ts';
 import type { Context } from '../step/context.ts';
 import { type Change, type ChangeSource, nameOf, retryAdvice } from './change.ts';
+import { filesBetween, filesSince } from './compared-files.ts';
 import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
-import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './listed-files.ts';
+import { type ListedFile, pullRequestFiles } from './listed-files.ts';
 
 /**
  * Asks GitHub which files the pull request or the push changes, and how many. Throws unless it gets all of them. A path

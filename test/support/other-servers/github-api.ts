@@ -1,5 +1,5 @@
 import { someToken } from '../runner/job.ts';
-import { createHistory, type GitHubFile, type History, type Page } from './github-history.ts';
+import { createHistory, type GitHubFile, type History } from './github-history.ts';
 import {
   type Answer,
   type OtherServer,
@@ -44,6 +44,11 @@ export const notAccessible = refusal(403, 'Resource not accessible by integratio
 
 export const badCredentials = refusal(401, 'Bad credentials');
 
+interface Page {
+  readonly body: object;
+  readonly hasNext: boolean;
+}
+
 function pullPage(pull: PullRequest, page: number, perPage: number): Page {
   const all = pull.files.slice(0, mostOfAPullRequest);
   return { body: all.slice((page - 1) * perPage, page * perPage), hasNext: page * perPage < all.length };
@@ -55,8 +60,9 @@ function gitHubAnswers(options: GitHubApiOptions): Answer {
   const { history = createHistory(), instead = () => undefined } = options;
   const below = `${base}/repos/${repository}/`;
 
-  const paged = (request: SeenRequest, page: Page | undefined, number: number): Answer => {
-    if (page === undefined) return notFound;
+  const found = (body: object | undefined): Answer => (body === undefined ? notFound : json(200, body));
+
+  const paged = (request: SeenRequest, page: Page, number: number): Answer => {
     const next = new URL(request.url, `${options.tls === undefined ? 'http' : 'https'}://${request.headers.host}`);
     next.searchParams.set('page', String(number + 1));
     const link = { link: `<${next.href}>; rel="next", <${next.href}>; rel="last"` };
@@ -81,9 +87,10 @@ function gitHubAnswers(options: GitHubApiOptions): Answer {
     }
     const [, from = '', to = ''] = /^compare\/(.+)\.\.\.(.+)$/.exec(path) ?? [];
     const commitOf = (text: string): string => branches[decodeURIComponent(text)] ?? text;
-    if (from !== '') return paged(request, history.comparison(commitOf(from), commitOf(to), page, perPage), page);
-    const [, commit] = /^commits\/(.+)$/.exec(path) ?? [];
-    return commit === undefined ? notFound : paged(request, history.commitPage(commit, page), page);
+    if (from !== '') return found(history.comparison(commitOf(from), commitOf(to), perPage));
+    const [, tree = ''] = /^git\/trees\/(.+)$/.exec(path) ?? [];
+    // Any value makes it recursive: docs.github.com, "Get a tree".
+    return found(history.gitTree(tree, searchParams.has('recursive')));
   };
 
   return (response, request) => (instead(request) ?? answerOf(request))(response, request);

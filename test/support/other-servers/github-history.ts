@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** A file in a list of GitHub: docs.github.com, "List pull requests files". */
 export interface GitHubFile {
   readonly filename: string;
@@ -32,15 +34,9 @@ export function difference(from: Tree, to: Tree): readonly GitHubFile[] {
 export const changedPaths = (from: Tree, to: Tree): ReadonlySet<string> =>
   new Set([...from.keys(), ...to.keys()].filter((path) => from.get(path) !== to.get(path)));
 
-/** docs.github.com, "Compare two commits" and "Get a commit". */
-const mostCompared = 300;
-const filesOnAPage = 300;
-const mostOfACommit = 3_000;
-
-export interface Page {
-  readonly body: object;
-  readonly hasNext: boolean;
-}
+/** docs.github.com, "Compare two commits" and "Get a tree". */
+const maxCompared = 300;
+const maxTreeEntries = 100_000;
 
 /** Commits with their files, and what GitHub says of them. */
 export interface History {
@@ -49,12 +45,32 @@ export interface History {
   treeOf(commit: string): Tree;
   /** The last commit that both have; undefined where they have none. */
   mergeBase(one: string, other: string): string | undefined;
-  comparison(base: string, head: string, page: number, perPage: number): Page | undefined;
-  commitPage(commit: string, page: number): Page | undefined;
+  comparison(base: string, head: string, perPage: number): object | undefined;
+  /** A folder by its id, or the root folder of a commit. A recursive list is cut at its limit. */
+  gitTree(id: string, recursive: boolean): object | undefined;
 }
 
-export function createHistory(): History {
+export function createHistory(limits: { readonly maxTreeEntries: number } = { maxTreeEntries }): History {
   const commits = new Map<string, Commit>();
+  const folders = new Map<string, Tree>();
+
+  /** The entries of a folder, and of those below it. An id stands for the content of a folder, as in git. */
+  const entriesOf = (tree: Tree, recursive: boolean, prefix = ''): readonly object[] => {
+    const below = new Map<string, Map<string, string>>();
+    const entries: object[] = [];
+    for (const [path, content] of tree) {
+      const [, folder = '', rest = ''] = /^([^/]+)\/(.+)$/.exec(path) ?? [];
+      if (folder === '') entries.push({ path: prefix + path, mode: '100644', type: 'blob', sha: idOf(content) });
+      else below.set(folder, (below.get(folder) ?? new Map<string, string>()).set(rest, content));
+    }
+    for (const [folder, content] of below) {
+      const sha = idOf(JSON.stringify([...content].sort()));
+      folders.set(sha, content);
+      entries.push({ path: prefix + folder, mode: '040000', type: 'tree', sha });
+      if (recursive) entries.push(...entriesOf(content, true, `${prefix}${folder}/`));
+    }
+    return entries;
+  };
 
   const known = (sha: string): Commit => {
     const commit = commits.get(sha);
@@ -88,36 +104,31 @@ export function createHistory(): History {
       return sha;
     },
     treeOf: (sha) => known(sha).tree,
-    comparison(base, head, page, perPage) {
+    comparison(base, head, perPage) {
       if (!commits.has(base) || !commits.has(head)) return undefined;
       const common = mergeBase(base, head);
       if (common === undefined) return undefined;
       const ofBase = reachable(base);
       const ofHead = reachable(head);
-      const ahead = [...commits.values()].filter(({ sha }) => ofHead.has(sha) && !ofBase.has(sha));
+      const ahead = [...ofHead].filter((sha) => !ofBase.has(sha));
       const behind = [...ofBase].filter((sha) => !ofHead.has(sha));
       const sides = ahead.length > 0 ? 'ahead' : behind.length > 0 ? 'behind' : 'identical';
-      const files = difference(known(common).tree, known(head).tree).slice(0, mostCompared);
       return {
-        hasNext: page * perPage < ahead.length,
-        body: {
-          status: ahead.length > 0 && behind.length > 0 ? 'diverged' : sides,
-          total_commits: ahead.length,
-          merge_base_commit: { sha: common },
-          commits: ahead
-            .slice((page - 1) * perPage, page * perPage)
-            .map(({ sha, parents }) => ({ sha, parents: parents.map((parent) => ({ sha: parent })) })),
-          ...(page === 1 && { files }),
-        },
+        status: ahead.length > 0 && behind.length > 0 ? 'diverged' : sides,
+        total_commits: ahead.length,
+        merge_base_commit: { sha: common },
+        commits: ahead.slice(0, perPage).map((sha) => ({ sha })),
+        files: difference(known(common).tree, known(head).tree).slice(0, maxCompared),
       };
     },
-    commitPage(sha, page) {
-      if (!commits.has(sha)) return undefined;
-      const { tree, parents } = known(sha);
-      const [first] = parents;
-      const all = difference(first === undefined ? new Map() : known(first).tree, tree).slice(0, mostOfACommit);
-      const files = all.slice((page - 1) * filesOnAPage, page * filesOnAPage);
-      return { hasNext: page * filesOnAPage < all.length, body: { sha, files } };
+    gitTree(id, recursive) {
+      const tree = commits.get(id)?.tree ?? folders.get(id);
+      if (tree === undefined) return undefined;
+      const entries = entriesOf(tree, recursive);
+      const max = recursive ? limits.maxTreeEntries : maxTreeEntries;
+      return { sha: id, tree: entries.slice(0, max), truncated: entries.length > max };
     },
   };
 }
+
+const idOf = (content: string): string => createHash('sha1').update(content).digest('hex');

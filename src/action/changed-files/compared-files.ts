@@ -1,0 +1,97 @@
+import { inParallel } from '../../client/client.ts';
+import { asObject, isArray, type Json, nameIn } from '../../client/json.ts';
+import { retryAdvice } from './change.ts';
+import type { GitHub } from './github.ts';
+import { type ListedFile, readFiles } from './listed-files.ts';
+
+/** All files in which two commits differ, also after a force push. */
+export async function filesBetween(github: GitHub, base: string, head: string): Promise<readonly ListedFile[]> {
+  const { files, isAhead } = await compare(github, base, head);
+  return isAhead && files !== undefined ? files : treeDifference(github, base, head);
+}
+
+/** All files that the head has changed since the merge base. */
+export async function filesSince(github: GitHub, base: string, head: string): Promise<readonly ListedFile[]> {
+  const { files, mergeBase } = await compare(github, base, head);
+  return files ?? treeDifference(github, mergeBase, head);
+}
+
+/** A comparison lists no more files than this, all on its first page: docs.github.com, "Compare two commits". */
+const maxComparedFiles = 300;
+
+/**
+ * Compares the head with its merge base. `files` is undefined if there may be more than GitHub lists. `isAhead`: the head
+ * has all commits of the base.
+ */
+async function compare(github: GitHub, base: string, head: string) {
+  const compared = asObject(await github.read('compare/{base}...{head}', { base, head, per_page: 1 }));
+  const mergeBase = nameIn(asObject(compared['merge_base_commit'])['sha']);
+  if (mergeBase === undefined) throw new Error(`GitHub does not name the merge base of two commits. ${retryAdvice}`);
+  const files = readFiles(compared['files']);
+  return {
+    files: files.length < maxComparedFiles ? files : undefined,
+    isAhead: compared['status'] === 'ahead' || compared['status'] === 'identical',
+    mergeBase,
+  };
+}
+
+/**
+ * The files in which two trees differ, below a folder: two requests, and a few more where GitHub truncates the list of
+ * all files. A renamed file is two files here.
+ */
+async function treeDifference(
+  github: GitHub,
+  before: string | undefined,
+  after: string | undefined,
+  folder = '',
+): Promise<readonly ListedFile[]> {
+  const read = (options: { readonly recursive?: 1 }) =>
+    Promise.all([readTree(github, before, options), readTree(github, after, options)]);
+  const all = await read({ recursive: 1 });
+  const isTruncated = all.some((tree) => tree.isTruncated);
+  const [from, to] = isTruncated ? await read({}) : all;
+  if (isTruncated && (from.isTruncated || to.isTruncated)) {
+    throw new Error(
+      `GitHub lists only some of the files of ${folder === '' ? 'the repository' : folder}. Name the files with \`path\` instead.`,
+    );
+  }
+  const files: ListedFile[] = [];
+  const changed = [...new Set([...from.entries.keys(), ...to.entries.keys()])].filter(
+    (path) => from.entries.get(path)?.version !== to.entries.get(path)?.version,
+  );
+  await inParallel(changed, async (path) => {
+    const [old, now] = [from.entries.get(path), to.entries.get(path)];
+    const name = folder + path;
+    if (old?.isFile === true || now?.isFile === true) files.push({ name, before: undefined });
+    const [oldFolder, newFolder] = [old, now].map((entry) => (entry?.isFile === false ? entry.sha : undefined));
+    if (!isTruncated || (oldFolder === undefined && newFolder === undefined)) return;
+    files.push(...(await treeDifference(github, oldFolder, newFolder, `${name}/`)));
+  });
+  return files;
+}
+
+interface Tree {
+  /** By path below the tree. `version` is different for each content and mode. */
+  readonly entries: ReadonlyMap<string, { readonly isFile: boolean; readonly sha: string; readonly version: string }>;
+  readonly isTruncated: boolean;
+}
+
+/** A list of 100,000 entries or 7 MB is truncated: docs.github.com, "Get a tree". */
+async function readTree(github: GitHub, tree: string | undefined, options: { readonly recursive?: 1 }): Promise<Tree> {
+  if (tree === undefined) return { entries: new Map(), isTruncated: false };
+  const response = asObject(await github.read('git/trees/{tree}', { tree, ...options }));
+  return { entries: readEntries(response['tree']), isTruncated: response['truncated'] !== false };
+}
+
+function readEntries(list: Json | undefined): Tree['entries'] {
+  const entries = isArray(list) ? list.map(asObject) : [{}];
+  return new Map(
+    entries.map((entry) => {
+      const [path, sha, mode, type] = ['path', 'sha', 'mode', 'type'].map((name) => nameIn(entry[name]));
+      if (path === undefined || sha === undefined || type === undefined) {
+        throw new Error(`GitHub sent a list of files that cannot be read. ${retryAdvice}`);
+      }
+      return [path, { isFile: type !== 'tree', sha, version: `${mode} ${sha}` }];
+    }),
+  );
+}
