@@ -71,15 +71,15 @@ export function createVirtualTime(start: number) {
     sleep: (ms: number): Promise<void> => new Promise((resolve) => void after(ms, () => fulfil(resolve, undefined))),
 
     /** Ends early, without an error, when the signal is aborted. */
-    sleepUnless: (ms: number, signal: AbortSignal): Promise<void> =>
+    sleepUnless: (ms: number, signal?: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
         const end = (): void => {
           cancel();
-          signal.removeEventListener('abort', end);
+          signal?.removeEventListener('abort', end);
           fulfil(resolve, undefined);
         };
-        const cancel = after(signal.aborted ? 0 : ms, end);
-        signal.addEventListener('abort', end, { once: true });
+        const cancel = after(signal?.aborted ? 0 : ms, end);
+        signal?.addEventListener('abort', end, { once: true });
       }),
 
     /** Lets everything happen that is due until then. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compareOwnership } from '../../../src/action/locks/ownership.ts';
+import { type OwnLock, standingOf } from '../../../src/action/locks/ownership.ts';
+import type { KnownLock } from '../../../src/client/client.ts';
 import { runs } from '../../support/runs.ts';
 import { iso, knownLock } from '../samples.ts';
 
@@ -8,8 +9,13 @@ const toSeconds = (time: string): string => `${time.slice(0, 19)}Z`;
 /** Not a whole second, which may have been cut. */
 const moment = fc.nat({ max: 3_600_000 }).filter((ms) => ms % 1_000 !== 0);
 
+const serverNow = Date.parse(iso(0));
+
+const compare = (own: OwnLock, other: Partial<KnownLock>): string =>
+  standingOf(own, { kind: 'locked', lock: knownLock('a.psd', other) }, { serverNow, isDoubtful: false });
+
 const verdict = (own: string, other: string): string =>
-  compareOwnership({ owner: 'grace', acquired_at: own }, knownLock('a.psd', { acquired_at: other }));
+  compare({ owner: 'grace', acquired_at: own }, { acquired_at: other });
 
 test('a lock of the same owner is ours where it was taken at the same moment, and lost where at another', () => {
   expect(verdict(iso(120), iso(540))).toBe('lost');
@@ -41,5 +47,23 @@ test.each([
   ['another ETag, where only one has an id', { etag: '"v1"' }, { id: 'l1', etag: '"v2"' }, 'lost'],
   ['an ETag that is not in the list', { etag: '"v1"' }, {}, 'unknown'],
 ] as const)('a lock with %s', (_, own, other, expected) => {
-  expect(compareOwnership(own, knownLock('a.psd', other))).toBe(expected);
+  expect(compare(own, other)).toBe(expected);
+});
+
+const unlisted = { kind: 'unknown', reason: 'The service does not list locks.' } as const;
+const found = { kind: 'locked', lock: knownLock('a.psd') } as const;
+
+test.each([
+  ['is assumed to stand while its lifetime lasts', { expires_at: iso(60_000) }, found, false, 'assumed'],
+  ['is assumed to stand if the service lists no locks', { expires_at: iso(60_000) }, unlisted, false, 'assumed'],
+  ['is unknown once its lifetime may have ended', { expires_at: iso(1_000) }, found, false, 'unknown'],
+  ['is unknown if its end is', {}, found, false, 'unknown'],
+  ['is unknown if it may have been released', { expires_at: iso(60_000) }, found, true, 'unknown'],
+  ['is absent if nothing is listed', { expires_at: iso(60_000) }, { kind: 'absent' }, false, 'absent'],
+] as const)('a lock that nothing identifies %s', (_, own, look, isDoubtful, expected) => {
+  expect(standingOf(own, look, { serverNow, isDoubtful })).toBe(expected);
+});
+
+test('a lock that is still listed after its end is absent, even if its id is the same', () => {
+  expect(compare({ id: 'l1' }, { id: 'l1', expires_at: iso(0) })).toBe('absent');
 });
