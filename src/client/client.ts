@@ -32,7 +32,7 @@ export type { KnownLock } from './known-lock.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
 export type { CallLimits, Retry } from './request.ts';
-export { isTransient, lastAttemptMs, retryAfterOfError } from './retry.ts';
+export { isTransient, lastAttemptMs, retryAfterOfError, withJitter } from './retry.ts';
 export { ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncAddress, SyncReport } from './sync.ts';
 export { sleep } from './time-limit.ts';

@@ -117,10 +117,13 @@ export function backoff(
   random: () => number,
   maxMs = maxBackoffMs,
 ): number {
-  const half = Math.min(maxMs, firstBackoffMs * 2 ** (failed - 1)) / 2;
-  if (retryAfterMs === undefined) return half + random() * half;
-  return Math.max(retryAfterMs + random() * jitterMs, half);
+  const ms = Math.min(maxMs, firstBackoffMs * 2 ** (failed - 1));
+  if (retryAfterMs === undefined) return withJitter(ms, random);
+  return Math.max(retryAfterMs + random() * jitterMs, ms / 2);
 }
+
+/** Between half of the time and all of it, so that clients that failed together do not return together. */
+export const withJitter = (ms: number, random: () => number): number => ms * (0.5 + random() / 2);
 
 /** Whether the trouble may be over at the next attempt. */
 export function isTransient({ failure }: ServiceError): boolean {

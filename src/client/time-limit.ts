@@ -40,9 +40,9 @@ export function startTimeLimit(
 }
 
 /** Ends early, without an error, when the signal is aborted. */
-export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  for (let left = ms; left > 0 && !signal.aborted; left -= maxTimerMs) {
-    await wait(Math.min(left, maxTimerMs), undefined, { signal }).catch(() => undefined);
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  for (let left = ms; left > 0 && signal?.aborted !== true; left -= maxTimerMs) {
+    await wait(Math.min(left, maxTimerMs), undefined, { ...(signal && { signal }) }).catch(() => undefined);
   }
 }
 

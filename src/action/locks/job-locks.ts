@@ -1,10 +1,10 @@
 import type { WorkspaceId } from '../../client/client.ts';
-import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
+import { listOnPaths, lookupIn } from '../../client/lookup.ts';
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
-import { type JobLock, readJobLocks } from '../ledger/history.ts';
+import { readJobLocks } from '../ledger/history.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { lostRenewalText } from './messages.ts';
-import { type AlreadyHeld, compareOwnership, mayHaveExpired } from './ownership.ts';
+import { type AlreadyHeld, standingOf } from './ownership.ts';
 
 /** Without a list within this time, the step requests the locks anyway. */
 const maxLookAtHeldMs = 10_000;
@@ -28,8 +28,11 @@ export async function findAlreadyHeld(
   return candidates.flatMap((path) => {
     const lock = held.get(path);
     const found = find(path);
-    if (lock === undefined || !stands(lock, found, client.serverNow())) return [];
-    const { grant } = lock;
+    if (lock === undefined) return [];
+    const { grant, releaseStarted } = lock;
+    const own = { ...grant.lock, grantedAt: grant.at };
+    const standing = standingOf(own, found, { serverNow: client.serverNow(), isDoubtful: releaseStarted });
+    if (standing !== 'ours' && standing !== 'assumed') return [];
     const listed = found.kind === 'locked' ? found.lock : undefined;
     return {
       path,
@@ -60,21 +63,5 @@ export async function warnOfLostLocks(
     const found = find(path);
     const holder = found.kind === 'locked' ? found.lock : found.kind === 'absent' ? 'nobody' : undefined;
     log.warn(lostRenewalText(loss, holder, client.serverNow()));
-  }
-}
-
-/** The ledger decides if the service does not identify its locks, or does not list them. */
-function stands({ grant, releaseStarted }: JobLock, found: LookupResult, serverNow: number): boolean {
-  const believed = !releaseStarted && !mayHaveExpired(grant.lock, serverNow);
-  switch (found.kind) {
-    case 'absent':
-    case 'failed':
-      return false;
-    case 'unknown':
-      return believed;
-    case 'locked': {
-      const ownership = compareOwnership({ ...grant.lock, grantedAt: grant.at }, found.lock);
-      return ownership === 'ours' || (ownership === 'unknown' && believed);
-    }
   }
 }

@@ -1,5 +1,6 @@
 import type { KnownLock } from '../../client/client.ts';
 import { clockSlackMs } from '../../client/clock.ts';
+import type { LookupResult } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 
 /** A lock of an earlier step of this job: waiting for it is of no use, because only this job releases it. */
@@ -20,6 +21,39 @@ export interface OwnLock {
   readonly expires_at?: string | undefined;
   /** The latest moment at which the service can have granted it, by its own clock. */
   readonly grantedAt?: string | undefined;
+}
+
+/** A look at the path of a lock that was ours. */
+type Standing =
+  | 'ours'
+  /** Nothing identifies the current lock, but ours has not been released, and its lifetime has not ended. */
+  | 'assumed'
+  | 'absent'
+  /** Another lock is there. */
+  | 'lost'
+  | 'unknown';
+
+/** Decides what became of a lock. `isDoubtful`: it may have been released before, so it is never assumed to stand. */
+export function standingOf(
+  own: OwnLock,
+  found: LookupResult,
+  { serverNow, isDoubtful }: { readonly serverNow: number; readonly isDoubtful: boolean },
+): Standing {
+  const unproven = isDoubtful || mayHaveExpired(own, serverNow) ? 'unknown' : 'assumed';
+  switch (found.kind) {
+    case 'absent':
+      return 'absent';
+    case 'failed':
+      return 'unknown';
+    case 'unknown':
+      return unproven;
+    case 'locked': {
+      // Some services list a lock for a while after its end.
+      if (Date.parse(found.lock.expires_at ?? '') <= serverNow) return 'absent';
+      const ownership = compareOwnership(own, found.lock);
+      return ownership === 'unknown' ? unproven : ownership;
+    }
+  }
 }
 
 /** Whether the listed lock is ours, another one, or ambiguous. */

@@ -4,11 +4,12 @@ import {
   type KnownLock,
   type ServiceError,
   type WorkspaceId,
+  withJitter,
 } from '../../client/client.ts';
 import { type LookupResult, lookUp } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../step/context.ts';
-import { compareOwnership, mayHaveExpired, type OwnLock } from './ownership.ts';
+import { type OwnLock, standingOf } from './ownership.ts';
 
 /** Which lock is meant, so that no other is released in its place. */
 export type ReleaseTarget =
@@ -116,7 +117,6 @@ export const hasIdentity = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean
 
 const firstPauseMs = 500;
 const maxPauseMs = 5_000;
-const never = new AbortController().signal;
 
 type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
 
@@ -135,22 +135,27 @@ async function releaseUnidentified(
   for (let failed = 1; ; failed += 1) {
     const found = await lookUp(client, request, within);
     if (found.kind === 'failed') return found;
-    const ownership = found.kind === 'locked' ? compareOwnership(lock, found.lock) : found.kind;
-    if (ownership === 'lost') {
-      return sent ? { kind: 'released' } : { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined };
+    switch (standingOf(lock, found, { serverNow: client.serverNow(), isDoubtful: doubtful || sent })) {
+      case 'lost':
+        if (sent) return { kind: 'released' };
+        return { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined };
+      case 'absent':
+        // A request now could only release the lock of somebody who comes in between.
+        return { kind: sent ? 'released' : 'absent' };
+      case 'unknown':
+        return { kind: 'ambiguous' };
+      case 'ours':
+      case 'assumed':
+        break;
     }
-    // A request now could only release the lock of somebody who comes in between.
-    if (ownership === 'absent') return { kind: sent ? 'released' : 'absent' };
-    const unsure = doubtful || sent || mayHaveExpired(lock, client.serverNow());
-    if (ownership === 'unknown' && unsure) return { kind: 'ambiguous' };
 
     const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
     if (result.kind !== 'failed') return result.kind === 'absent' && sent ? { kind: 'released' } : result;
     const { error } = result;
     sent ||= mayBeDone(error);
-    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** failed) * (0.5 + random() / 2);
+    const pauseMs = withJitter(Math.min(maxPauseMs, firstPauseMs * 2 ** failed), random);
     if (!isTransient(error) || clock() + pauseMs >= within.deadline) return result;
-    await sleep(pauseMs, within.signal ?? never);
+    await sleep(pauseMs, within.signal);
   }
 }
 
@@ -167,7 +172,19 @@ async function releaseFound(
   if (found.kind === 'absent') return found;
   const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
   if (result.kind !== 'failed' || !mayBeDone(result.error)) return result;
-  return classifyByLookup(found, await lookUp(client, request, within), result.error);
+  const { error } = result;
+  if (found.kind !== 'locked') return { kind: 'unanswered', error };
+  const after = await lookUp(client, request, within);
+  switch (standingOf(found.lock, after, { serverNow: client.serverNow(), isDoubtful: true })) {
+    case 'absent':
+    case 'lost':
+      return { kind: 'released' };
+    case 'ours':
+      return { kind: 'failed', error };
+    case 'assumed':
+    case 'unknown':
+      return { kind: 'unanswered', error };
+  }
 }
 
 /** Whether the service may have released the lock in spite of the error. */
@@ -178,21 +195,6 @@ function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
   // A gateway may answer in the service's place after passing the request on.
   if ((failure.kind === 'refused' || failure.kind === 'redirected') && !failure.isRecognized) return true;
   return status === undefined || status >= 500 || (status >= 200 && status < 300);
-}
-
-/** What a release did that was sent once and got no answer, judged by what is on the path before and after. */
-function classifyByLookup(before: LookupResult, after: LookupResult, error: ServiceError): ReleaseResult {
-  if (before.kind !== 'locked') return { kind: 'unanswered', error };
-  if (after.kind === 'absent') return { kind: 'released' };
-  if (after.kind !== 'locked') return { kind: 'unanswered', error };
-  switch (compareOwnership(before.lock, after.lock)) {
-    case 'lost':
-      return { kind: 'released' };
-    case 'ours':
-      return { kind: 'failed', error };
-    case 'unknown':
-      return { kind: 'unanswered', error };
-  }
 }
 
 const lockOf = (target: ReleaseTarget): Pick<OwnLock, 'id' | 'etag'> => {

@@ -8,7 +8,7 @@ import type { Loss } from '../ledger/entry.ts';
 import { readJobLocks } from '../ledger/history.ts';
 import { lockJson } from '../ledger/ledger.ts';
 import { lostRenewalText, lostText } from '../locks/messages.ts';
-import { compareOwnership, mayHaveExpired, type OwnLock } from '../locks/ownership.ts';
+import { type OwnLock, standingOf } from '../locks/ownership.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import type { Redact } from '../report/redact.ts';
 import { locksPage, ofKind } from '../report/table.ts';
@@ -99,37 +99,28 @@ export interface LockToCheck {
  * as held, and a later one as lost.
  */
 export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult, serverNow: number): CheckResult {
-  const nobody: CheckResult = { path, kind: 'lost', lock, loss, holder: undefined };
-  switch (found.kind) {
-    case 'failed':
-      return { path, kind: 'unknown', reason: found.error.message };
-    case 'unknown':
-      return { path, kind: 'unknown', reason: found.reason };
+  if (found.kind === 'failed') return { path, kind: 'unknown', reason: found.error.message };
+  if (found.kind === 'unknown') return { path, kind: 'unknown', reason: found.reason };
+  const there = found.kind === 'locked' ? found.lock : undefined;
+  const expires_at = there?.expires_at ?? lock.expires_at;
+  switch (standingOf(lock, found, { serverNow, isDoubtful: loss !== undefined })) {
+    case 'ours': {
+      const { type = lock.type, id = lock.id, etag = lock.etag, owner = lock.owner } = there ?? {};
+      const { acquired_at = lock.acquired_at, fence = lock.fence } = there ?? {};
+      return { path, kind: 'kept', lock: { type, id, etag, owner, acquired_at, fence, expires_at } };
+    }
+    case 'assumed':
+      return { path, kind: 'kept', lock: { ...lock, expires_at } };
     case 'absent':
-      return nobody;
-    case 'locked': {
-      const there = found.lock;
-      // Some services list a lock for a while after its end.
-      if (Date.parse(there.expires_at ?? '') <= serverNow) return nobody;
-      const expires_at = there.expires_at ?? lock.expires_at;
-      switch (compareOwnership(lock, there)) {
-        case 'ours': {
-          const { type = lock.type, id = lock.id, etag = lock.etag, owner = lock.owner } = there;
-          const { acquired_at = lock.acquired_at, fence = lock.fence } = there;
-          return { path, kind: 'kept', lock: { type, id, etag, owner, acquired_at, fence, expires_at } };
-        }
-        case 'lost':
-          return { path, kind: 'lost', lock, loss, holder: there };
-        case 'unknown': {
-          if (loss === undefined && !mayHaveExpired(lock, serverNow))
-            return { path, kind: 'kept', lock: { ...lock, expires_at } };
-          const isEndKnown = loss !== undefined || !Number.isNaN(Date.parse(lock.expires_at ?? ''));
-          if (isEndKnown) return { path, kind: 'lost', lock, loss, holder: there };
-          const reason =
-            'The current lock cannot be verified to be the one that you passed. Pass the output `locks` of a lock step unchanged.';
-          return { path, kind: 'unknown', reason };
-        }
-      }
+      return { path, kind: 'lost', lock, loss, holder: undefined };
+    case 'lost':
+      return { path, kind: 'lost', lock, loss, holder: there };
+    case 'unknown': {
+      const isEndKnown = loss !== undefined || !Number.isNaN(Date.parse(lock.expires_at ?? ''));
+      if (isEndKnown) return { path, kind: 'lost', lock, loss, holder: there };
+      const reason =
+        'The current lock cannot be verified to be the one that you passed. Pass the output `locks` of a lock step unchanged.';
+      return { path, kind: 'unknown', reason };
     }
   }
 }

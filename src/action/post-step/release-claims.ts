@@ -4,6 +4,7 @@ import {
   isTransient,
   type KnownLock,
   type ServiceError,
+  withJitter,
   withRequest,
 } from '../../client/client.ts';
 import { type Intent, parsedTtl } from '../ledger/entry.ts';
@@ -24,7 +25,6 @@ interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
 
 const firstPauseMs = 1_000;
 const maxPauseMs = 8_000;
-const never = new AbortController().signal;
 
 /** The result of one attempt: undefined if the lock was never granted. */
 type Attempt =
@@ -154,7 +154,7 @@ export async function releaseClaims(
     claims = await attemptAll(claims);
     intents = await attemptAll(intents);
     const failed = [...claims, ...intents].flatMap(({ before, requests }) => (before ? [{ before, requests }] : []));
-    const pause = pauseMs * (0.5 + random() / 2);
+    const pause = withJitter(pauseMs, random);
     const isOver = within.signal?.aborted === true || clock() + pause >= within.deadline;
     const [first] = failed;
     if (first === undefined || isOver) {
@@ -163,7 +163,7 @@ export async function releaseClaims(
     const { reason, request } = first.before.error;
     const left = `${pluralize(failed.length, 'lock')} could not be released yet.`;
     log.line(`${left} ${withRequest(reason, request)} Trying again in ${formatElapsed(pause)}.`);
-    await sleep(pause, within.signal ?? never);
+    await sleep(pause, within.signal);
   }
 }
 

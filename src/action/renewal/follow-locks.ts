@@ -8,7 +8,7 @@ export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'led
 
 export interface FollowContext {
   readonly clock: Clock;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** The lines added to the ledger since the last call, or some of them; throws when the ledger is gone. */
   readonly follow: () => readonly Entry[];
   readonly isWorkerGone: () => boolean;
@@ -18,8 +18,6 @@ const maxAgeMs = 5 * 24 * 3_600_000;
 
 /** Requests under way at the end of the job get this long, so that no renewal comes after the release. */
 const graceMs = 2_000;
-
-const never = new AbortController().signal;
 
 /** The locks of a step to renew, according to the ledger, and the end of the renewal. */
 export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContext, step: string) {
@@ -84,7 +82,7 @@ export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContex
       ending.abort();
       // Without a worker there is nobody to release anything: each renewal would only keep others waiting.
       if (end === 'worker-gone') cutOff.abort();
-      else void sleep(graceMs, never).then(() => cutOff.abort());
+      else void sleep(graceMs).then(() => cutOff.abort());
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../client/client.ts';
+import { type Clock, withJitter } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Grant } from '../ledger/entry.ts';
 
@@ -31,7 +31,7 @@ export function createSchedule({ clock, serverNow, random }: ScheduleContext, tt
     /** With a pause, so that locks with a short lifetime, or without an answer, are not renewed again and again. */
     msUntilNextRound(grants: readonly Grant[]): number {
       const untilFirst = grants.reduce((least, grant) => Math.min(least, msUntilDue(grant)), Number.POSITIVE_INFINITY);
-      return Math.max(untilFirst, Math.min(maxPauseMs, ttlMs / 20) * (0.5 + random() / 2));
+      return Math.max(untilFirst, withJitter(Math.min(maxPauseMs, ttlMs / 20), random));
     },
     /** Until something else is known: one refusal must not hurry the renewal of all others. */
     dueNow: ({ key }: Grant): void => void dueAt.set(key, clock()),

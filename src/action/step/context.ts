@@ -32,7 +32,7 @@ export interface Context {
   /** The clock of this machine; the client has that of the server. */
   readonly clock: Clock;
   /** Ends early, without an error, when the signal is aborted. */
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** From 0 up to 1. */
   readonly random: () => number;
 }
