@@ -1,4 +1,5 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { Field } from '../contract/field.ts';
 import { quoted } from './output/print.ts';
 
 /** A value, or a sentence about everything that is wrong with it. */
@@ -39,6 +40,12 @@ export const optional = <T>(
   otherwise,
   read: readOne(parse, () => value(undefined), secret ? wrongSecret : wrongValue),
 });
+
+export const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<T>, options = { secret: false }) =>
+  optional(placeholder, hint, otherwise, parse, options);
+
+export const requiredField = <T>({ placeholder, hint, parse }: Field<T>, options = { secret: false }) =>
+  required(placeholder, hint, parse, options);
 
 /** Its default is written as a person would write the value. */
 export function withDefault<T>(placeholder: string, what: string, usual: string, parse: Parse<T>): Flag<T> {

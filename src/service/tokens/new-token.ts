@@ -1,6 +1,7 @@
-import { durationUpTo } from '../../interface/duration.ts';
+import { type Duration, durationUpTo } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../../interface/scopes.ts';
+import type { Field } from '../contract/field.ts';
 import type { Database } from '../storage/storage.ts';
 
 /** How long a token may live. */
@@ -12,6 +13,31 @@ export const parseTokenName = (text: string): Parsed<string> =>
 
 export const parseTokenOwner = (text: string): Parsed<string> =>
   parseShownName(text, "A token's owner", 'Name the owner, or leave it out: then the owner is the name of the token.');
+
+/** The fields of a token that are entered as text, in the order of the form. */
+export const tokenFields = {
+  name: {
+    title: 'Name',
+    placeholder: 'NAME',
+    hint: 'the user of the token, such as "dragon ci"',
+    otherwise: 'required',
+    parse: parseTokenName,
+  },
+  owner: {
+    title: 'Owner',
+    placeholder: 'OWNER',
+    hint: 'the owner of its locks; case counts',
+    otherwise: 'default the name of the token',
+    parse: parseTokenOwner,
+  },
+  expires: {
+    title: 'Expires',
+    placeholder: 'DURATION',
+    hint: 'how long the token is valid, such as 12h or 90d',
+    otherwise: 'default never',
+    parse: parseLifetime,
+  },
+} satisfies { readonly name: Field<string>; readonly owner: Field<string>; readonly expires: Field<Duration> };
 
 /** Why a token cannot have these scopes and be limited so; undefined when it can. */
 export function scopeLimitProblem(scopes: readonly Scope[], workspaces: readonly string[] | null): string | undefined {

@@ -1,6 +1,7 @@
-import { isGitHub } from '../../interface/github-issuer.ts';
+import { githubIssuer, isGitHub } from '../../interface/github-issuer.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../../interface/scopes.ts';
+import type { Field } from '../contract/field.ts';
 import { parseTokenOwner } from '../tokens/new-token.ts';
 import { missingIdClaim } from './issuers.ts';
 import type { NewTrustRule } from './rules.ts';
@@ -81,6 +82,73 @@ export const parseGitHubId = (text: string): Parsed<string> =>
 
 export const parseEvent = (text: string): Parsed<string> =>
   /^[a-z_]{1,64}$/.test(text) ? accepted(text) : refused('It must be the name of an event, such as push.');
+
+/** The fields of a rule that are entered as text, in the order of the form. */
+export const ruleFields = {
+  repository: {
+    title: 'Repository',
+    placeholder: 'NAME',
+    hint: 'its name, such as octo/game: for people to read, never matched',
+    otherwise: 'default none',
+    parse: parseRepository,
+  },
+  repositoryId: {
+    title: 'Repository id',
+    placeholder: 'ID',
+    hint: 'the id of the repository on GitHub',
+    otherwise: 'required for GitHub',
+    parse: parseGitHubId,
+  },
+  repositoryOwnerId: {
+    title: 'Owner id',
+    placeholder: 'ID',
+    hint: 'the id of its owner on GitHub',
+    otherwise: 'required for GitHub',
+    parse: parseGitHubId,
+  },
+  ref: {
+    title: 'Ref',
+    placeholder: 'REF',
+    hint: 'only jobs on this ref, such as refs/heads/main',
+    otherwise: 'default any',
+    parse: parseRef,
+  },
+  environment: {
+    title: 'Environment',
+    placeholder: 'NAME',
+    hint: 'only jobs with this environment',
+    otherwise: 'default any',
+    parse: parseClaimValue,
+  },
+  workflow: {
+    title: 'Workflow',
+    placeholder: 'FILE',
+    hint: 'only this workflow of the repository, such as .github/workflows/release.yml',
+    otherwise: 'default any',
+    parse: parseWorkflow,
+  },
+  event: {
+    title: 'Event',
+    placeholder: 'EVENT',
+    hint: 'only jobs of this event',
+    otherwise: 'default any but those of pull requests',
+    parse: parseEvent,
+  },
+  owner: {
+    title: 'Owner of the locks',
+    placeholder: 'OWNER',
+    hint: 'the owner of the locks of these jobs; case counts',
+    otherwise: 'required',
+    parse: parseRuleOwner,
+  },
+  issuer: {
+    title: 'Issuer',
+    placeholder: 'URL',
+    hint: 'the OIDC issuer (iss) of the jobs',
+    otherwise: `default ${githubIssuer}`,
+    parse: parseIssuer,
+  },
+} satisfies Readonly<Record<string, Field<string>>>;
 
 /** The fields for claims of GitHub, in the order in which a rule has them. */
 const fieldsOfGitHub = {

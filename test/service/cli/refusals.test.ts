@@ -34,7 +34,7 @@ test.each<[args: readonly string[], sentence: string]>([
   [[...tokenCreate, '--scopes=root'], scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`).join(', ')],
   [[...tokenCreate, '--scopes=admin', '--workspaces=a'], 'A token with the scope admin cannot be limited to some'],
   [['token', 'revoke', secretOfToken], 'workspace-service token list'],
-  [['trust', 'add'], '--owner is missing: the owner of its locks'],
+  [['trust', 'add'], '--owner is missing: the owner of the locks of these jobs'],
   [
     trustAdd,
     '--repository-id: A rule for GitHub needs the ids of the repository and of its owner, which never change hands',

@@ -1,21 +1,26 @@
 import type { Storage } from '../../storage/storage.ts';
 import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts';
-import {
-  parseLifetime,
-  parseTokenName,
-  parseTokenOwner,
-  scopeLimitProblem,
-  unknownWorkspaces,
-} from '../../tokens/new-token.ts';
+import { scopeLimitProblem, tokenFields, unknownWorkspaces } from '../../tokens/new-token.ts';
 import { activeTokensOf, listTokens, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { CommandError } from '../command.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { list, optional, required, requiredList } from '../flags.ts';
+import { list, optionalField, required, requiredField, requiredList } from '../flags.ts';
 import { quoted, shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage-command.ts';
 import { parseScope, parseTokenIdOrName, scopeLines } from '../values.ts';
+
+/** For a token, and for those that the jobs of a trust rule get. */
+export const permissionFlags = {
+  scopes: requiredList('LIST', 'what the token may do, separated by commas', parseScope),
+  workspaces: list(
+    'LIST',
+    'the workspaces that the token is limited to, separated by commas',
+    'default all',
+    parseWorkspaceId,
+  ),
+};
 
 export const tokenCreate = defineStorageCommand({
   name: 'token create',
@@ -26,16 +31,10 @@ export const tokenCreate = defineStorageCommand({
     ...scopeLines.map((line) => `  ${line}`),
   ],
   flags: {
-    name: required('NAME', 'the name of the token', parseTokenName),
-    owner: optional('OWNER', 'the owner of its locks; case counts', 'default the name of the token', parseTokenOwner),
-    scopes: requiredList('LIST', 'what the token may do, separated by commas', parseScope),
-    expires: optional('DURATION', 'how long the token is valid, such as 12h or 90d', 'default never', parseLifetime),
-    workspaces: list(
-      'LIST',
-      'the workspaces that the token is limited to, separated by commas',
-      'default all',
-      parseWorkspaceId,
-    ),
+    name: requiredField(tokenFields.name),
+    owner: optionalField(tokenFields.owner),
+    expires: optionalField(tokenFields.expires),
+    ...permissionFlags,
   },
   example: '--name ci --scopes sync,locks:write --expires 90d',
   mayBeNew: true,

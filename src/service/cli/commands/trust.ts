@@ -1,60 +1,31 @@
 import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
-import {
-  type EnteredRule,
-  parseClaim,
-  parseClaimValue,
-  parseEvent,
-  parseGitHubId,
-  parseIssuer,
-  parseRef,
-  parseRepository,
-  parseRuleOwner,
-  parseWorkflow,
-  readRule,
-} from '../../trust/new-rule.ts';
+import { type EnteredRule, parseClaim, readRule, ruleFields } from '../../trust/new-rule.ts';
 import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../../trust/rules.ts';
 import { warningsOf } from '../../trust/warnings.ts';
-import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../command.ts';
-import { type FlagValues, flagName, list, optional, repeated, required, requiredList, withDefault } from '../flags.ts';
+import { type FlagValues, flagName, optionalField, repeated, required, requiredField, withDefault } from '../flags.ts';
 import { shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage-command.ts';
-import { idOf, parseScope, scopeLines } from '../values.ts';
-import { sharedOwnerLines } from './token.ts';
+import { idOf, scopeLines } from '../values.ts';
+import { permissionFlags, sharedOwnerLines } from './token.ts';
 
-const narrows = 'default any';
+const { repository, repositoryId, repositoryOwnerId, ref, environment, workflow, event, owner, issuer } = ruleFields;
 
 const flags = {
-  owner: required('OWNER', 'the owner of its locks; case counts', parseRuleOwner),
-  repositoryId: optional('ID', 'the id of the repository on GitHub', 'required for GitHub', parseGitHubId),
-  repositoryOwnerId: optional('ID', 'the id of its owner on GitHub', 'required for GitHub', parseGitHubId),
-  repository: optional(
-    'NAME',
-    'its name, such as octo/game: for people to read, never matched',
-    'default none',
-    parseRepository,
-  ),
-  ref: optional('REF', 'only jobs on this ref, such as refs/heads/main', narrows, parseRef),
-  environment: optional('NAME', 'only jobs with this environment', narrows, parseClaimValue),
-  workflow: optional(
-    'FILE',
-    'only this workflow of the repository, such as .github/workflows/release.yml',
-    narrows,
-    parseWorkflow,
-  ),
-  event: optional('EVENT', 'only jobs of this event', 'default any but those of pull requests', parseEvent),
+  owner: requiredField(owner),
+  repositoryId: optionalField(repositoryId),
+  repositoryOwnerId: optionalField(repositoryOwnerId),
+  repository: optionalField(repository),
+  ref: optionalField(ref),
+  environment: optionalField(environment),
+  workflow: optionalField(workflow),
+  event: optionalField(event),
   claim: repeated('NAME=VALUE', 'require this claim with exactly this value; repeatable', 'default none', parseClaim),
-  issuer: withDefault('URL', 'the OIDC issuer (`iss`) of the jobs', githubIssuer, parseIssuer),
-  scopes: requiredList('LIST', 'what the token may do, separated by commas', parseScope),
-  workspaces: list(
-    'LIST',
-    'the workspaces that the token is limited to, separated by commas',
-    'default all',
-    parseWorkspaceId,
-  ),
+  issuer: withDefault(issuer.placeholder, issuer.hint, githubIssuer, issuer.parse),
+  ...permissionFlags,
 };
 
 const enteredRule = ({ claim: claims, ...entered }: FlagValues<typeof flags>): EnteredRule => ({ ...entered, claims });

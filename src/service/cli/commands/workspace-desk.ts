@@ -1,46 +1,29 @@
 import { formatDuration } from '../../../interface/duration.ts';
 import { accepted } from '../../../interface/parsed.ts';
 import { byteSize } from '../../../interface/transfer.ts';
-import { parseTtl } from '../../../interface/ttl.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
+import { workspaceFields } from '../../workspaces/fields.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
-import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
-import { defaultLfsMode, type LfsMode, lfsMode, parseLfsMode } from '../../workspaces/lfs-mode.ts';
+import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
+import { type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
 import { findWorkspace, type LfsSettings, updateWorkspaceAudited } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../command.ts';
-import { type FlagValues, optional } from '../flags.ts';
+import { type FlagValues, optional, optionalField } from '../flags.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 import { parseByteLimit, parseServiceUrl } from '../values.ts';
-import {
-  askRemote,
-  connectionProblem,
-  parseAnyRemote,
-  remoteFlags,
-  remoteForms,
-  whatItHas,
-} from './workspace-remote.ts';
+import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
 
 /** Settings for Git LFS users: ttl of their locks, URL of the objects, and the objects that a sync fetches. */
 export const lfsFlags = {
-  deskTtl: optional(
-    'DURATION',
-    'how long a lock taken with Git LFS lasts, unless its owner pushes before; at most 30d',
-    `default ${defaultLfsLockTtl}`,
-    parseTtl,
-  ),
+  deskTtl: optionalField(workspaceFields.desk_ttl),
   lfsUrl: optional(
-    'URL',
-    'the LFS endpoint that has the objects of the workspace; none for that of the remote',
-    'that of the remote',
+    workspaceFields.lfs_url.placeholder,
+    `${workspaceFields.lfs_url.hint}; none for that of the remote`,
+    workspaceFields.lfs_url.otherwise,
     (text) => (text === 'none' ? accepted(null) : parseLfsUrl(text)),
   ),
-  lfs: optional(
-    'WHICH',
-    "which LFS objects a sync fetches: those of the branch's head, of its whole history, or none",
-    `default ${defaultLfsMode}`,
-    parseLfsMode,
-  ),
+  lfs: optionalField(workspaceFields.lfs),
   lfsLimit: optional(
     'SIZE',
     'how much disk its LFS objects may take: those used least recently are removed, but none that a synced branch needs',
@@ -77,7 +60,7 @@ export const workspaceUpdate = defineStorageCommand({
   ],
   arguments: { workspace: workspaceArgument },
   flags: {
-    remote: optional('URL', remoteForms, 'as it is', parseAnyRemote, { secret: true }),
+    remote: optionalField({ ...workspaceFields.remote, otherwise: 'as it is' }, { secret: true }),
     ...remoteFlags,
     ...lfsFlags,
   },

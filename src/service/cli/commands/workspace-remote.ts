@@ -1,32 +1,18 @@
-import { accepted, type Parsed } from '../../../interface/parsed.ts';
 import { createGit } from '../../git/git.ts';
 import { GitError } from '../../git/git-error.ts';
-import { parseRemote, type Remote } from '../../git/remote.ts';
+import type { Remote } from '../../git/remote.ts';
 import type { RemoteBranches } from '../../git/remote-branches.ts';
 import { CommandError } from '../command.ts';
 import { toggle } from '../flags.ts';
-
-export const remoteForms = 'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path';
 
 export const remoteFlags = {
   noCheck: toggle('store the remote without contacting it'),
   allowFileRemotes: toggle('let the remote be a repository on this machine'),
 };
 
-export interface TypedRemote {
-  /** With its credentials. */
-  readonly text: string;
-  readonly remote: Remote;
-}
-
-/** Whether files are allowed is another flag's matter, and looked at when both are known. */
-export function parseAnyRemote(text: string): Parsed<TypedRemote> {
-  const remote = parseRemote(text, { allowFile: true });
-  return remote.ok ? accepted({ text, remote: remote.value }) : remote;
-}
-
 interface GivenRemote {
-  readonly remote: TypedRemote | undefined;
+  /** Whether a file is allowed is another flag, and checked when both are known. */
+  readonly remote: { readonly remote: Remote } | undefined;
   readonly noCheck: boolean;
   readonly allowFileRemotes: boolean;
 }
@@ -35,8 +21,6 @@ export const connectionProblem = ({ remote, allowFileRemotes }: Pick<GivenRemote
   remote?.remote.kind === 'file' && !allowFileRemotes
     ? ['--remote is a repository on this machine. Allow it with --allow-file-remotes, here and for the service.']
     : [];
-
-/** The remote of a workspace, as somebody gives it at the command line. */
 
 const queueTimeout = { timeoutMs: 10_000 };
 

@@ -3,23 +3,16 @@ import { createGit } from '../../git/git.ts';
 import { removeObjects } from '../../lfs/object-store.ts';
 import { commitReleasesOf } from '../../locks/commit-releases.ts';
 import { listLocks } from '../../locks/list.ts';
+import { workspaceFields } from '../../workspaces/fields.ts';
 import { maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
-import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../command.ts';
-import { required, toggle } from '../flags.ts';
+import { requiredField, toggle } from '../flags.ts';
 import { shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 import { lfsFlags, lfsSettings } from './workspace-desk.ts';
-import {
-  askRemote,
-  connectionProblem,
-  parseAnyRemote,
-  remoteFlags,
-  remoteForms,
-  whatItHas,
-} from './workspace-remote.ts';
+import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
 
 export const workspaceAdd = defineStorageCommand({
   name: 'workspace add',
@@ -27,9 +20,9 @@ export const workspaceAdd = defineStorageCommand({
   details: [
     'Pass an address with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
   ],
-  arguments: { id: required('ID', 'the name of the workspace in URLs and commands', parseWorkspaceId) },
+  arguments: { id: requiredField(workspaceFields.id) },
   flags: {
-    remote: required('URL', remoteForms, parseAnyRemote, { secret: true }),
+    remote: requiredField(workspaceFields.remote, { secret: true }),
     ...remoteFlags,
     ...lfsFlags,
   },

@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
+import type { Field } from '../../contract/field.ts';
 import type { Markup } from './text.ts';
 
-interface Field {
+interface LabelledControl {
   readonly id: string;
   readonly title: string;
   readonly problem: Markup | string | undefined;
@@ -10,7 +11,7 @@ interface Field {
   readonly control: (attributes: Markup) => Markup;
 }
 
-export function field({ id, title, problem, hint, control }: Field): Markup {
+export function field({ id, title, problem, hint, control }: LabelledControl): Markup {
   const about = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`].join(' ').trim();
   const described = about === '' ? '' : html` aria-describedby="${about}"`;
   return html`<div class="field">
@@ -21,7 +22,30 @@ export function field({ id, title, problem, hint, control }: Field): Markup {
   </div>`;
 }
 
-interface Group extends Pick<Field, 'id' | 'title' | 'problem'> {
+interface TextInput {
+  readonly name: string;
+  readonly value: string;
+  readonly problem: string | undefined;
+  /** After the hint of the field. */
+  readonly more?: Markup | string;
+}
+
+/** One line of text. */
+export const textInput = (shown: Field<unknown>, { name, value, problem, more = '' }: TextInput): Markup =>
+  field({
+    id: name,
+    title: shown.title,
+    problem,
+    hint: html`${hintOf(shown)} ${more}`,
+    control: (aria) =>
+      html`<input id="${name}" name="${name}" value="${value}"${shown.otherwise === 'required' ? ' required' : ''} autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>`,
+  });
+
+/** A sentence. */
+export const hintOf = ({ hint, otherwise }: Field<unknown>): string =>
+  `${hint[0]?.toUpperCase()}${hint.slice(1)}${otherwise === 'required' ? '' : ` (${otherwise})`}.`;
+
+interface Group extends Pick<LabelledControl, 'id' | 'title' | 'problem'> {
   readonly content: Markup;
 }
 
@@ -58,14 +82,14 @@ export const option = (value: string, text: string, chosen: string): Markup =>
   html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
 
 /** Above a form that was sent back: which of its fields are wrong, each with a link to it. */
-export function problemSummary<Field extends string>(
+export function problemSummary<Name extends string>(
   nothingDone: string,
-  titles: Readonly<Record<Field, string>>,
-  problems: Partial<Readonly<Record<Field, string>>>,
+  titles: Readonly<Record<Name, string>>,
+  problems: Partial<Readonly<Record<Name, string>>>,
   more = '',
 ): Markup | string {
   // The titles are in the order of the form, and have its fields and no others.
-  const wrong = (Object.keys(titles) as Field[]).filter((field) => problems[field] !== undefined);
+  const wrong = (Object.keys(titles) as Name[]).filter((field) => problems[field] !== undefined);
   if (wrong.length === 0) return '';
   const links = wrong.map((field, index) => html`${index === 0 ? '' : ', '}<a href="#${field}">${titles[field]}</a>`);
   return html`<p class="warning" role="alert">${nothingDone} Check ${links}. ${more}</p>`;

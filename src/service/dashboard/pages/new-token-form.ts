@@ -2,10 +2,10 @@ import { html } from 'hono/html';
 import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { sealed } from '../../sessions/secret.ts';
-import { parseLifetime, parseTokenName, parseTokenOwner, scopeLimitProblem } from '../../tokens/new-token.ts';
+import { scopeLimitProblem, tokenFields } from '../../tokens/new-token.ts';
 import { isTokenPreset, tokenPresets } from '../../tokens/presets.ts';
 import type { NewToken } from '../../tokens/tokens.ts';
-import { choices, field, group, marked, problemSummary } from '../elements/fields.ts';
+import { choices, group, marked, problemSummary, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
@@ -22,10 +22,10 @@ import {
 } from './permissions.ts';
 
 const titles = {
-  name: 'Name',
-  owner: 'Owner',
+  name: tokenFields.name.title,
+  owner: tokenFields.owner.title,
   scopes: 'Scopes',
-  expires: 'Expires',
+  expires: tokenFields.expires.title,
   workspaces: 'Workspaces',
 } as const;
 
@@ -60,22 +60,8 @@ export function newTokenForm(call: PageCall, { id, entered, errors, workspaces }
       ${formField(call)}
       ${isTokenPreset(entered.preset) ? html`<input type="hidden" name="preset" value="${entered.preset}">` : ''}
       <input type="hidden" name="token_id" value="${sealed(id, secret)}">
-      ${field({
-        id: 'name',
-        title: titles.name,
-        problem: errors.name,
-        hint: 'Say who or what uses it, such as “dragon ci”.',
-        control: (aria) =>
-          html`<input id="name" name="name" value="${entered.name}" required autocomplete="off" spellcheck="false"${aria}>`,
-      })}
-      ${field({
-        id: 'owner',
-        title: titles.owner,
-        problem: errors.owner,
-        hint: 'Its locks belong to the owner: every token of the same owner can renew and release them. Case counts. Without one, the owner is the name of the token.',
-        control: (aria) =>
-          html`<input id="owner" name="owner" value="${entered.owner}" autocomplete="off" spellcheck="false"${aria}>`,
-      })}
+      ${textInput(tokenFields.name, { name: 'name', value: entered.name, problem: errors.name })}
+      ${textInput(tokenFields.owner, { name: 'owner', value: entered.owner, problem: errors.owner, more: 'Every token of the same owner can renew and release them.' })}
       ${groupOf('scopes', errors, scopeChoices(entered, errors.scopes !== undefined))}
       ${groupOf('expires', errors, endChoices(entered, errors.expires !== undefined))}
       ${groupOf('workspaces', errors, workspaceChoices(entered, errors.workspaces !== undefined, workspaces, onlyThese))}
@@ -102,8 +88,8 @@ export const enteredToken = (form: Form): EnteredToken => ({
 
 export function readNewToken(entered: EnteredToken): FormResult<NewToken, Field> {
   const read = allValues({
-    name: parseTokenName(entered.name),
-    owner: entered.owner.trim() === '' ? accepted(undefined) : parseTokenOwner(entered.owner),
+    name: tokenFields.name.parse(entered.name),
+    owner: entered.owner.trim() === '' ? accepted(undefined) : tokenFields.owner.parse(entered.owner),
     scopes: readScopes(entered),
     expires: readLifetime(entered),
     workspaces: readWorkspaces(entered),
@@ -146,6 +132,6 @@ const presetLinks = (current: string): Markup => html`<div class="actions">Prese
 
 function readLifetime({ expires, lifetime }: EnteredToken): Parsed<Duration | null> {
   if (expires === 'never') return accepted(null);
-  if (expires === 'other') return parseLifetime(lifetime.trim());
-  return lifetimes.has(expires) ? parseLifetime(expires) : refused('Choose when the token expires.');
+  if (expires === 'other') return tokenFields.expires.parse(lifetime.trim());
+  return lifetimes.has(expires) ? tokenFields.expires.parse(expires) : refused('Choose when the token expires.');
 }

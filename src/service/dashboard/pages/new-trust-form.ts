@@ -5,20 +5,13 @@ import { scopes } from '../../../interface/scopes.ts';
 import {
   type EnteredRule,
   parseClaim,
-  parseClaimValue,
-  parseEvent,
-  parseGitHubId,
-  parseIssuer,
-  parseRef,
-  parseRepository,
-  parseRuleOwner,
-  parseWorkflow,
   type RuleClaim,
   type RuleErrors,
   readRule,
+  ruleFields,
 } from '../../trust/new-rule.ts';
 import type { NewTrustRule } from '../../trust/rules.ts';
-import { field, group, problemSummary } from '../elements/fields.ts';
+import { field, group, problemSummary, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField, parseForm } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FormResult } from '../frame/form-values.ts';
@@ -34,65 +27,37 @@ import {
   workspaceChoices,
 } from './permissions.ts';
 
-interface TextField {
-  readonly name: 'repository' | 'repositoryId' | 'repositoryOwnerId' | 'ref' | 'environment' | 'workflow' | 'event';
-  readonly parse: (text: string) => Parsed<string>;
-  readonly hint: Markup | string;
-}
-
 /** `claims` has one `NAME=VALUE` a line. */
-export type EnteredRuleForm = Permissions & EnteredTexts<TextField['name'] | 'owner' | 'issuer' | 'claims'>;
+export type EnteredRuleForm = Permissions & EnteredTexts<keyof typeof ruleFields | 'claims'>;
+
+const { repository, repositoryId, repositoryOwnerId, ref, environment, workflow, event, owner, issuer } = ruleFields;
 
 /** In the order of the form. */
 const titles: Readonly<Record<keyof EnteredRule, string>> = {
-  repository: 'Repository',
-  repositoryId: 'Repository id',
-  repositoryOwnerId: 'Owner id',
-  ref: 'Ref',
-  environment: 'Environment',
-  workflow: 'Workflow',
-  event: 'Event',
-  owner: 'Owner of the locks',
+  repository: repository.title,
+  repositoryId: repositoryId.title,
+  repositoryOwnerId: repositoryOwnerId.title,
+  ref: ref.title,
+  environment: environment.title,
+  workflow: workflow.title,
+  event: event.title,
+  owner: owner.title,
   scopes: 'Scopes',
   workspaces: 'Workspaces',
-  issuer: 'Issuer',
+  issuer: issuer.title,
   claims: 'Claims',
 };
 
-/** Each may be empty. */
-const textFields: readonly TextField[] = [
-  {
-    name: 'repository',
-    parse: parseRepository,
-    hint: 'Its name, such as octo/game: for people to read. Jobs are matched by ids, which do not change when the name does.',
-  },
-  {
-    name: 'repositoryId',
-    parse: parseGitHubId,
-    hint: html`Both ids are shown by <code>gh api repos/OWNER/NAME --jq '.id, .owner.id'</code>`,
-  },
-  { name: 'repositoryOwnerId', parse: parseGitHubId, hint: 'The id of the user or the organization.' },
-  {
-    name: 'ref',
-    parse: parseRef,
-    hint: 'Only jobs on this ref, such as refs/heads/main. Without a ref and an environment, every branch is trusted.',
-  },
-  {
-    name: 'environment',
-    parse: parseClaimValue,
-    hint: 'Only jobs with this environment. Its protection rules then decide who may run one.',
-  },
-  {
-    name: 'workflow',
-    parse: parseWorkflow,
-    hint: 'Only this workflow of the repository, such as .github/workflows/release.yml.',
-  },
-  {
-    name: 'event',
-    parse: parseEvent,
-    hint: 'Only jobs of this event. Without one, all are trusted but those of pull requests.',
-  },
-];
+/** They may be empty. */
+const optionalNames = [
+  'repository',
+  'repositoryId',
+  'repositoryOwnerId',
+  'ref',
+  'environment',
+  'workflow',
+  'event',
+] as const;
 
 /** The scope admin can create permanent tokens, which a job must not do. */
 const scopesOfJobs = scopes.filter((scope) => scope !== 'admin');
@@ -107,15 +72,8 @@ export interface NewTrustForm {
 }
 
 export function newTrustForm(call: PageCall, { entered, errors, refusal, workspaces }: NewTrustForm): View {
-  const input = (name: TextField['name'] | 'owner' | 'issuer', hint: Markup | string, required = '') =>
-    field({
-      id: name,
-      title: titles[name],
-      problem: errors[name],
-      hint,
-      control: (aria) =>
-        html`<input id="${name}" name="${name}" value="${entered[name]}"${required} autocomplete="off" spellcheck="false"${aria}>`,
-    });
+  const input = (name: keyof typeof ruleFields, more: Markup | string = '') =>
+    textInput(ruleFields[name], { name, value: entered[name], problem: errors[name], more });
   const groupOf = (name: 'scopes' | 'workspaces', content: Markup) =>
     group({ id: name, title: titles[name], problem: errors[name], content });
   const onlyThese = 'Such jobs see no others.';
@@ -125,11 +83,17 @@ export function newTrustForm(call: PageCall, { entered, errors, refusal, workspa
       needs no secret.</p>
     <form method="post" action="/trust" class="narrow">
       ${formField(call)}
-      ${textFields.map(({ name, hint }) => input(name, hint))}
-      ${input('owner', 'The locks of such jobs belong to this owner: every token of the same owner can renew and release them. Case counts.', ' required')}
+      ${input('repository')}
+      ${input('repositoryId', html`Both ids are shown by <code>gh api repos/OWNER/NAME --jq '.id, .owner.id'</code>`)}
+      ${input('repositoryOwnerId')}
+      ${input('ref', 'Without a ref and an environment, every branch is trusted.')}
+      ${input('environment', 'Its protection rules then decide who may run one.')}
+      ${input('workflow')}
+      ${input('event')}
+      ${input('owner', 'Every token of the same owner can renew and release them.')}
       ${groupOf('scopes', scopeChoices(entered, errors.scopes !== undefined, scopesOfJobs))}
       ${groupOf('workspaces', workspaceChoices(entered, errors.workspaces !== undefined, workspaces, onlyThese))}
-      ${input('issuer', 'The OIDC issuer (iss). For Enterprise Server, https://HOST/_services/token; for GitLab, its address.', ' required')}
+      ${input('issuer', 'For Enterprise Server, https://HOST/_services/token; for GitLab, its address.')}
       ${field({
         id: 'claims',
         title: titles.claims,
@@ -143,7 +107,7 @@ export function newTrustForm(call: PageCall, { entered, errors, refusal, workspa
   return { title: 'Trust a workflow', location: { section: 'trust' }, main };
 }
 
-const textNames = [...textFields.map(({ name }) => name), 'owner', 'issuer', 'claims'] as const;
+const textNames = [...optionalNames, 'owner', 'issuer', 'claims'] as const;
 
 export const newRuleDefaults = (): EnteredRuleForm => ({
   ...noPermissions,
@@ -158,14 +122,14 @@ export const enteredRule = (form: Form): EnteredRuleForm => ({
 
 /** By the rules of the command. First the mistakes in single fields, then those in all together. */
 export function readNewTrust(entered: EnteredRuleForm): FormResult<NewTrustRule, keyof EnteredRule> {
-  const texts = textFields.map(({ name, parse }) => {
+  const texts = optionalNames.map((name) => {
     const text = entered[name].trim();
-    return [name, text === '' ? accepted(undefined) : parse(text)] as const;
+    return [name, text === '' ? accepted(undefined) : ruleFields[name].parse(text)] as const;
   });
   const optional = allValues(Object.fromEntries(texts));
   const required = allValues({
-    owner: parseRuleOwner(entered.owner),
-    issuer: parseIssuer(entered.issuer.trim()),
+    owner: owner.parse(entered.owner),
+    issuer: issuer.parse(entered.issuer.trim()),
     claims: readClaims(entered.claims),
     scopes: readScopes(entered),
     workspaces: readWorkspaces(entered),

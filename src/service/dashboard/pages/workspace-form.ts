@@ -1,26 +1,25 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
 import { accepted, type Parsed } from '../../../interface/parsed.ts';
-import { parseTtl } from '../../../interface/ttl.ts';
 import { parseRemote, type Remote, type RemoteCredentials } from '../../git/remote.ts';
-import { parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
+import { workspaceFields } from '../../workspaces/fields.ts';
 import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
-import { defaultLfsMode, type LfsMode, lfsMode, lfsModes, parseLfsMode } from '../../workspaces/lfs-mode.ts';
+import { defaultLfsMode, type LfsMode, lfsMode, lfsModes } from '../../workspaces/lfs-mode.ts';
 import type { FoundWorkspace, LfsSettings } from '../../workspaces/workspaces.ts';
-import { choices, field, group, problemSummary } from '../elements/fields.ts';
+import { choices, field, group, problemSummary, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 import type { PageCall } from '../frame/page.ts';
 
 const titles = {
-  id: 'Name',
-  remote: 'Git repository',
+  id: workspaceFields.id.title,
+  remote: workspaceFields.remote.title,
   username: 'User name',
   password: 'Password or token',
-  desk_ttl: "People's locks last",
-  lfs: 'LFS objects that a sync fetches',
-  lfs_url: 'LFS address',
+  desk_ttl: workspaceFields.desk_ttl.title,
+  lfs: workspaceFields.lfs.title,
+  lfs_url: workspaceFields.lfs_url.title,
 } as const;
 
 type Field = keyof typeof titles;
@@ -41,15 +40,15 @@ export function workspaceForm(
   errors: WorkspaceErrors,
   stored: FoundWorkspace | undefined,
 ): Markup {
-  const labelled = (id: Field, hint: Markup | string, control: (aria: Markup) => Markup) =>
+  const labelled = (id: 'username' | 'password', hint: string, control: (aria: Markup) => Markup) =>
     field({ id, title: titles[id], problem: errors[id], hint, control });
-  const text = (id: Field, hint: Markup | string, more: Markup | string = '') =>
-    labelled(
-      id,
-      hint,
-      (aria) =>
-        html`<input id="${id}" name="${id}" value="${id === 'remote' ? shownAgain(entered.remote) : entered[id]}" autocomplete="off" autocapitalize="none" spellcheck="false"${more}${aria}>`,
-    );
+  const text = (name: 'id' | 'remote' | 'desk_ttl' | 'lfs_url', more?: string) =>
+    textInput(workspaceFields[name], {
+      name,
+      value: name === 'remote' ? shownAgain(entered.remote) : entered[name],
+      problem: errors[name],
+      ...(more !== undefined && { more }),
+    });
   const isNew = stored === undefined;
   const hasCredentials = stored !== undefined && storedRemote(stored)?.credentials !== undefined;
   const action = isNew ? '/new-workspace' : `/workspaces/${stored.id}/settings`;
@@ -58,9 +57,14 @@ export function workspaceForm(
   return html`${problemSummary(isNew ? 'No workspace was added.' : 'Nothing was changed.', titles, errors, entered.password === '' ? '' : 'Enter the password again.')}
     <form method="post" action="${action}" class="narrow" novalidate>
       ${formField(call)}
-      ${isNew ? text('id', 'Part of its addresses, such as “game”.', html` required`) : ''}
-      ${text('remote', html`What is mirrored: <code>https://host/path</code>, <code>ssh://user@host/path</code> or <code>user@host:path</code>. The service tries it before anything is saved.`, html` required`)}
-      ${text('username', 'For https. Many hosts accept any name with a token.')}
+      ${isNew ? text('id') : ''}
+      ${text('remote', 'The service tries it before anything is saved.')}
+      ${labelled(
+        'username',
+        'For https. Many hosts accept any name with a token.',
+        (aria) =>
+          html`<input id="username" name="username" value="${entered.username}" autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>`,
+      )}
       ${labelled(
         'password',
         hasCredentials
@@ -69,9 +73,9 @@ export function workspaceForm(
         (aria) =>
           html`<input type="password" id="password" name="password" autocomplete="off" spellcheck="false"${aria}>`,
       )}
-      ${text('desk_ttl', 'Those taken here or with Git LFS, unless they choose another time: such as 8h or 7d, at most 30d.')}
+      ${text('desk_ttl')}
       ${group({ id: 'lfs', title: titles.lfs, problem: errors.lfs, content: choices({ type: 'radio', name: 'lfs', chosen: [entered.lfs], wrong: wrongLfs, options: modes }) })}
-      ${text('lfs_url', 'Only if LFS has an address of its own, without user name and password.')}
+      ${text('lfs_url')}
       <div class="actions"><button class="primary">${isNew ? 'Add workspace' : 'Save'}</button> <a class="button" href="${isNew ? '/' : `/workspaces/${stored.id}`}">Cancel</a></div>
     </form>`;
 }
@@ -114,9 +118,9 @@ export function readWorkspace(
 ): FormResult<WorkspaceRequest, Field> {
   const read = allValues({
     remote: readRemote(entered, stored),
-    desk_ttl: parseTtl(entered.desk_ttl),
-    lfs: parseLfsMode(entered.lfs),
-    lfs_url: entered.lfs_url === '' ? accepted(null) : parseLfsUrl(entered.lfs_url),
+    desk_ttl: workspaceFields.desk_ttl.parse(entered.desk_ttl),
+    lfs: workspaceFields.lfs.parse(entered.lfs),
+    lfs_url: entered.lfs_url === '' ? accepted(null) : workspaceFields.lfs_url.parse(entered.lfs_url),
   });
   if (!read.ok) return read;
   const { remote, desk_ttl, lfs, lfs_url } = read.value;

@@ -1,0 +1,65 @@
+import { accepted, type Parsed } from '../../interface/parsed.ts';
+import { parseTtl, type Ttl } from '../../interface/ttl.ts';
+import type { Field } from '../contract/field.ts';
+import { parseRemote, type Remote } from '../git/remote.ts';
+import { parseLfsUrl } from './lfs-endpoint.ts';
+import { defaultLfsLockTtl } from './lfs-lock-ttl.ts';
+import { defaultLfsMode, type LfsMode, parseLfsMode } from './lfs-mode.ts';
+import { parseWorkspaceId } from './workspace-id.ts';
+
+interface EnteredRemote {
+  /** With its credentials. */
+  readonly text: string;
+  readonly remote: Remote;
+}
+
+/** The settings of a workspace that are entered as text. */
+export const workspaceFields = {
+  id: {
+    title: 'Name',
+    placeholder: 'ID',
+    hint: 'the name of the workspace in URLs and commands',
+    otherwise: 'required',
+    parse: parseWorkspaceId,
+  },
+  remote: {
+    title: 'Git repository',
+    placeholder: 'URL',
+    hint: 'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path',
+    otherwise: 'required',
+    parse: parseAnyRemote,
+  },
+  desk_ttl: {
+    title: "People's locks last",
+    placeholder: 'DURATION',
+    hint: 'how long a lock of a person lasts, taken on the dashboard or with Git LFS; at most 30d',
+    otherwise: `default ${defaultLfsLockTtl}`,
+    parse: parseTtl,
+  },
+  lfs: {
+    title: 'LFS objects that a sync fetches',
+    placeholder: 'WHICH',
+    hint: "which LFS objects a sync fetches: those of the branch's head, of its whole history, or none",
+    otherwise: `default ${defaultLfsMode}`,
+    parse: parseLfsMode,
+  },
+  lfs_url: {
+    title: 'LFS address',
+    placeholder: 'URL',
+    hint: 'the LFS endpoint that has the objects of the workspace, without user name and password',
+    otherwise: 'default that of the remote',
+    parse: parseLfsUrl,
+  },
+} satisfies {
+  readonly id: Field<string>;
+  readonly remote: Field<EnteredRemote>;
+  readonly desk_ttl: Field<Ttl>;
+  readonly lfs: Field<LfsMode>;
+  readonly lfs_url: Field<string>;
+};
+
+/** Repositories on the disk are included: whether they are allowed is a setting of its own. */
+function parseAnyRemote(text: string): Parsed<EnteredRemote> {
+  const remote = parseRemote(text, { allowFile: true });
+  return remote.ok ? accepted({ text, remote: remote.value }) : remote;
+}
