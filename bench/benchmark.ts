@@ -1,4 +1,4 @@
-import { medianOf, medianRatio, percentilesOf } from './statistics.ts';
+import { medianOf, medianRatio } from './statistics.ts';
 
 /** What a benchmark is, and what it adds to the table and to the file of results. */
 
@@ -9,13 +9,6 @@ export interface Limit {
   readonly reason: string;
 }
 
-/** What a figure was computed from. */
-export type Detail = { readonly name: string; readonly unit: string } & (
-  | { readonly kind: 'rounds'; readonly values: readonly number[] }
-  /** Where too much was measured to keep all of it. */
-  | { readonly kind: 'distribution'; readonly percentiles: readonly (readonly [percent: number, value: number])[] }
-);
-
 export interface Figure {
   /** Unique in its benchmark and the same in every run: files of results are read by it. */
   readonly name: string;
@@ -25,7 +18,8 @@ export interface Figure {
   readonly limit?: Limit | undefined;
   /** Shown in the table of docs/scaling.md although it has no limit. */
   readonly shown?: true | undefined;
-  readonly details?: readonly Detail[] | undefined;
+  /** The values that it was computed from, in the file of results alone. */
+  readonly rounds?: readonly (readonly number[])[];
 }
 
 /** What cannot be measured on this machine: it counts neither as kept nor as missed. */
@@ -76,20 +70,7 @@ const keeps: Readonly<Record<Limit['kind'], (value: number, limit: number) => bo
 export const verdictOn = ({ value, limit }: Figure): Verdict | undefined =>
   limit && (keeps[limit.kind](value, limit.value) ? 'kept' : 'MISSED');
 
-export const rounds = (unit: string, values: readonly number[], name = 'rounds'): Detail => ({
-  kind: 'rounds',
-  name,
-  unit,
-  values,
-});
-
-export const distribution = (
-  values: readonly number[],
-  percents: readonly number[] = [50, 90, 99, 100],
-  name = 'until the answer',
-): Detail => ({ kind: 'distribution', name, unit: 'ms', percentiles: percentilesOf(values, percents) });
-
-type More = Pick<Figure, 'limit' | 'shown' | 'details'>;
+type More = Pick<Figure, 'limit' | 'shown' | 'rounds'>;
 
 export const figure = (name: string, unit: string, value: number, more: More = {}): Figure => ({
   name,
@@ -98,13 +79,12 @@ export const figure = (name: string, unit: string, value: number, more: More = {
   ...more,
 });
 
-/** The median of the rounds, which are its first detail. */
 export const medianFigure = (name: string, unit: string, values: readonly number[], more: More = {}): Figure =>
-  figure(name, unit, medianOf(values), { ...more, details: [rounds(unit, values), ...(more.details ?? [])] });
+  figure(name, unit, medianOf(values), { ...more, rounds: [values] });
 
 /** The median of what each round is of its partner. */
-export const ratioFigure = (name: string, values: readonly number[], partners: readonly number[], more?: More) =>
-  figure(name, '×', medianRatio(values, partners), more);
+export const ratioFigure = (name: string, values: readonly number[], partners: readonly number[], more: More = {}) =>
+  figure(name, '×', medianRatio(values, partners), { ...more, rounds: [values, partners] });
 
 /**
  * Measures all cases in every round, which each begins with another case: what slows the machine down meanwhile slows all

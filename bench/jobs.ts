@@ -1,5 +1,5 @@
 import { type EndedJob, jobsTogether } from '../test/support/runner/jobs-together.ts';
-import { atMost, type Benchmark, exactly, figure, type Limit, rounds } from './benchmark.ts';
+import { atMost, type Benchmark, exactly, figure, type Limit } from './benchmark.ts';
 import { openStorage } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { sumOf } from './statistics.ts';
@@ -38,7 +38,6 @@ export const jobs: Benchmark = {
     return [
       figure(`${what}: the slowest job, from its lock step to the end of its post-step`, 's', Math.max(...seconds), {
         limit: atMost(120, timeWhy),
-        details: [rounds('s', seconds, 'jobs')],
       }),
       figure(
         `${what}: jobs that did not get their locks, or whose post-step had something to report`,

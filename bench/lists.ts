@@ -1,14 +1,5 @@
 import { runStep } from './action-step.ts';
-import {
-  atMost,
-  type Bench,
-  type Benchmark,
-  distribution,
-  figure,
-  inTurns,
-  medianFigure,
-  rounds,
-} from './benchmark.ts';
+import { atMost, type Bench, type Benchmark, figure, inTurns, medianFigure } from './benchmark.ts';
 import { memoryOf } from './process.ts';
 import { openClient } from './service/request.ts';
 import { addWorkspaces, onEachDatabase, seedLocks } from './service/seed.ts';
@@ -69,7 +60,7 @@ async function measurePages({ progress, signal }: Bench, where: string, service:
   );
   return [
     medianFigure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', firsts, { shown: true }),
-    figure(`${where}: a page`, 'ms', medianOf(all), { details: [distribution(all, undefined, 'pages')] }),
+    figure(`${where}: a page`, 'ms', medianOf(all)),
     figure(`${where}: the whole list`, 'ms', medianOf(lists.map(sumOf))),
     figure(`${where}: a page of the last tenth over one of the first`, '×', medianOf(late) / medianOf(early), {
       limit: atMost(1.25, deepWhy),
@@ -91,7 +82,7 @@ async function measureStep(bench: Bench, { baseUrl, token, workspace }: RunningS
   const what = `a step that lists ${plan.locks.toLocaleString('en-US')} locks`;
   const above = medianOf(all.peaks) - medianOf(none.peaks);
   return [
-    medianFigure(`${what}: time`, 'ms', all.ms, { details: [rounds('ms', none.ms, 'without a lock to list')] }),
+    medianFigure(`${what}: time`, 'ms', all.ms),
     figure(`${what}: memory at its peak, above a step that lists none`, 'MiB', above),
   ];
 }

@@ -12,7 +12,6 @@ import {
   inTurns,
   medianFigure,
   ratioFigure,
-  rounds,
 } from './benchmark.ts';
 import { run } from './process.ts';
 import { openClient } from './service/request.ts';
@@ -88,7 +87,6 @@ export const locks: Benchmark = {
     const ms = medianOf(compared.ms);
     const byLoop = figure(`${compared.what}: a loop of curl over one step`, '×', medianOf(curl.ms) / ms, {
       limit: atLeast(5, 'design §6'),
-      details: [rounds('ms', curl.ms, 'curl')],
     });
     return [
       ...sizes.flatMap((each) => [

@@ -4,17 +4,7 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { createRepository } from '../test/support/git-repository.ts';
 import { pointerTo } from '../test/support/lfs-store.ts';
-import {
-  atLeast,
-  atMost,
-  type Bench,
-  type Benchmark,
-  distribution,
-  figure,
-  inTurns,
-  ratioFigure,
-  rounds,
-} from './benchmark.ts';
+import { atLeast, atMost, type Bench, type Benchmark, figure, inTurns, ratioFigure } from './benchmark.ts';
 import { memoryOf, run } from './process.ts';
 import { createSeries, measureSeries, type Series } from './service/load.ts';
 import { startNetwork } from './service/network.ts';
@@ -166,13 +156,10 @@ export const objects: Benchmark = {
 
     const what = `${plan.objects.toLocaleString('en-US')} LFS objects, ${(bytes / 2 ** 30).toFixed(1)} GiB`;
     const p99 = (name: string, { latenciesMs }: Series) =>
-      figure(`${name}, ${lockClients} clients: p99 of taking a lock`, 'ms', percentileOf(latenciesMs, 99), {
-        details: [distribution(latenciesMs)],
-      });
+      figure(`${name}, ${lockClients} clients: p99 of taking a lock`, 'ms', percentileOf(latenciesMs, 99));
     return [
       ratioFigure(`${what}: a sync over git fetch and git lfs fetch`, syncMs, fetchMs, {
         limit: atMost(1.1, 'design §6'),
-        details: [rounds('ms', syncMs, 'sync'), rounds('ms', fetchMs, 'git fetch and git lfs fetch')],
       }),
       figure(`${what}: memory of the service at its peak, above idle`, 'MiB', after.peak - before.now, {
         limit: atMost(150, 'objects pass through it, and never stay in memory'),
@@ -180,14 +167,12 @@ export const objects: Benchmark = {
       figure(`${what}: the same with locks taken and clones served`, 'MiB', served.peak - before.now),
       p99(`${what}, while nothing is synced`, idle),
       p99(`${what}, during a sync`, busy),
-      ratioFigure(`${what}: a clone from upstream at 0 ms over one from the mirror`, clones.near, clones.mirror, {
-        details: [rounds('ms', clones.mirror, 'from the mirror'), rounds('ms', clones.near, 'from upstream')],
-      }),
+      ratioFigure(`${what}: a clone from upstream at 0 ms over one from the mirror`, clones.near, clones.mirror),
       ratioFigure(
         `${what}: a clone from upstream at ${distanceMs} ms over one from the mirror`,
         clones.far,
         clones.mirror,
-        { limit: atLeast(3, 'what a mirror beside the runners is for'), details: [rounds('ms', clones.far)] },
+        { limit: atLeast(3, 'what a mirror beside the runners is for') },
       ),
     ];
   },

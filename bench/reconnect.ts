@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type FaultProxy, startFaultProxy } from '../test/support/fault-proxy.ts';
 import { startServiceProcess } from '../test/support/service-process.ts';
 import { startJob } from './action-step.ts';
-import { atMost, type Bench, type Benchmark, distribution, figure } from './benchmark.ts';
+import { atMost, type Bench, type Benchmark, figure } from './benchmark.ts';
 import { lockBody } from './service/load.ts';
 import { openClient } from './service/request.ts';
 import { newPlace } from './service/seed.ts';
@@ -42,7 +42,6 @@ export const reconnect: Benchmark = {
         Math.max(...acquiredMs),
         {
           limit: atMost(300, 'the service comes back to waiting jobs at once'),
-          details: [distribution(acquiredMs, [50, 100])],
         },
       ),
     ];

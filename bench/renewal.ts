@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { plural } from '../src/service/dashboard/assets/text.js';
 import { type Inputs, pathsOf, runStep } from './action-step.ts';
-import { atMost, type Benchmark, figure, inTurns, medianFigure, rounds } from './benchmark.ts';
+import { atMost, type Benchmark, figure, inTurns, medianFigure } from './benchmark.ts';
 import { startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
@@ -48,7 +48,6 @@ export const renewal: Benchmark = {
       medianFigure('a lock step without `renew`', 'ms', plain.ms),
       figure('a lock step with `renew: true`, more than without', 'ms', medianOf(renewed.ms) - medianOf(plain.ms), {
         limit: atMost(25, 'design §6'),
-        details: [rounds('ms', renewed.ms, 'with')],
       }),
       ...used.flatMap(({ what, sent, peakBytes }) => [
         figure(`${what}, ttl ${ttl}: requests a minute`, '', (sent.length / workMs) * 60_000),

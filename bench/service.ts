@@ -1,5 +1,5 @@
 import { plural } from '../src/service/dashboard/assets/text.js';
-import { atLeast, type Benchmark, distribution, type Figure, medianFigure, ratioFigure, rounds } from './benchmark.ts';
+import { atLeast, type Benchmark, type Figure, medianFigure, ratioFigure } from './benchmark.ts';
 import { startReceiver } from './deliveries.ts';
 import { measureSeries, type Series } from './service/load.ts';
 import { lockSeries, onEachDatabase } from './service/seed.ts';
@@ -30,7 +30,6 @@ interface Subject {
 const clientsText = (clients: number): string => `${plural(clients, 'client')}, rate limit off`;
 
 const taken = 'locks taken, each on disk before its answer';
-const latencies = ({ latenciesMs }: Series, percents = [50, 90, 99, 99.9]) => distribution(latenciesMs, percents);
 
 function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
   const limit = (clients: number, ratio: number, reason: string) =>
@@ -42,14 +41,13 @@ function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
       const { clients, rates } = plain;
       const where = `${database}, ${clientsText(clients)}`;
       return [
-        medianFigure(`${where}: ${taken}`, '/s', rates, { shown: true, details: [latencies(plain)] }),
+        medianFigure(`${where}: ${taken}`, '/s', rates, { shown: true }),
         ratioFigure(`${where}: over one commit for each request`, rates, oneCommit.rates, {
           limit: limit(clients, 3, 'design §6'),
-          details: [rounds('/s', oneCommit.rates, 'one commit for each request'), latencies(oneCommit)],
         }),
       ];
     }),
-    medianFigure(`${withHooks}: ${taken}`, '/s', hooked.rates, { details: [latencies(hooked)] }),
+    medianFigure(`${withHooks}: ${taken}`, '/s', hooked.rates),
     ratioFigure(`${withHooks}: over none`, hooked.rates, withNone, {
       limit: limit(hooked.clients, 0.2, 'their events are part of each change, and their deliveries run beside it'),
     }),
@@ -94,10 +92,9 @@ interface LfsPair {
 function lfsFigures({ database, own, overLfs }: LfsPair): readonly Figure[] {
   const where = `${database}, ${clientsText(judgedClients)}`;
   const taken = `${where}: locks taken over Git LFS`;
-  const details = (series: Series) => [latencies(series, [50, 90, 99])];
   return [
-    medianFigure(taken, '/s', overLfs.rates, { details: details(overLfs) }),
-    medianFigure(`${where}: locks taken as the API has it`, '/s', own.rates, { details: details(own) }),
+    medianFigure(taken, '/s', overLfs.rates),
+    medianFigure(`${where}: locks taken as the API has it`, '/s', own.rates),
     ratioFigure(`${taken}, over those as the API has it`, overLfs.rates, own.rates, {
       limit: atLeast(0.9, 'design §6'),
     }),

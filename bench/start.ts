@@ -12,7 +12,6 @@ import {
   inTurns,
   medianFigure,
   ratioFigure,
-  rounds,
 } from './benchmark.ts';
 import { run } from './process.ts';
 import { medianOf } from './statistics.ts';
@@ -43,7 +42,7 @@ async function measureOnce({ args, env, exitCode, wallMs, cpuMs }: Subject, { si
 }
 
 function figuresOf({ name, wallMs, cpuMs, maxRatio }: Subject, bare: Subject): readonly Figure[] {
-  const time = medianFigure(`${name}: wall time`, 'ms', wallMs, { details: [rounds('ms', cpuMs, 'processor time')] });
+  const time = medianFigure(`${name}: wall time`, 'ms', wallMs);
   if (name === bare.name) return [time];
   return [
     time,

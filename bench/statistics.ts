@@ -9,17 +9,9 @@ export function medianOf(numbers: readonly number[]): number {
   return (below + above) / 2;
 }
 
-/** Each the smallest number that so many per cent of them are not above (nearest rank); of no numbers it is 0. */
-export function percentilesOf(
-  numbers: readonly number[],
-  percents: readonly number[],
-): readonly (readonly [percent: number, value: number])[] {
-  const sorted = inOrder(numbers);
-  return percents.map((percent) => [percent, sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0]);
-}
-
+/** The smallest number that so many per cent of them are not above (nearest rank); of no numbers it is 0. */
 export const percentileOf = (numbers: readonly number[], percent: number): number =>
-  percentilesOf(numbers, [percent])[0]?.[1] ?? 0;
+  inOrder(numbers)[Math.ceil((percent / 100) * numbers.length) - 1] ?? 0;
 
 /** The median of what each number is of its partner: rounds that were slow for both do not count twice. */
 export const medianRatio = (numbers: readonly number[], partners: readonly number[]): number =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sync } from '../src/interface/resources.ts';
 import { createRepository, manyCommits, pathWithGit, type Repository } from '../test/support/git-repository.ts';
-import { atMost, type Bench, type Benchmark, distribution, figure, inTurns, ratioFigure, rounds } from './benchmark.ts';
+import { atMost, type Bench, type Benchmark, figure, inTurns, ratioFigure } from './benchmark.ts';
 import { openClient } from './service/request.ts';
 import { addWorkspaces } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
@@ -80,21 +80,15 @@ export const storm: Benchmark = {
     }
     const syncs = all.map((round) => round.syncs.length);
     const fetches = all.map(({ commands }) => commands.filter((command) => command === 'fetch').length);
-    const starts = all.map(({ commands }) => commands.length);
     const latenciesMs = all.flatMap((round) => round.latenciesMs);
 
     const what = `${triggers.toLocaleString('en-US')} triggers at once`;
     return [
       figure(`${what}: syncs, at most in a round`, '', Math.max(...syncs), {
         limit: atMost(4, handful),
-        details: [rounds('', syncs)],
       }),
-      figure(`${what}: starts of git fetch, with those that only estimate`, '', Math.max(...fetches), {
-        details: [rounds('', fetches), rounds('', starts, 'starts of git for anything')],
-      }),
-      figure(`${what}: until all are answered`, 'ms', Math.max(...latenciesMs), {
-        details: [distribution(latenciesMs)],
-      }),
+      figure(`${what}: starts of git fetch, with those that only estimate`, '', Math.max(...fetches)),
+      figure(`${what}: until all are answered`, 'ms', Math.max(...latenciesMs)),
     ];
   },
 };
@@ -172,11 +166,8 @@ export const syncs: Benchmark = {
     return [
       ratioFigure(`${what}: a sync over a plain git fetch`, runMs, plainMs, {
         limit: atMost(1.1, 'a sync is a fetch, and little more'),
-        details: [rounds('ms', runMs, 'sync'), rounds('ms', plainMs, 'git fetch')],
       }),
-      ratioFigure(`${what}: a sync, from its request to its end, over a plain git fetch`, allMs, plainMs, {
-        details: [rounds('ms', allMs, 'with the estimate before it')],
-      }),
+      ratioFigure(`${what}: a sync, from its request to its end, over a plain git fetch`, allMs, plainMs),
       figure(`${what}: synced`, '/s', (objects / medianOf(runMs)) * 1_000, { shown: true }),
     ];
   },

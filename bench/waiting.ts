@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, type Bench, type Benchmark, distribution, figure, inTurns } from './benchmark.ts';
+import { atMost, type Bench, type Benchmark, figure, inTurns } from './benchmark.ts';
 import { lockBody } from './service/load.ts';
 import { openClient } from './service/request.ts';
 import { onEachDatabase } from './service/seed.ts';
@@ -53,7 +53,6 @@ export const handOver: Benchmark = {
       return [
         figure(`${name}: ${what}`, 'ms', medianOf(all), {
           limit: atMost(300, 'jobs that ask again now and then get it seconds later'),
-          details: [distribution(all)],
         }),
       ];
     });
