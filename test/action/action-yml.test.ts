@@ -14,16 +14,16 @@ const action: {
   readonly runs: unknown;
 } = parse(content);
 
-/** A description begins with the operations that it concerns. */
+/** A description starts with the operations that it applies to. */
 const concerns = new RegExp(
   `^(All operations|(${operations.join('|')})(, (${operations.join('|')}))*)( but \\S+)?[.:] `,
 );
 
 describe('action.yml', () => {
-  test('has the inputs that the code reads, with the same defaults; only the operation is required', () => {
+  test('has the inputs that the code reads, with the same defaults, and requires only the operation', () => {
     const known = Object.entries(inputTable).map(([name, { fallback }]) => {
       if (name === 'operation') return [name, { required: true }];
-      // The runner fills this one in.
+      // The runner fills in this default.
       if (name === 'github-token') return [name, { default: expect.stringMatching(/^\$\{\{ github\.token \}\}$/) }];
       return [name, fallback === '' ? {} : { default: fallback }];
     });
@@ -34,7 +34,7 @@ describe('action.yml', () => {
     expect(Object.keys(action.outputs)).toEqual(outputNames);
   });
 
-  test('says which operations there are, and which of them an input or output concerns', () => {
+  test('lists the operations, and says which of them each input and output applies to', () => {
     const { operation, ...inputs } = action.inputs;
     for (const each of operations) expect(operation?.description).toContain(`\`${each}\``);
     const { status: _, ...outputs } = action.outputs;
@@ -43,7 +43,7 @@ describe('action.yml', () => {
     }
   });
 
-  test('runs a main and a post of its own on Node 24, the post after every job', () => {
+  test('runs separate main and post scripts on Node 24, and the post script after every job', () => {
     expect(action.runs).toEqual({ using: 'node24', main: 'dist/index.js', post: 'dist/post/index.js' });
   });
 

@@ -8,7 +8,7 @@ import { json, nothing } from '../support/other-servers/responses.ts';
 const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
 const origin = 'https://github.com/octo-games/dragon/actions/runs/1001/attempts/1';
 
-/** The client of a step of a run, or of one outside of a workflow, with what it says. */
+/** The client of a step, in a run or outside of a workflow, with the lines that it logs. */
 function stepOn(baseUrl: string, { retries = 0, outside = false } = {}) {
   const lines: string[] = [];
   const warnings: string[] = [];
@@ -43,7 +43,7 @@ test('logs the first ten retries, and the rest at debug level', async () => {
   expect(debug).toHaveLength(3);
 });
 
-test('every request tells of the run and the version; what the service says of its own end is one warning', async () => {
+test('sends the run URL and the version with each request, and warns once if the interface has a sunset date', async () => {
   const server = await startOtherServer(json(200, [], { sunset: 'Sat, 31 Dec 2050 23:59:59 GMT' }));
   const { list, warnings } = stepOn(server.baseUrl);
   await list();

@@ -22,12 +22,12 @@ const ttl = 'A lock lives for at least 1s and at most 30d.';
 const unchanged = 'Pass the output `locks` of a lock step unchanged.';
 const noSlashes = 'A workspace must not have slashes, backslashes or control characters.';
 
-/** How a wrong value is named, where it is not simply quoted. */
+/** Phrase that names a wrong value that is not quoted as a whole. */
 const missing = 'is missing.';
 const hidden = 'is not valid.';
 const line = (value: string): string => `has the line ${JSON.stringify(value)}.`;
 
-// It would exhaust the stack of whoever looks for secrets in it.
+// Deep enough to exhaust the stack of a recursive search for secrets.
 const deep = `{"headers":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
 
 const wrong: readonly (readonly [OperationName, input: string, value: string, reason: string, named?: string])[] = [
@@ -102,11 +102,11 @@ test.each(
   wrong.map(([operation, input, value, reason, named = `is ${JSON.stringify(value)}.`]) => {
     return { operation, input, value, problem: `Input \`${input}\` ${named} ${reason}` };
   }),
-)('$operation with $input $value: the problem names it, the value and what is allowed', (row) => {
+)('$operation with $input $value reports the input, the value and what is allowed', (row) => {
   expect(problemsOf(rightStep(row.operation, { [row.input]: row.value }))).toEqual([row.problem]);
 });
 
-test('lock with `renew: true` and `auto-release: false`: the problem says why renewal is no use, and what to do', () => {
+test('lock with `renew: true` and `auto-release: false` reports why renewal does not help, and what to do', () => {
   const both = { renew: 'true', 'auto-release': 'false' };
   expect(problemsOf(rightStep('lock', both))).toEqual([
     'Input `renew` is "true". Renewal ends with the job, so the locks of a step with `auto-release: false` would expire one `ttl` after it. Leave `renew` out, and choose a `ttl` that covers all jobs that need the locks.',
@@ -115,17 +115,17 @@ test('lock with `renew: true` and `auto-release: false`: the problem says why re
   expect(problemsOf(rightStep('lock', { ...both, 'auto-release': 'true' }))).toEqual([]);
 });
 
-describe('changed files', () => {
+describe('the input changed-files', () => {
   const changed = (given: Given): readonly string[] =>
     problemsOf(rightStep('list-locks', { 'changed-files': 'true', ...given }));
 
-  test('are not listed beside paths', () => {
+  test('cannot be combined with paths', () => {
     expect(changed({ path: 'Content/Hero.uasset' })).toEqual([
       'Input `path` is "Content/Hero.uasset". With `changed-files: true` the paths come from the pull request or push: give only one of the two.',
     ]);
   });
 
-  test.each(['ghs_1 x', 'ghs_\u00e9', 'ghs_1\r\nx: y'])('are not asked for with the token %j', (token) => {
+  test.each(['ghs_1 x', 'ghs_\u00e9', 'ghs_1\r\nx: y'])('rejects the GitHub token %j', (token) => {
     expect(changed({ 'github-token': token })).toEqual([
       'Input `github-token` is not valid. With `changed-files: true` it has to be a GitHub token, in one piece. Leave it out to use the token of the job.',
     ]);
@@ -141,11 +141,11 @@ test.each([
   ['[{"path":"a"},{}]', notALock],
   ['[{"path":"a"},{"path":"../b"}]', notALock],
   ['[{"path":"a"},7]', notALock],
-])('locks that are %s are all refused', (locks, reason) => {
+])('rejects all locks if `locks` is %s', (locks, reason) => {
   expect(problemsOf(rightStep('unlock', { path: '', locks }))).toEqual([`Input \`locks\` is not valid. ${reason}`]);
 });
 
-test('a check is told its locks in one way only', () => {
+test('a check takes its locks from one input only', () => {
   expect(problemsOf(rightStep('check', { locks: '[]', 'locks-file': '/tmp/l.json' }))).toEqual([
     'Input `locks-file` is "/tmp/l.json". Give one of `locks` and `locks-file`, not both.',
   ]);
@@ -173,17 +173,17 @@ const wrongIn: Readonly<Record<OperationName, Given>> = {
   check: { workspace: '/', locks: 'x' },
 };
 
-test.each(operations)('%s is told of all that is wrong at once', (operation) => {
+test.each(operations)('%s reports all wrong inputs at once', (operation) => {
   const given = { ...basics, ...wrongIn[operation] };
   const named = problemsOf(rightStep(operation, given)).map((problem) => /^Input `(.+?)`/.exec(problem)?.[1]);
   expect(named.toSorted()).toEqual(Object.keys(given).toSorted());
 });
 
-test('every bad line of the paths is told, beside what else is wrong', () => {
+test('reports every wrong line of the paths together with the other mistakes', () => {
   expect(problemsOf(rightStep('lock', { path: 'a/b\n../c\nd\n/e', ttl: 'x', glob: 'x' }))).toHaveLength(4);
 });
 
-test('what is wrong with paths is told with glob: false too, and then of lines with wildcards as well', () => {
+test('reports wrong paths with glob: false too, and then also checks lines with wildcards', () => {
   const path = '../*.uasset';
   expect(problemsOf(rightStep('lock', { path, glob: 'true' }))).toEqual([]);
   expect(problemsOf(rightStep('lock', { path, glob: 'false' }))).toEqual([
@@ -191,13 +191,13 @@ test('what is wrong with paths is told with glob: false too, and then of lines w
   ]);
 });
 
-test('a long value is shown by its beginning', () => {
+test('truncates a long value in the message', () => {
   const [problem = ''] = problemsOf(rightStep('sync', { wait: 'x'.repeat(5_000) }));
   expect(problem.length).toBeLessThan(500);
   expect(problem).toContain(`"${'x'.repeat(200)}…"`);
 });
 
-describe('secrets', () => {
+describe('error messages', () => {
   const secret = fc
     .string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0123456789 {}[]",:'.split('')), minLength: 12 })
     .map((text) => `geheim${text}`);
@@ -208,7 +208,7 @@ describe('secrets', () => {
     ['hook-options', 'register-hook'],
     ['github-token', 'list-locks'],
     ['locks', 'unlock'],
-  ] as const)('%s is never repeated, however wrong it is', (input, operation) => {
+  ] as const)('never include the value of the secret %s, however wrong it is', (input, operation) => {
     fc.assert(
       fc.property(secret, (value) => {
         const problems = problemsOf({ ...rightStep(operation), [input]: value, retries: 'wrong' });
@@ -218,7 +218,7 @@ describe('secrets', () => {
     );
   });
 
-  test.each(['base-url', 'hook-url'])('what an address has of credentials is never repeated: %s', (input) => {
+  test.each(['base-url', 'hook-url'])('never include the credentials or the query of the URL in %s', (input) => {
     const schemes = fc.constantFrom('x:/', 'ftp://', 'https:///', '');
     fc.assert(
       fc.property(secret, schemes, fc.constantFrom('@host', '@host/v1'), (value, scheme, rest) => {

@@ -10,9 +10,9 @@ const locks = JSON.stringify([{ path: 'Content/Hero.uasset', etag: '"lock_1"' }]
 interface Row {
   readonly input: string;
   readonly usedBy: readonly OperationName[];
-  /** Other than the default, and right wherever it is used. */
+  /** Not the default, and valid for every operation that uses the input. */
   readonly value: string;
-  /** What has to be given, or not given, beside it. */
+  /** Other inputs that must be set or unset with it. */
   readonly beside?: Given;
 }
 
@@ -47,7 +47,7 @@ const rows: readonly Row[] = [
   { input: 'summary', usedBy: operations, value: 'false' },
 ];
 
-test('the table of this test has every input but the operation and the token that the runner fills in', () => {
+test('the table of this test covers every input except the operation and the token that the runner fills in', () => {
   expect(rows.map(({ input }) => input)).toEqual(
     inputNames.filter((name) => name !== 'operation' && name !== 'github-token'),
   );
@@ -61,12 +61,12 @@ const someIdentity = {
 const pairs = rows.flatMap((row) => operations.map((operation) => ({ ...row, operation })));
 
 test.each(pairs.filter(({ usedBy, operation }) => usedBy.includes(operation)))(
-  'input $input changes what $operation does',
+  'input $input changes the behavior of $operation',
   ({ input, value, beside, operation }) => {
     const step = rightStep(operation, beside);
     const { unused, ...inputs } = inputsOf({ ...step, [input]: value }, someIdentity);
     expect(unused).toEqual([]);
-    // Without it, the step is another one, or is no step at all.
+    // Without the input, the step differs or is invalid.
     const { [input]: _, ...rest } = step;
     if (problemsOf(rest, someIdentity).length === 0) {
       const { unused: __, ...without } = inputsOf(rest, someIdentity);
@@ -76,7 +76,7 @@ test.each(pairs.filter(({ usedBy, operation }) => usedBy.includes(operation)))(
 );
 
 test.each(pairs.filter(({ usedBy, operation }) => !usedBy.includes(operation)))(
-  'input $input is named as unused by $operation, changes nothing, and may be wrong',
+  'input $input is reported as unused by $operation, has no effect, and may be invalid',
   ({ input, value, operation }) => {
     const step = rightStep(operation);
     expect(inputsOf({ ...step, [input]: value })).toEqual({ ...inputsOf(step), unused: [input] });
@@ -84,19 +84,19 @@ test.each(pairs.filter(({ usedBy, operation }) => !usedBy.includes(operation)))(
   },
 );
 
-test('all that is given and not used is named, but not a default that a workflow writes out', () => {
+test('reports every unused input, but not a default that a workflow repeats', () => {
   const given = { ttl: '2h', path: 'a', glob: 'true', 'auto-release': 'true', 'hook-url': 'https://h.example' };
   expect(inputsOf({ ...rightStep('list-workspaces'), ...given }).unused).toEqual(['path', 'ttl', 'hook-url']);
 });
 
-describe('what stands in for an input', () => {
+describe('the fallback of an input', () => {
   const environment = {
     WORKSPACE_BASE_URL: 'https://from-environment.example.com/v1',
     WORKSPACE_TOKEN: 'wsa_from_environment',
     WORKSPACE_ID: 'from-environment',
   };
 
-  test('is the environment, where nothing is given, and then it is not called unused', () => {
+  test('is the environment if the input is empty, and is never reported as unused', () => {
     expect(inputsOf({ operation: 'list-branches', token: '', workspace: '  ' }, environment)).toMatchObject({
       connection: {
         baseUrl: environment.WORKSPACE_BASE_URL,
@@ -109,7 +109,7 @@ describe('what stands in for an input', () => {
     expect(inputsOf(rightStep('list-workspaces'), environment).unused).toEqual([]);
   });
 
-  test('is the default, for an input that a workflow leaves empty', () => {
+  test('is the default if the workflow leaves the input empty', () => {
     const inputs = inputsOf(rightStep('lock', { ttl: '', type: '', wait: ' ', 'auto-release': '', 'on-lost': '' }));
     expect(inputs.task).toMatchObject({
       ttl: { seconds: 3_600 },
@@ -129,32 +129,37 @@ describe('the branch of a sync', () => {
   });
 
   test.each([
-    ['that of a push', {}, of(pushEvent('feature/x')), 'feature/x'],
-    ['that of a pull request', {}, of(pullRequestEvent({ number: 7, head: 'topic', base: 'main' })), 'topic'],
-    ['the one that is given', { branch: 'release' }, of(pushEvent('main')), 'release'],
+    ['the branch of a push', {}, of(pushEvent('feature/x')), 'feature/x'],
+    [
+      'the head branch of a pull request',
+      {},
+      of(pullRequestEvent({ number: 7, head: 'topic', base: 'main' })),
+      'topic',
+    ],
+    ['the branch in the input', { branch: 'release' }, of(pushEvent('main')), 'release'],
   ])('is %s', (_name, given, environment, branch) => {
     expect(inputsOf({ ...step, ...given }, environment).task).toMatchObject({ branch });
   });
 
   test.each([
     ['a tag', of(tagEvent('v1.0'))],
-    ['nothing', {}],
-  ])('has to be given in a run of %s', (_name, environment) => {
+    ['no ref', {}],
+  ])('must be given in a run for %s', (_name, environment) => {
     expect(problemsOf(step, environment)).toEqual([
       'Input `branch` is missing. The run is not on a branch: name the branch to sync.',
     ]);
   });
 });
 
-describe('how values are written', () => {
+describe('the notation of values', () => {
   test.each([
     [true, ['true', 'True', 'TRUE', ' true ']],
     [false, ['false', 'False', 'FALSE', '']],
-  ])('%s', (force, spellings) => {
+  ])('reads all spellings of %s', (force, spellings) => {
     for (const each of spellings) expect(inputsOf(rightStep('unlock', { force: each })).task).toMatchObject({ force });
   });
 
-  test('owners come one a line, and a comma is a part of one; events come by comma or line', () => {
+  test('takes one owner per line, commas included, and separates events by comma or line break', () => {
     const { task } = inputsOf(rightStep('list-locks', { 'ignore-owner': ' build-bot \n\nDoe, Jane\r\n' }));
     expect(task).toMatchObject({ ignoredOwners: ['build-bot', 'Doe, Jane'] });
     const hook = inputsOf(rightStep('register-hook', { 'hook-events': 'sync.succeeded, sync.failed\nlock.lost,' }));
@@ -168,7 +173,7 @@ describe('how values are written', () => {
     'http://[::1]:8080/v1',
     'http://[::ffff:7f00:2]/v1',
     'http://a.localhost/v1',
-  ])('the address %s needs no allow-http, and may end in slashes', (baseUrl) => {
+  ])('%s needs no allow-http, and may end in slashes', (baseUrl) => {
     for (const written of [baseUrl, `${baseUrl}//`]) {
       expect(inputsOf(rightStep('list-workspaces', { 'base-url': written })).connection).toMatchObject({ baseUrl });
     }
@@ -187,31 +192,26 @@ describe('the credentials of a step', () => {
   };
 
   test.each<[string, Given, NodeJS.ProcessEnv, object]>([
-    [
-      'the token that is given, also where the job could prove who it is',
-      { token: 'wsa_1' },
-      github,
-      { token: 'wsa_1' },
-    ],
-    ['the token of the environment', { token: '' }, { ...github, WORKSPACE_TOKEN: 'wsa_2' }, { token: 'wsa_2' }],
-    ['without a token, the identity, for the origin of the service', { token: '' }, github, identity],
-    ['an identity for another audience', { token: '', audience: 'films' }, github, { ...identity, audience: 'films' }],
+    ['the token in the input, even if the job could use its identity', { token: 'wsa_1' }, github, { token: 'wsa_1' }],
+    ['the token in the environment', { token: '' }, { ...github, WORKSPACE_TOKEN: 'wsa_2' }, { token: 'wsa_2' }],
+    ['the identity for the origin of the service, without a token', { token: '' }, github, identity],
+    ['the identity for another audience', { token: '', audience: 'films' }, github, { ...identity, audience: 'films' }],
   ])('are %s', (_, given, environment, credentials) => {
     expect(credentialsOf(given, environment)).toEqual({ kind: 'given', ...credentials });
   });
 
   test.each<[string, NodeJS.ProcessEnv]>([
-    ['neither', {}],
-    ['only an address to ask at', { ...someIdentity, ACTIONS_ID_TOKEN_REQUEST_TOKEN: '' }],
-    ['no address to ask at', { ...someIdentity, ACTIONS_ID_TOKEN_REQUEST_URL: 'x' }],
-  ])('are missing where there is %s, which is one problem that names both ways', (_, environment) => {
+    ['there is neither a token nor an identity endpoint', {}],
+    ['the identity endpoint has no request token', { ...someIdentity, ACTIONS_ID_TOKEN_REQUEST_TOKEN: '' }],
+    ['the identity endpoint has no valid URL', { ...someIdentity, ACTIONS_ID_TOKEN_REQUEST_URL: 'x' }],
+  ])('are missing if %s, and one problem names both ways to authenticate', (_, environment) => {
     expect(problemsOf(rightStep('list-workspaces', { token: '' }), environment)).toEqual([
       expect.stringMatching(/^Input `token` is missing\..*`permissions: id-token: write`.*trust rule\.$/),
     ]);
   });
 });
 
-describe('what is a secret of a step', () => {
+describe('the secrets of a step', () => {
   const secretsOf = (given: Given, environment: NodeJS.ProcessEnv = {}) => {
     const itsEnvironment = stepEnvironment(rightStep('register-hook', { 'github-token': '', ...given }), environment);
     return secretsIn(readRawInputs(getInputOf(itsEnvironment), itsEnvironment));
@@ -226,14 +226,24 @@ describe('what is a secret of a step', () => {
 
   test.each<[string, Given, NodeJS.ProcessEnv, readonly string[]]>([
     [
-      'its tokens, the secret of its hook, and in the options the secret and the headers',
+      'include its tokens, the webhook secret, and the secret and headers in the options',
       whole,
       {},
       ['wsa_token', 'whsec_input', 'ghs_token', 'whsec_option', 'Bearer hidden', 'deeper'],
     ],
-    ['the token of the environment', { token: '' }, { WORKSPACE_TOKEN: 'wsa_environment' }, ['wsa_environment']],
-    ['also that of a wrong step', { operation: 'x', token: 'two words', 'hook-options': '{' }, {}, ['two words']],
-    ['not what is so short that half of the log would be gone', { token: 'abc' }, {}, []],
+    [
+      'include the token in the environment',
+      { token: '' },
+      { WORKSPACE_TOKEN: 'wsa_environment' },
+      ['wsa_environment'],
+    ],
+    [
+      'include the token of an invalid step',
+      { operation: 'x', token: 'two words', 'hook-options': '{' },
+      {},
+      ['two words'],
+    ],
+    ['exclude a value so short that hiding it would garble the log', { token: 'abc' }, {}, []],
   ])('%s', (_, given, environment, secrets) => {
     expect(secretsOf(given, environment)).toEqual(secrets);
   });

@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 let jobs = 0;
 
-/** What a step of a job with this ledger makes of its inputs. */
+/** Loads the inputs of a step whose job has this ledger. */
 async function load(
   operation: OperationName,
   ledger: readonly Entry[],
@@ -61,21 +61,21 @@ const inFilm = grantOf('a', { ...film, key: 'film' });
 const handoff = (...grants: readonly Grant[]): string =>
   JSON.stringify(grants.map(({ path, lock: { id, etag } }) => ({ path, id, etag })));
 
-describe.each(['check', 'unlock'] as const)('%s takes service and workspace', (operation) => {
-  test('from the locks that the job holds', async () => {
+describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (operation) => {
+  test('are taken from the locks that the job holds', async () => {
     expect(await placeOf(operation, [planIn(place), inGame])).toEqual(place);
   });
 
-  test('from the one workspace in which it still holds some', async () => {
+  test('are taken from the only workspace where the job still holds locks', async () => {
     expect(await placeOf(operation, [inFilm, inGame, ended(inFilm)])).toEqual(place);
   });
 
-  test('from what its steps tried to lock, if it holds none', async () => {
+  test('are taken from the paths that its steps tried to lock, if the job holds none', async () => {
     expect(await placeOf(operation, [planIn(place), inGame, ended(inGame)])).toEqual(place);
     expect(await placeOf(operation, [planIn(place)])).toEqual(place);
   });
 
-  test('from inputs and environment first', async () => {
+  test('are taken from its inputs and the environment first', async () => {
     const given = { 'base-url': elsewhere.service, workspace: 'film' };
     expect(await placeOf(operation, [inGame], given)).toEqual({ ...elsewhere, workspace: 'film' });
     const variables = { WORKSPACE_BASE_URL: elsewhere.service, WORKSPACE_ID: 'film' };
@@ -84,13 +84,13 @@ describe.each(['check', 'unlock'] as const)('%s takes service and workspace', (o
 
   test.each<[string, Given, typeof place]>([
     ['the workspace', { workspace: 'film' }, film],
-    ['the service, with a slash at its end', { 'base-url': `${elsewhere.service}/` }, elsewhere],
-  ])('from the locks there, if the step names only %s', async (_, given, expected) => {
+    ['the service, with a trailing slash', { 'base-url': `${elsewhere.service}/` }, elsewhere],
+  ])('are taken from the locks of the job there, if the step names only %s', async (_, given, expected) => {
     const held = [inFilm, grantOf('a', { ...elsewhere, key: 'elsewhere' })];
     expect(await placeOf(operation, held, given)).toEqual(expected);
   });
 
-  test('from nothing if the job has locks in several places, and lists them', async () => {
+  test('are required as inputs if the job has locks in several places, and the error lists the places', async () => {
     expect(await problemsOf(operation, [inGame, inFilm])).toEqual([
       'Input `workspace` is missing. This job has locks in several workspaces: game on https://workspaces.example.com/v1, film on https://workspaces.example.com/v1. Use one step for each, and name its workspace.',
     ]);
@@ -99,7 +99,7 @@ describe.each(['check', 'unlock'] as const)('%s takes service and workspace', (o
     ]);
   });
 
-  test('from nothing if no step has locked anything', async () => {
+  test('are required as inputs if no step has locked anything', async () => {
     expect(await problemsOf(operation, [])).toEqual([
       'Input `base-url` is missing. No step of this job has locked anything, so the step must name the service, such as https://workspaces.example.com/v1.',
       'Input `workspace` is missing. No step of this job has locked anything, so the step must name the workspace. `operation: list-workspaces` lists the workspaces.',
@@ -109,7 +109,7 @@ describe.each(['check', 'unlock'] as const)('%s takes service and workspace', (o
     ]);
   });
 
-  test('by the rules of the input: plain http takes `allow-http`', async () => {
+  test('are taken from a lock on a plain http service only with `allow-http`', async () => {
     const open = { service: 'http://10.0.0.1/v1', workspace: 'game' };
     expect(await problemsOf(operation, [grantOf('a', open)])).toEqual([
       expect.stringMatching(/^Input `base-url` is "http:\/\/10\.0\.0\.1\/v1"\. Plain http would expose the token/),
@@ -117,7 +117,7 @@ describe.each(['check', 'unlock'] as const)('%s takes service and workspace', (o
     expect(await placeOf(operation, [grantOf('a', open)], { 'allow-http': 'true' })).toEqual(open);
   });
 
-  test('from the locks that `locks` or `locks-file` names, if all are of this job', async () => {
+  test('are taken from the locks that `locks` or `locks-file` names, if this job took all of them', async () => {
     const renewed = grantOf('a', { key: 'film', ...film, lock: lockOf('a', { id: 'lock_film', etag: '"2"' }) });
     const first = grantOf('a', { ...renewed, lock: lockOf('a', { id: 'lock_film', etag: '"1"' }) });
     const file = join(folder, 'locks.json');
@@ -127,7 +127,7 @@ describe.each(['check', 'unlock'] as const)('%s takes service and workspace', (o
     }
   });
 
-  test('from nothing if `locks` names a lock of another job: it may be anywhere', async () => {
+  test('are required as inputs if `locks` names a lock of another job', async () => {
     const another = grantOf('b');
     expect(await problemsOf(operation, [inGame], { locks: handoff(inGame, another) })).toEqual([
       'Input `base-url` is missing. The locks that the step names are not, or not all, of this job, so it must also name their service, such as https://workspaces.example.com/v1.',
@@ -135,7 +135,7 @@ describe.each(['check', 'unlock'] as const)('%s takes service and workspace', (o
     ]);
   });
 
-  test('even if `locks` is wrong, so that only that is reported', async () => {
+  test('are still found if `locks` is invalid, so that only that is reported', async () => {
     expect(await problemsOf(operation, [inGame], { locks: '{' })).toEqual([
       expect.stringMatching(/^Input `locks` is not valid\./),
     ]);
@@ -143,7 +143,7 @@ describe.each(['check', 'unlock'] as const)('%s takes service and workspace', (o
 });
 
 test.each(['sync', 'lock', 'list-locks', 'register-hook', 'list-workspaces', 'list-branches'] as const)(
-  '%s does not take them from the locks of the job',
+  '%s does not take service and workspace from the locks of the job',
   async (operation) => {
     const problems = await problemsOf(operation, [inGame], {
       path: 'a',

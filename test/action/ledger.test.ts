@@ -63,7 +63,7 @@ const ttl = fc.integer({ min: 1, max: 100 }).map((hours) => `${hours}h`);
 const how = fc.constantFrom('released', 'absent', 'lost');
 const kind = <const Kind extends Entry['kind']>(name: Kind) => fc.constant(name);
 
-/** As they come back from the disk, where what is undefined is not there. */
+/** As read back from the disk: without members that are undefined. */
 const anyEntry: fc.Arbitrary<Entry> = fc
   .oneof(
     fc.record({ kind: kind('intent'), ...request, type: text, ttl, byService: fc.boolean() }),
@@ -84,8 +84,8 @@ const anyEntry: fc.Arbitrary<Entry> = fc
   )
   .map((entry): Entry => JSON.parse(JSON.stringify(entry)));
 
-describe('the file', () => {
-  test('gives back what was put into it, in its order, whatever the texts are and whoever wrote them', () => {
+describe('the ledger file', () => {
+  test('returns all entries in order, whatever texts they contain and whichever process wrote them', () => {
     fc.assert(
       fc.property(fc.array(anyEntry, { minLength: 1, maxLength: 8 }), ([first, ...others]) => {
         const { file, append } = freshLedger();
@@ -98,10 +98,10 @@ describe('the file', () => {
     );
   });
 
-  test('has only lines of bounded length, which say the same, however many paths a step has', async () => {
+  test('keeps its lines short without losing content, however many paths a step has', async () => {
     const unit = fc.constantFrom('a', '/', '"', '漢', '😀');
     const path = fc.string({ unit, minLength: 200, maxLength: 250 });
-    // Too few values would be a slow way to many paths.
+    // Arbitrary values for thousands of paths would be slow to generate.
     const paths = fc
       .tuple(fc.array(path, { minLength: 1, maxLength: 8 }), fc.integer({ min: 0, max: 3_000 }))
       .map(([some, count]) => Array.from({ length: count }, (_, index) => `${some[index % some.length]}${index}`));
@@ -126,18 +126,18 @@ describe('the file', () => {
     );
   });
 
-  test('is for nobody else to read', async (context) => {
+  test('is readable only by its owner', async (context) => {
     if (process.platform === 'win32') leaveOut(context, 'Windows has no file modes.');
     const { file, append } = freshLedger();
     append(ended('a'));
     for (const each of [file, join(file, '..')]) expect((await stat(each)).mode & 0o077).toBe(0);
   });
 
-  test('that is missing is told to whoever reads it', () => {
+  test('is an error to read if it is missing', () => {
     expect(() => freshLedger().read()).toThrow(/ENOENT/);
   });
 
-  test('cut off anywhere, loses nothing but its last line, and what comes later is read', async () => {
+  test('loses only the last line if it is truncated anywhere, and keeps later entries readable', async () => {
     const ledger = freshLedger();
     const [first, second, third] = [grant('a', '1'), grant('b', '2'), ended('a')];
     ledger.append(first, second);
@@ -152,7 +152,7 @@ describe('the file', () => {
     }
   });
 
-  test('with damaged lines tells how many, and gives the others', async () => {
+  test('counts damaged lines, and returns the other entries', async () => {
     const ledger = freshLedger();
     ledger.append(grant('a', '1'));
     await appendFile(ledger.file, '{"kind":"granted"\n\n[]\nnull\n\u0000\u0000\n{"kind":"other"}\n"text"\n');
@@ -160,7 +160,7 @@ describe('the file', () => {
     expect(ledger.read()).toEqual({ entries: [grant('a', '1'), ended('a')], damaged: 6 });
   });
 
-  test('of any bytes is read without an error', async () => {
+  test('is read without an error, whatever bytes it contains', async () => {
     const { file, append, read } = freshLedger();
     append(ended('a'));
     await fc.assert(
@@ -172,7 +172,7 @@ describe('the file', () => {
     );
   });
 
-  test('has no secret that the service sent back, and our own words as they are', async () => {
+  test('hides secrets in texts from the service, but leaves the texts of the action unchanged', async () => {
     const { file, append, read } = freshLedger((value) => value.replaceAll('hero', '***'));
     const says = (word: string) => ({ owner: word, acquired_at: word, expires_at: word, ...proofOf(word) });
     const ours = intentOf('hero', { key: 'hero', step: 'hero' });
@@ -187,7 +187,7 @@ describe('the file', () => {
   });
 });
 
-describe('an entry without', () => {
+describe('readEntry', () => {
   const plan: Entry = { kind: 'plan', ...place, step: 's', at, paths: ['a'] };
   const renewal = { ...place, step: 's', at };
   const renewals: readonly Entry[] = [
@@ -202,37 +202,37 @@ describe('an entry without', () => {
   const members = samples.flatMap((entry) => Object.keys(entry).map((name) => ({ kind: entry.kind, name, entry })));
   const read = (entry: object) => readEntry(JSON.stringify(entry));
 
-  test.each(members)('$name is no $kind', ({ name, entry }) => {
+  test.each(members)('rejects a $kind without a valid $name', ({ name, entry }) => {
     expect(read(entry)).toEqual(entry);
     const { [name]: _, ...rest }: Record<string, unknown> = { ...entry };
     expect(read(rest)).toBeUndefined();
     expect(read({ ...entry, [name]: [7] })).toBeUndefined();
   });
 
-  test('a name of its step, as older versions wrote it, is a plan all the same', () => {
+  test('accepts a plan with the step name that older versions wrote', () => {
     expect(read({ ...plan, stepName: 'lock-hero' })).toEqual({ ...plan, stepName: 'lock-hero' });
     expect(read({ ...plan, stepName: 7 })).toBeUndefined();
   });
 
   test.each<[string, object]>([
-    ['a list of paths that a round leaves out', { ...renewals[0], except: 'a' }],
-    ['paths in that list', { ...renewals[0], except: [7] }],
-    ['a name of the next holder', { ...renewals[2], holder: { owner: 7 } }],
-    ['a next holder', { ...renewals[2], holder: 'grace' }],
-  ])('%s is none', (_, entry) => {
+    ['a list of excepted paths that is not an array', { ...renewals[0], except: 'a' }],
+    ['an excepted path that is not a string', { ...renewals[0], except: [7] }],
+    ['a holder whose name is not a string', { ...renewals[2], holder: { owner: 7 } }],
+    ['a holder that is not an object', { ...renewals[2], holder: 'grace' }],
+  ])('rejects %s', (_, entry) => {
     expect(read(entry)).toBeUndefined();
   });
 
   test.each<readonly [string, unknown]>([
     ...[1.5, '7', null, []].map((fence) => ['fence', fence] as const),
     ...['path', 'type', 'expires_at'].map((name) => [name, undefined] as const),
-  ])('a %s of its lock that is right is no grant: %j', (name, value) => {
+  ])('rejects a grant whose lock has an invalid %s: %j', (name, value) => {
     const entry = grant('a', '1');
     expect(read({ ...entry, lock: { ...entry.lock, [name]: value } })).toBeUndefined();
   });
 });
 
-describe('what a step has to answer for', () => {
+describe('the history of a step', () => {
   const [one, two] = [grant('a', '1'), grant('a', '2')];
   const renamed: Entry = { kind: 'ended', ...place, path: 'a', at, how: 'released', id: 'lock_1', etag: '"v2"' };
   const nameless = grantOf('a', { key: '1', lock: lockOf('a') });
@@ -241,25 +241,25 @@ describe('what a step has to answer for', () => {
   );
 
   test.each<[string, readonly Entry[], held: readonly string[], unanswered?: readonly string[]]>([
-    ['what was granted to it and has not ended', [intent('a', '1'), one, grant('b', '2'), ended('a')], ['2']],
-    ['what it asked for without an answer', [intent('a', '1'), intent('b', '2'), denied('b', '2')], [], ['1']],
-    ['not what another step has', [intent('a', '1', 't'), grant('b', '2', 't')], []],
-    ['one lock, when its answer was given twice', [intent('a', '1'), one, one], ['1']],
+    ['granted locks that have not ended', [intent('a', '1'), one, grant('b', '2'), ended('a')], ['2']],
+    ['requests without an answer', [intent('a', '1'), intent('b', '2'), denied('b', '2')], [], ['1']],
+    ['no locks of another step', [intent('a', '1', 't'), grant('b', '2', 't')], []],
+    ['a lock once if its grant was recorded twice', [intent('a', '1'), one, one], ['1']],
     ['a grant whose intent was damaged', [one], ['1']],
-    ['the second lock on a path, when an ending names the first', [one, two, ended('a', 'lock_1')], ['2']],
-    ['no lock that ended under an earlier ETag', [one, renamed], []],
-    ['none of the locks on a path, when an ending names none', [one, two, ended('a')], []],
-    ['not what ended in another workspace, or at another service', [one, ...elsewhere], ['1']],
-    ['a lock that was taken again after it had ended', [one, ended('a', 'lock_1'), two], ['2']],
-    ['not a lock that nothing names, after an ending of its path', [nameless, ended('a', 'lock_9')], []],
-  ])('is %s', (_, entries, held, unanswered = []) => {
+    ['the second lock on a path if an ending names the first', [one, two, ended('a', 'lock_1')], ['2']],
+    ['no lock that ended under another ETag', [one, renamed], []],
+    ['no lock on a path whose ending names no lock', [one, two, ended('a')], []],
+    ['a lock whose path ended in another workspace or service only', [one, ...elsewhere], ['1']],
+    ['a lock that was taken again after the first one ended', [one, ended('a', 'lock_1'), two], ['2']],
+    ['no unidentified lock after an ending of its path', [nameless, ended('a', 'lock_9')], []],
+  ])('contains %s', (_, entries, held, unanswered = []) => {
     const history = historyOf(entries);
     const own = history.held.map((lock) => lock.grant).filter(({ step }) => step === 's');
     expect(own.map(({ key }) => key)).toEqual(held);
     expect(history.unanswered.filter(({ step }) => step === 's').map(({ key }) => key)).toEqual(unanswered);
   });
 
-  test('is known to be doubtful once its release was begun, and only then', () => {
+  test('marks a lock as doubtful only after its release has started', () => {
     const doubts = (...entries: readonly Entry[]): readonly boolean[] =>
       historyOf(entries).held.map(({ releaseStarted }) => releaseStarted);
     expect(doubts(one, two)).toEqual([false, false]);
@@ -269,7 +269,7 @@ describe('what a step has to answer for', () => {
     expect(doubts(releasing('a'), one, two)).toEqual([false, false]);
   });
 
-  test('names the other workspaces in which the job relies on locks', () => {
+  test('names the other workspaces where the job relies on locks', () => {
     const othersOf = (...entries: readonly Entry[]): readonly string[] => {
       const ledger = freshLedger();
       ledger.append(...entries);
@@ -281,7 +281,7 @@ describe('what a step has to answer for', () => {
     expect(othersOf(film, { kind: 'releasing', ...place, workspace: 'film', path: 'b', at })).toEqual([]);
   });
 
-  test('is never both held and unclear, and never more than was asked for', () => {
+  test('never counts a lock as both held and unanswered, and has only recorded entries', () => {
     const asked = fc.tuple(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2', '3'), fc.constantFrom('s', 't'));
     const entry = fc.oneof(
       ...[intent, grant, denied].map((make) => asked.map((its): Entry => make(...its))),

@@ -61,7 +61,7 @@ async function problemsOf(...given: Parameters<typeof resolve>): Promise<readonl
   }
 }
 
-describe('a line that cannot be meant as a path', () => {
+describe('a line that is unlikely to be a path', () => {
   const lines: readonly (readonly [string, string])[] = [
     ['- Content/Hero.uasset', 'Remove the leading "- ": the input has one path per line and is not a YAML list.'],
     ['- Content/**', 'Remove the leading "- ": the input has one path per line and is not a YAML list.'],
@@ -80,7 +80,7 @@ describe('a line that cannot be meant as a path', () => {
     ['~/x', 'Remove the leading "~/": a path is relative to the workspace.'],
   ];
 
-  test.each(lines)('is an error that says what to write: %s', async (line, advice) => {
+  test.each(lines)('is an error with a correction: %s', async (line, advice) => {
     const problem = `Input \`path\` has the line ${JSON.stringify(line)}. ${advice} If a file has this name, set \`glob: false\`.`;
     for (const at of [checkout, empty]) expect(await problemsOf(line, { checkout: at })).toEqual([problem]);
   });
@@ -92,7 +92,7 @@ describe('a line that cannot be meant as a path', () => {
     });
   });
 
-  test('means the file of that name, or the lock of the job, if there is one', async () => {
+  test('stands for a file of that name, or for a lock of the job on it', async () => {
     const named = ['# notes.txt', '$cache.txt', '"quoted".txt', '- list.txt', '~/home.txt'];
     expect(await resolve(named.join('\n'))).toMatchObject({
       paths: named.map((path) => ({ kind: 'named', path })),
@@ -112,7 +112,7 @@ describe('a folder of the checkout', () => {
     ['.\\Content\\Maps\\', 'Content/Maps/**'],
     ['Content/Linked', 'Content/Linked/**'],
     ['Content/Old[1]', 'Content/Old?1?/**'],
-  ])('is an error that proposes a pattern: %s', async (line, pattern) => {
+  ])('is an error that suggests a pattern: %s', async (line, pattern) => {
     expect(await problemsOf(line)).toEqual([problem(line.replaceAll('\\', '\\\\'), pattern)]);
     expect((await pathsOf(pattern)).length).toBeGreaterThan(0);
   });
@@ -125,7 +125,7 @@ describe('a folder of the checkout', () => {
     expect(await pathsOf('Content/Maps', { isLocked: () => true })).toEqual(['Content/Maps']);
   });
 
-  test('stands for everything below it where folders are accepted, without what later lines exclude', async () => {
+  test('stands for everything below it if folders are accepted, except what later lines exclude', async () => {
     const { paths, folders, warning } = await resolve(
       '!Content/Maps/**\nContent/Maps/\nContent/Old[1]\n!**/Deep/*\n!Content/Old[[]1]',
       { folders: 'accepted' },
@@ -137,7 +137,7 @@ describe('a folder of the checkout', () => {
     expect(maps?.excludes('Content/Maps/Deep/Cave.umap')).toBe(true);
   });
 
-  test('that does not exist is an error if the line ends with a slash', async () => {
+  test('is an error if it does not exist and the line ends with a slash', async () => {
     for (const folders of ['mistakes', 'accepted'] as const) {
       expect(await problemsOf('Content/Nothing/', { folders })).toEqual([
         'Input `path` has the line "Content/Nothing/". It ends with a slash, and the checkout has no such folder. A path is that of a file; `Content/Nothing/**` stands for the files below a folder of the checkout.',
@@ -148,7 +148,7 @@ describe('a folder of the checkout', () => {
 });
 
 describe('lines without a file', () => {
-  test('make one warning that lists a few of them, and are used as they stand', async () => {
+  test('cause one warning that lists a few of them, and are used unchanged', async () => {
     const lines = ['content/hero.uasset', 'x', 'y', 'Content/Hero.uasset', 'z', 'v', 'w'];
     expect(await pathsOf(lines.join('\n'))).toEqual(lines);
     expect(await warningOf(lines.join('\n'))).toBe(
@@ -163,14 +163,14 @@ describe('lines without a file', () => {
     ['glob is false', 'x', {}, false],
     ['the job has a lock on the path', 'x', { isLocked: (path) => path === lockPath('x') }],
     ['a later line excludes them', 'x\nContent/Hero.uasset\n!x'],
-    ['a file has the name, decomposed', 'Content/Caf\u00e9.umap'],
-    ['a file has the name, below a folder that is a link', 'Content/Linked/Arena.umap'],
-    ['a file has the name, with blanks and a comma', 'Content/two words.txt\na,b.txt'],
-  ])('make no warning if %s', async (_, lines, options = {}, glob = true) => {
+    ['the file name is stored decomposed', 'Content/Caf\u00e9.umap'],
+    ['the file is below a folder that is a link', 'Content/Linked/Arena.umap'],
+    ['the file names have blanks and a comma', 'Content/two words.txt\na,b.txt'],
+  ])('cause no warning if %s', async (_, lines, options = {}, glob = true) => {
     expect(await warningOf(lines, options, glob)).toBeUndefined();
   });
 
-  test('make no warning before a checkout', async () => {
+  test('cause no warning before a checkout', async () => {
     for (const at of [empty, join(folder, 'missing')]) expect(await warningOf('x', { checkout: at })).toBeUndefined();
   });
 });
@@ -187,11 +187,11 @@ test.each([
   ['Textures/Hero.uasset', undefined],
   ['Content/Villain.uasset', undefined],
   ['Content/Hero.uasset/x', undefined],
-])('the suggestion for %j is %s', (line, suggestion) => {
+])('suggests, for %j: %s', (line, suggestion) => {
   expect(suggestionFor(line, openCheckout(checkout))).toBe(suggestion);
 });
 
-test('the closest name differs in case or by two letters at most, and is the only one that close', () => {
+test('the closest name differs in case or by at most two letters, and is the only one that close', () => {
   const names = ['Chair1.uasset', 'Chair2.uasset', 'Table.uasset', 'ab', 'HERO', 'hero'];
   const closest = (name: string) => closestName(name, names);
   expect(closest('chair1.uasset')).toBe('Chair1.uasset');

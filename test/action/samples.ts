@@ -4,7 +4,7 @@ import type { KnownLock } from '../../src/client/client.ts';
 import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 
-/** Where the locks of these tests are, when they were taken, and when they end. */
+/** The service and workspace of the locks in these tests, and the start and end of their lifetime. */
 export const place = { service: 'https://workspaces.example.com/v1', workspace: 'game' };
 export const at = '2026-03-01T12:00:00.000Z';
 export const end = '2026-03-01T13:00:00.000Z';
@@ -20,7 +20,7 @@ export const lockOf = (path: string, more: Partial<GrantedLock> = {}): GrantedLo
   ...more,
 });
 
-/** A step `s` asks for a path, under the path as its key. */
+/** Intent of step `s` for a path, with the path as its key. */
 export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({
   kind: 'intent',
   ...place,
@@ -39,7 +39,7 @@ interface SessionParts extends Pick<LockSession, 'release'> {
   readonly settle: (intent: Intent) => Promise<AcquireResult>;
 }
 
-/** A session whose first requests for a lock are answered by `acquire`, and repeated ones by `settle`. */
+/** A session that answers the first request for a lock with `acquire`, and repetitions with `settle`. */
 export function sessionOf({ acquire, settle, release }: SessionParts): LockSession {
   const unsent = new Map<Intent, LockPath>();
   let intents = 0;
@@ -59,7 +59,7 @@ export function sessionOf({ acquire, settle, release }: SessionParts): LockSessi
   };
 }
 
-/** What the same step was granted. */
+/** The grant for the same step. */
 export const grantOf = (path: string, more: Partial<Grant> = {}): Grant => ({
   kind: 'granted',
   ...place,
@@ -72,7 +72,7 @@ export const grantOf = (path: string, more: Partial<Grant> = {}): Grant => ({
   ...more,
 });
 
-/** What a service says of a lock. */
+/** A lock in a list of the service. */
 export const knownLock = (path: string, more: Partial<KnownLock> = {}): KnownLock => ({
   path,
   type: 'exclusive',

@@ -6,19 +6,19 @@ const action = await readActionFile();
 
 export type Given = Readonly<Record<string, string>>;
 
-/** The environment of a step, as the runner makes it of `with:` and the defaults of `action.yml`. */
+/** The environment of a step as the runner builds it from `with:` and the defaults of `action.yml`. */
 export function stepEnvironment(given: Given, environment: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const { values } = resolveInputs(action, given, { 'github.token': 'ghs_00000000000000000000' });
   return { ...environment, ...Object.fromEntries([...values].map(([name, value]) => [inputVariable(name), value])) };
 }
 
-/** As the toolkit's `getInput` reads an environment. */
+/** Reads an environment like `getInput` of the toolkit. */
 export const getInputOf =
   (environment: NodeJS.ProcessEnv): GetInput =>
   (name) =>
     (environment[inputVariable(name)] ?? '').trim();
 
-/** What becomes of the inputs of a step. */
+/** Loads the inputs of a step. */
 export function loadStep(given: Given, environment?: NodeJS.ProcessEnv): LoadedInputs {
   const itsEnvironment = stepEnvironment(given, environment);
   return loadInputs(getInputOf(itsEnvironment), itsEnvironment);
@@ -26,7 +26,7 @@ export function loadStep(given: Given, environment?: NodeJS.ProcessEnv): LoadedI
 
 const connection = { 'base-url': 'https://workspaces.example.com/v1', token: 'wsa_0123456789abcdef' };
 
-/** What each operation needs at the least. */
+/** The minimum of inputs for each operation. */
 const needed: Readonly<Record<OperationName, Given>> = {
   sync: { workspace: 'game', branch: 'main' },
   lock: { workspace: 'game', path: 'Content/Hero.uasset' },

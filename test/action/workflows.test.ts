@@ -16,7 +16,7 @@ test.each(names)('the workflow %s is valid for the language service', async (nam
   expect(await check(name, await read(name))).toEqual([]);
 });
 
-test('a workflow with a misspelt key or an expression that means nothing is not', async () => {
+test('the language service rejects a workflow with a misspelled key or an invalid expression', async () => {
   const content = await read('ci.yml');
   const misspelt = await check('ci.yml', content.replace(/^jobs:/m, 'job:'));
   expect(misspelt.map(({ at }) => at)).toContain('job');

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runStep } from '../../bench/action-step.ts';
 import { startSmallService } from '../support/small-service.ts';
 
-test('what a step and its post-step use is counted in both', async () => {
+test('runStep counts the requests, connections and memory of both the step and its post-step', async () => {
   const service = await startSmallService();
   onTestFinished(() => service.stop());
   const inputs = {
@@ -19,7 +19,7 @@ test('what a step and its post-step use is counted in both', async () => {
   expect(requests).toBe(service.requests.length);
   expect(connections).toBeGreaterThanOrEqual(2);
   expect(connections).toBeLessThanOrEqual(requests);
-  // A Node that does anything has more than ten megabytes, and none of this needs a gigabyte.
+  // Any Node process uses more than ten megabytes, and this one less than a gigabyte.
   expect(peakBytes).toBeGreaterThan(10 * 2 ** 20);
   expect(peakBytes).toBeLessThan(2 ** 30);
 });

@@ -9,7 +9,7 @@ import { startProgram } from './program.ts';
 
 const bench = join(import.meta.dirname, '../../bench');
 
-/** The command as it is, or with benchmarks of the test, given as the source of their list. */
+/** Starts the command, with its own benchmarks or with this list, given as source code. */
 async function start(args: readonly string[], list?: string) {
   const [out, temporary] = [await mkdtemp(join(tmpdir(), 'bench-')), await mkdtemp(join(tmpdir(), 'bench-tmp-'))];
   onTestFinished(async () => {
@@ -26,7 +26,7 @@ async function start(args: readonly string[], list?: string) {
        process.exit(await bench(process.argv.slice(2), ${list}));`,
     );
   }
-  /** All that it leaves in its folder for temporary files. */
+  /** Names of the files that remain in its temporary folder. */
   const left = () => readdir(temporary);
   return { ...startProgram([file, '--out', out, ...args], { TMPDIR: temporary }), out, left };
 }
@@ -36,7 +36,7 @@ const measuring = (...figures: readonly object[]): string =>
 const oneFigure = (value: number): string =>
   measuring({ name: 'a figure', value, unit: '×', limit: { kind: 'at least', value: 5, reason: 'so it is' } });
 
-test('a benchmark by name runs, and leaves its results and nothing else', async () => {
+test('runs a benchmark by name, and leaves only its results', async () => {
   const running = await start(['size', '--quick']);
   const { code, stderr } = await running.ended;
   expect({ code, stderr }).toMatchObject({ code: 0 });
@@ -46,7 +46,7 @@ test('a benchmark by name runs, and leaves its results and nothing else', async 
   expect(await running.left()).toEqual([]);
 });
 
-test('the locks that the service takes are measured with three hooks registered, beside those with none', {
+test('measures acquired locks with three hooks registered as well as with none', {
   timeout: 120_000,
 }, async () => {
   const running = await start(['service', '--quick']);
@@ -59,7 +59,7 @@ test('the locks that the service takes are measured with three hooks registered,
 });
 
 test.each([['sise'], ['--quik'], ['--table', 'size'], ['--table', '--quick']])(
-  '%j %j is told as a mistake with exit code 2, and nothing runs',
+  'rejects the arguments %j %j with exit code 2, and runs nothing',
   async (...args) => {
     const running = await start(args);
     const stderr = expect.stringMatching(/^error: .*\n(.*\n)?--help says more\.\n$|^error: --table runs nothing/);
@@ -71,14 +71,14 @@ test.each([['sise'], ['--quik'], ['--table', 'size'], ['--table', '--quick']])(
 test.each([
   [5, 0, 'kept', 'Every limit is kept.'],
   [4.9, 1, 'MISSED', 'One limit is missed.'],
-])('a figure of %d, which should be 5 at least, ends it with %d', async (value, code, verdict, sentence) => {
+])('a figure of %d with a limit of at least 5 ends the command with %d', async (value, code, verdict, sentence) => {
   const { code: its, stdout } = await (await start([], `[${oneFigure(value)}]`)).ended;
   expect(its).toBe(code);
   expect(stdout).toMatch(new RegExp(`^ {2}a figure .* at least 5 × +${verdict}$`, 'm'));
   expect(stdout).toContain(sentence);
 });
 
-test('a quick run judges what is exact, and no time', async () => {
+test('a quick run checks exact figures, but no times', async () => {
   const count = { name: 'a count', value: 1, unit: '', limit: { kind: 'exactly', value: 0, reason: '' } };
   const time = { name: 'a time', value: 9, unit: 'ms', limit: { kind: 'at most', value: 5, reason: '' } };
   const { code, stdout } = await (await start(['--quick'], `[${measuring(count, time)}]`)).ended;
@@ -87,7 +87,7 @@ test('a quick run judges what is exact, and no time', async () => {
   expect(stdout).toMatch(/^ {2}a time +9 ms$/m);
 });
 
-test('a benchmark that fails keeps no other from running, and ends it with 1', async () => {
+test('a failed benchmark does not stop the others, and ends the command with 1', async () => {
   const failing = `{ name: 'bad', what: 'Bad.', measure: async (bench) => {
     bench.atEnd(() => bench.progress('first begun, last ended'));
     bench.atEnd(() => { throw new Error('no end') });
@@ -102,7 +102,7 @@ test('a benchmark that fails keeps no other from running, and ends it with 1', a
   expect(await running.left()).toEqual([]);
 });
 
-test('after Ctrl-C what was begun is ended, no file is left, and no result is told', async (context) => {
+test('Ctrl-C stops the running benchmark, removes its files, and prints no results', async (context) => {
   if (process.platform === 'win32') leaveOut(context, 'On Windows no process can send a Ctrl-C to one other.');
   const hanging = `{ name: 'slow', what: 'Slow.', measure: async (bench) => {
     bench.atEnd(() => process.stdout.write('ended\\n'));

@@ -12,7 +12,7 @@ interface Asked {
   readonly socket: IncomingMessage['socket'];
 }
 
-/** A service that answers after a moment. */
+/** A service that responds after a short delay. */
 async function startServer(status: number) {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {
@@ -31,7 +31,7 @@ async function startServer(status: number) {
 
 const plan: Omit<LoadPlan, 'targets'> = { ask: 'for locks', name: 'test', clients: 4, warmUpMs: 60, ms: 60 };
 
-test('so many clients ask for different locks, each over a connection that it keeps, and only the time that counts is counted', async () => {
+test('clients request different locks over persistent connections, and the warm-up is not counted', async () => {
   const { asked, target } = await startServer(201);
   const { latenciesMs, rate } = await runLoad({ ...plan, targets: [target] });
   expect(new Set(asked.map(({ body }) => JSON.stringify(body))).size).toBe(asked.length);

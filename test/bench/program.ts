@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
-/** Runs a command of bench/ in a process of its own, which does not outlive the test. */
+/** Runs a command of bench/ in a child process that ends with the test. */
 export function startProgram(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env['PATH'], ...environment },
@@ -17,7 +17,7 @@ export function startProgram(args: readonly string[], environment: NodeJS.Proces
   });
   return {
     ended: Promise.all([closed, text(child.stdout)]).then(([[code], stdout]) => ({ code, stdout, stderr: told })),
-    /** When this is on stderr. */
+    /** Waits for these words on stderr. */
     async tells(words: string): Promise<void> {
       while (!told.includes(words)) await once(child.stderr, 'data');
     },

@@ -13,7 +13,7 @@ interface SomeMeasured {
   readonly leftOut?: readonly LeftOut[];
 }
 
-/** Of a quiet machine, with one benchmark. */
+/** Results of one benchmark on an idle machine. */
 export function someResults(
   { figures = [someFigure()], leftOut = [] }: SomeMeasured = {},
   more: Partial<Results> = {},

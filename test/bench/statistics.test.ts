@@ -4,7 +4,7 @@ import { medianRatio, percentileOf } from '../../bench/statistics.ts';
 
 const numbers = fc.array(fc.double({ min: 0, max: 1_000, noNaN: true }), { minLength: 1 });
 
-test('a percentile is one of the numbers, with so many of them not above it, and with too few below', () => {
+test('a percentile is one of the values, and splits them at the given percentage', () => {
   fc.assert(
     fc.property(numbers, fc.double({ min: 0.1, max: 100, noNaN: true }), (values, percent) => {
       const value = percentileOf(values, percent);
@@ -16,6 +16,6 @@ test('a percentile is one of the numbers, with so many of them not above it, and
   );
 });
 
-test('rounds that were slow for both sides do not change what one is of the other', () => {
+test('a round that is slow for both sides does not change the median ratio', () => {
   expect(medianRatio([300, 30, 3], [100, 10, 1])).toBe(3);
 });

@@ -12,13 +12,13 @@ test.each([
   [Number.NaN, atLeast(5, ''), 'MISSED'],
   [Number.NaN, atMost(5, ''), 'MISSED'],
   [5, undefined, undefined],
-])('%d with %j is %s', (value, limit, verdict) => {
+])('the value %d with the limit %j is %s', (value, limit, verdict) => {
   expect(verdictOn(someFigure({ value, limit }))).toBe(verdict);
 });
 
 const failed = { kind: 'failed', name: 'speed', what: 'How fast.', seconds: 1, reason: 'It hung.' } as const;
 
-test('the page shows figures with a limit, and those that are marked', () => {
+test('the page shows figures with a limit and figures marked as shown', () => {
   const figures = [
     someFigure({ name: 'with a limit', limit: atMost(3, 'so it is') }),
     someFigure({ name: 'without one' }),
@@ -44,8 +44,13 @@ test.each([
   ['of all benchmarks', someResults(), ['speed'], undefined],
   ['of a quick run', someResults({}, { quick: true }), ['speed'], expect.stringContaining('quick')],
   ['of some benchmarks', someResults(), ['speed', 'syncs'], expect.stringContaining('no figures of: syncs.')],
-  ['of a failure', someResults({}, { benchmarks: [failed] }), ['speed'], expect.stringContaining('of: speed.')],
-])('results %s: is there an objection to a table?', (_, results, names, sentence) => {
+  [
+    'of a failed benchmark',
+    someResults({}, { benchmarks: [failed] }),
+    ['speed'],
+    expect.stringContaining('of: speed.'),
+  ],
+])('objection accepts only complete results for the table: results %s', (_, results, names, sentence) => {
   expect(
     objection(
       results,

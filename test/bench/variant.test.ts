@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { oneCommitPerChange } from '../../bench/service/variant.ts';
 import { databaseKinds } from '../support/databases.ts';
 
-test('each change has a commit of its own, and one that fails ends no other', async () => {
+test('commits each change on its own, and a failed change does not affect the others', async () => {
   const commits: number[] = [];
   const opened = await databaseKinds[0]?.open((changes) => commits.push(changes));
   if (opened === undefined) throw new Error('There is no kind of database.');
@@ -22,6 +22,6 @@ test('each change has a commit of its own, and one that fails ends no other', as
   );
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
   expect(await storage.read.selectFrom('fences').select('value').executeTakeFirstOrThrow()).toEqual({ value: 19 });
-  // The one that failed was alone in its transaction, and nothing was left to commit.
+  // The failed change was alone in its transaction, and left nothing to commit.
   expect(commits).toEqual(Array.from({ length: 19 }, () => 1));
 });

@@ -6,19 +6,19 @@ import { onTestFinished } from 'vitest';
 export const root = join(import.meta.dirname, '../..');
 export const dist = join(root, 'dist');
 
-/** The files of `dist/`, from there on, in the order of their names. */
+/** The files of `dist/`, relative to it, sorted by name. */
 export async function filesOfDist(): Promise<readonly string[]> {
   const entries = await readdir(dist, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   return files.map((file) => file.slice(dist.length + 1).replaceAll('\\', '/')).sort();
 }
 
-/** Loaded when it is needed, and not before. */
+/** Whether the file is loaded only on demand. */
 export const isChunk = (file: string): boolean => /(^|\/)\d+\.index\.js$/.test(file);
 
 export const readDist = (file: string): Promise<string> => readFile(join(dist, file), 'utf8');
 
-/** A copy of `dist/` to break, removed when the test has finished. */
+/** A temporary copy of `dist/` to modify, removed at the end of the test. */
 export async function copyOfDist(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'dist-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
@@ -26,7 +26,7 @@ export async function copyOfDist(): Promise<string> {
   return folder;
 }
 
-/** Leaves the files that are loaded at the start. */
+/** Removes all files except those loaded at the start. */
 export async function removeChunks(folder: string): Promise<void> {
   for (const file of (await filesOfDist()).filter(isChunk)) await rm(join(folder, file));
 }

@@ -7,7 +7,7 @@ import { dist } from './committed.ts';
 const neededMajor = 24;
 const entries = ['index.js', 'post/index.js', 'renew/index.js'];
 
-/** The Node that a script finds on this machine outside of npm, if it is too old; npm puts ours first. */
+/** The system Node outside of npm, if it is too old. npm puts the current one first. */
 const olderNodes = (process.env['PATH'] ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
@@ -32,13 +32,13 @@ const refusal = (version: string) => ({
   stderr: `Workspace Automation needs Node 24 or newer, and this is Node ${version}. Install Node 24 and start it again.\n`,
 });
 
-test.each(entries)('%s refuses a Node that is too old before it runs anything else', (entry) => {
+test.each(entries)('%s rejects a Node that is too old before it runs anything else', (entry) => {
   const pretend =
     'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } }); Promise.withResolvers = undefined;';
   const options = [`--import=data:text/javascript,${encodeURIComponent(pretend)}`];
   expect(run(process.execPath, entry, options)).toEqual(refusal('20.20.2'));
 });
 
-test.runIf(olderNodes.length > 0).each(entries)('%s refuses the older Node of this machine', (entry) => {
+test.runIf(olderNodes.length > 0).each(entries)('%s rejects the older Node of this machine', (entry) => {
   for (const { file, version } of olderNodes) expect(run(file, entry)).toEqual(refusal(version));
 });

@@ -8,8 +8,8 @@ import { archiveOf, budgets } from '../../bench/size.ts';
 import { dist, filesOfDist, isChunk, readDist, root } from './committed.ts';
 
 /**
- * What it would be if the files were committed as they lie here: those that git knows, and all of `dist/`. They are
- * written to a store of their own, so that nothing is left behind in the repository.
+ * The archive of the working tree as if it were committed: all tracked files, and all of `dist/`. Its objects are
+ * written to a temporary store, so that none stay behind in the repository.
  */
 function archiveOfWorkingTree() {
   const folder = mkdtempSync(join(tmpdir(), 'archive-'));
@@ -39,11 +39,11 @@ test('the entry chunk is small', async () => {
   expect((await stat(join(dist, 'index.js'))).size).toBeLessThanOrEqual(budgets.entryBytes);
 });
 
-test('a runner downloads little', () => {
+test('the archive that a runner downloads is small', () => {
   expect(archive.gzippedBytes).toBeLessThanOrEqual(budgets.archiveBytes);
 });
 
-test('a runner downloads the action, its licence and its front page, and nothing else', () => {
+test('the archive contains only the action, its license and its README', () => {
   expect(archive.files.toSorted()).toEqual([
     'LICENSE',
     'README.md',
@@ -52,7 +52,7 @@ test('a runner downloads the action, its licence and its front page, and nothing
   ]);
 });
 
-test('the bundle is a few files', () => {
+test('the bundle consists of few files', () => {
   expect(files.filter((file) => !isChunk(file))).toEqual([
     'index.js',
     'licenses.txt',
@@ -62,11 +62,11 @@ test('the bundle is a few files', () => {
     'renew/index.js',
     'renew/licenses.txt',
   ]);
-  // One chunk for each operation, for code that several of them share, and for the identity, the ledger and the locks of the job.
+  // One chunk for each operation, for shared code, and for the identity, the ledger and the locks of the job.
   expect(files.filter((file) => isChunk(file) && !file.includes('/')).length).toBeLessThanOrEqual(16);
 });
 
-test.each(['', 'post/', 'renew/'])('every chunk of dist/%s is loaded by a file beside it', async (folder) => {
+test.each(['', 'post/', 'renew/'])('every chunk of dist/%s is loaded by a file next to it', async (folder) => {
   const beside = files.filter(
     (file) => file.endsWith('.js') && file.startsWith(folder) && !/\//.test(file.slice(folder.length)),
   );
@@ -75,7 +75,7 @@ test.each(['', 'post/', 'renew/'])('every chunk of dist/%s is loaded by a file b
   expect(beside.filter(isChunk)).toEqual([...new Set(loaded)].sort());
 });
 
-test('the bundle names no folder of the machine that it was made on', async () => {
+test('the bundle does not contain the path of the build folder', async () => {
   for (const file of files) {
     expect(await readDist(file)).not.toContain(root);
   }
@@ -85,6 +85,6 @@ test.each([
   ['', ['@actions/core', '@actions/github', '@actions/http-client', '@octokit/core', 'tunnel']],
   ['post/', ['@actions/core', '@actions/http-client', 'tunnel']],
   ['renew/', ['@actions/http-client', 'tunnel']],
-])('what is bundled in dist/%s has its licence there', async (folder, names) => {
+])('the licenses of all packages in dist/%s are included', async (folder, names) => {
   expect((await readDist(`${folder}licenses.txt`)).split('\n')).toEqual(expect.arrayContaining(names));
 });

@@ -22,12 +22,12 @@ const bad = {
   retries: '-1',
   'request-timeout': '30',
 };
-/** The token is missing, too. */
+/** Without a token. */
 const wrong = ['base-url', 'token', 'request-timeout', 'retries', 'workspace', 'ttl', 'wait', 'auto-release'];
 const namesOf = ({ annotations }: StepResult): readonly string[] =>
   annotations.map(({ message }) => /^Input `([^`]+)`/.exec(message)?.[1] ?? message);
 
-test('a wrong input is told before any request', async () => {
+test('reports a wrong input before any request', async () => {
   const server = await startOtherServer(json(200, { workspaces: [] }));
   const job = await startJob();
   const right = { operation: 'list-workspaces', 'base-url': server.baseUrl, token: 'wsa_0123456789' };
@@ -39,7 +39,7 @@ test('a wrong input is told before any request', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('all wrong inputs are told at once, and what the network needs is not read before they are right', async () => {
+test('reports all wrong inputs at once, and loads the network code only for valid ones', async () => {
   const folder = await copyOfDist();
   await removeChunks(folder);
   const entries = { main: join(folder, 'index.js'), post: join(folder, 'post/index.js') };
@@ -48,7 +48,7 @@ test('all wrong inputs are told at once, and what the network needs is not read 
   expect(refused).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
   expect(refused.annotations.every(({ level }) => level === 'error')).toBe(true);
   expect(namesOf(refused).toSorted()).toEqual(wrong.toSorted());
-  // The runner starts it after every main, also after one that had nothing to release.
+  // The runner starts the post-step after every main step, even if there is nothing to release.
   const [post] = await job.post();
   expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, log: '' });
 
@@ -57,7 +57,7 @@ test('all wrong inputs are told at once, and what the network needs is not read 
   expect(accepted.log).toMatch(/Cannot find module .*index\.js/);
 });
 
-test('what reads changed files is loaded for these alone', async () => {
+test('loads the code that reads changed files only with changed-files: true', async () => {
   const folder = await copyOfDist();
   const chunks = (await filesOfDist()).filter((file) => isChunk(file) && !file.includes('/'));
   const code = await Promise.all(chunks.map(readDist));
@@ -78,7 +78,7 @@ test('what reads changed files is loaded for these alone', async () => {
   expect(await job.run({ with: changed })).toMatchObject({ conclusion: 'success', outputs: { status: 'free' } });
 });
 
-test('what proves who the job is is loaded without a token alone, by a step, its post-step and what renews', async () => {
+test('loads the code for token exchange only without a token, in a step, its post-step and the renewal', async () => {
   const folder = await copyOfDist();
   const chunks = (await filesOfDist()).filter(isChunk);
   const code = await Promise.all(chunks.map(readDist));
@@ -98,10 +98,10 @@ test('what proves who the job is is loaded without a token alone, by a step, its
   expect((await job.run({ main, with: inputs })).log).toMatch(/Cannot find module .*index\.js/);
 });
 
-/** Each takes Node milliseconds to load: together as long as all of its own start. */
+/** Modules that take Node milliseconds to load: together as long as the rest of its start. */
 const slow = ['https', 'tls', 'crypto', 'internal/crypto/webcrypto', 'child_process', 'fs/promises', 'perf_hooks'];
 
-/** Runs a step, and tells which modules of Node itself its process had loaded when it ended. */
+/** Runs a step, and returns the Node modules that its process loaded. */
 async function modulesOf(inputs: Readonly<Record<string, string>>) {
   const job = await startJob();
   const list = join(job.folders.temp, 'list');
@@ -116,14 +116,14 @@ async function modulesOf(inputs: Readonly<Record<string, string>>) {
   return { result, loaded };
 }
 
-test('a wrong input is told without anything that is slow to load', async () => {
+test('reports a wrong input without loading slow modules', async () => {
   const { result, loaded } = await modulesOf(bad);
   expect(result.conclusion).toBe('failure');
   expect(loaded).toContain('fs');
   expect(loaded.filter((name) => [...slow, 'http'].includes(name))).toEqual([]);
 });
 
-test('a request over plain http is made without anything else that is slow to load', async () => {
+test('sends a request over plain http without loading other slow modules', async () => {
   const server = await startOtherServer(json(200, { workspaces: [{ id: 'game' }] }));
   const inputs = { operation: 'list-workspaces', 'base-url': server.baseUrl, token: 'wsa_0123456789' };
   const { result, loaded } = await modulesOf(inputs);
@@ -132,7 +132,7 @@ test('a request over plain http is made without anything else that is slow to lo
   expect(loaded.filter((name) => slow.includes(name))).toEqual([]);
 });
 
-test('what a proxy needs is loaded where there is one', async () => {
+test('connects through a proxy if one is set', async () => {
   const proxy = await startConnectProxy();
   const server = await startOtherServer(json(200, { workspaces: [{ id: 'game' }] }));
   const job = await startJob({ env: { http_proxy: proxy.address } });

@@ -13,8 +13,8 @@ const acquire = async (answer: Answer, options: Parameters<typeof clientOf>[1] =
 
 const date = { date: 'Sun, 01 Mar 2026 08:00:00 GMT' };
 
-describe('a lock is taken', () => {
-  test('with a request of three members, and the key', async () => {
+describe('the request for a lock', () => {
+  test('has three members and the idempotency key', async () => {
     const { server } = await acquire(nothing(201));
     expect(server.requests).toMatchObject([
       {
@@ -28,9 +28,9 @@ describe('a lock is taken', () => {
 
   const stated = { id: 'l1', etag: '"l1"', owner: 'ada', expires_at: '2026-03-01T09:00:00.000Z' };
   const ours = { id: 'l1', path: hero, owner: 'ada', expires_at: '2026-03-01T09:00:00.000Z', fence: 7 };
-  /** With a word for its type that is no kind of lock, as JSON:API has it. */
+  /** With a `type` that is not a lock type, as in JSON:API. */
   const other = { path: '/content/hero.uasset', type: 'locks' };
-  /** An hour after the answer. */
+  /** One hour after the response. */
   const computed = { expires_at: '2026-03-01T09:00:00.000Z' };
 
   test.each([
@@ -38,30 +38,33 @@ describe('a lock is taken', () => {
     ['200 with the lock in a wrapper', json(200, { lock: ours }, { etag: '"l1"' }), { ...stated, raw: ours }],
     ['202 with the lock in data', json(202, { data: ours }, { etag: '"l1"' }), stated],
     ['an ETag in the body', json(201, { ...ours, etag: '"l1"' }), stated],
-    ['another ETag than the id', json(201, ours, { etag: '"v-9"' }), { ...stated, etag: '"v-9"' }],
+    ['an ETag other than the id', json(201, ours, { etag: '"v-9"' }), { ...stated, etag: '"v-9"' }],
     ['an ETag without quotes', json(201, ours, { etag: 'v9' }), { ...stated, etag: 'v9' }],
-    ['a weak ETag, as many frameworks have', json(201, ours, { etag: 'W/"5"' }), { ...stated, etag: undefined }],
-    ['nothing but 201', nothing(201, date), { ...computed, id: undefined, etag: undefined, type: 'exclusive' }],
+    ['a weak ETag, as many frameworks send', json(201, ours, { etag: 'W/"5"' }), { ...stated, etag: undefined }],
+    ['201 without a body', nothing(201, date), { ...computed, id: undefined, etag: undefined, type: 'exclusive' }],
     ['204', nothing(204, date), { ...computed, raw: {} }],
     ['another spelling of the path', json(201, other), { path: hero, type: 'exclusive' }],
-  ])('by an answer of %s', async (_, answer, lock) => {
+  ])('acquires the lock with a response of %s', async (_, answer, lock) => {
     const { result, server } = await acquire(answer);
     expect(ofKind(result, 'acquired')).toMatchObject({ replayed: false, lock: { path: hero, ...lock } });
     expect(server.requests).toHaveLength(1);
   });
 
-  test.each(['idempotency-replayed', 'idempotent-replayed'])('and %s says that it was before', async (name) => {
-    const { result } = await acquire(json(201, ours, { [name]: 'true' }));
-    expect(ofKind(result, 'acquired').replayed).toBe(true);
-  });
+  test.each(['idempotency-replayed', 'idempotent-replayed'])(
+    'reports a replay if the response has the header %s',
+    async (name) => {
+      const { result } = await acquire(json(201, ours, { [name]: 'true' }));
+      expect(ofKind(result, 'acquired').replayed).toBe(true);
+    },
+  );
 
-  test('until no later than its ttl after the request set out, when the service does not say until when', async () => {
+  test('acquires the lock for at most its ttl from the request if the service returns no expiry', async () => {
     const later = nothing(201, { date: 'Sun, 01 Mar 2026 08:01:00 GMT' });
     const { result } = await acquire(inTurn(nothing(503, { 'retry-after': '60' }), later), { random: () => 0 });
     expect(ofKind(result, 'acquired').lock.expires_at).toBe('2026-03-01T09:00:00.000Z');
   });
 
-  test('until its ttl has passed by our clock, when the server tells no time at all', async () => {
+  test('acquires the lock for its ttl on the local clock if the server sends no time at all', async () => {
     const { result } = await acquire((response) => {
       response.sendDate = false;
       response.writeHead(201).end();
@@ -69,7 +72,7 @@ describe('a lock is taken', () => {
     expect(ofKind(result, 'acquired').lock.expires_at).toBe(new Date(start + 3_600_000).toISOString());
   });
 
-  test('in no workspace but the one that is meant, on the path as it is', async () => {
+  test('names exactly the given workspace, and the unchanged path', async () => {
     const path = lockPath('Ä b/#?%2F&+.uasset');
     const { server } = await acquire(nothing(201), {}, { workspace: workspaceId('a?b#c %2F..ä'), path });
     expect(server.requests[0]?.url).toBe('/v1/workspaces/a%3Fb%23c%20%252F..%C3%A4/locks');
@@ -77,7 +80,7 @@ describe('a lock is taken', () => {
   });
 });
 
-describe.each([409, 423])('a path that is held, by %i', (status) => {
+describe.each([409, 423])('a path held by another job, reported with %i', (status) => {
   const known = { owner: 'grace', expires_at: '2026-03-01T14:05:00.000Z' };
   const holder = { id: 'l0', path: hero, origin: 'https://ci/runs/1', ...known };
   const locked = { type: 'urn:workspace-automation:problem:locked', detail: 'Held.', lock: holder };
@@ -88,11 +91,11 @@ describe.each([409, 423])('a path that is held, by %i', (status) => {
     ['a list of locks', json(status, { locks: [holder] }), known],
     ['a lock in the error', json(status, { error: { message: 'Held', lock: holder } }), known],
     ['the body itself', json(status, { message: 'Held', ...known }), { ...known, path: hero, type: undefined }],
-    ['the body itself, a problem', problem(status, { type: 'https://x/locked', owner: 'grace' }), grace],
+    ['a body that is problem details', problem(status, { type: 'https://x/locked', owner: 'grace' }), grace],
     ['the name of the holder', json(status, { error: 'locked', locked_by: 'grace' }), grace],
     ['a holder with a name', json(status, { holder: { name: 'grace' } }), grace],
     ['a problem without the lock', problem(status, { detail: 'Held.' }, { 'retry-after': '30' }), undefined, 30_000],
-  ])('is told from %s, at once', async (_, answer, its, retryAfterMs) => {
+  ])('is recognized at once from %s', async (_, answer, its, retryAfterMs) => {
     const { result, client } = await acquire(answer);
     const held = ofKind(result, 'held');
     expect(held).toMatchObject({ mayBeOurs: false, retryAfterMs, error: { status } });
@@ -103,13 +106,13 @@ describe.each([409, 423])('a path that is held, by %i', (status) => {
 });
 
 const anyHeld: readonly [string, Answer][] = [
-  ['words', json(409, { message: 'Somebody has it' })],
-  ['a page', page(409)],
-  ['nothing', nothing(409)],
+  ['text only', json(409, { message: 'Somebody has it' })],
+  ['an HTML page', page(409)],
+  ['an empty body', nothing(409)],
   ['an empty list', json(409, { locks: [] })],
 ];
 
-describe.each(anyHeld)('a 409 that may be the answer of a gateway: %s', (_, answer) => {
+describe.each(anyHeld)('a 409 that may come from a gateway: %s', (_, answer) => {
   test('means that the path is held if the list has a holder', async () => {
     const held = { path: hero, owner: 'grace' };
     const { result, client } = await acquire((response, asked) =>
@@ -119,7 +122,7 @@ describe.each(anyHeld)('a 409 that may be the answer of a gateway: %s', (_, answ
     expect(client.sleeps).toEqual([]);
   });
 
-  test('is asked again under the same key, and leaves unclear what was done, if no list answers', async () => {
+  test('is retried with the same key, and ends as unanswered if the list is unavailable', async () => {
     const { result } = await acquire(inTurn(answer, answer, answer, nothing(201)));
     expect(result.kind).toBe('acquired');
     expect(ofKind((await acquire(answer)).result, 'unanswered').error.attempts).toBe(5);
@@ -129,16 +132,16 @@ describe.each(anyHeld)('a 409 that may be the answer of a gateway: %s', (_, answ
 describe('a 200 with a lock', () => {
   const at = (time: string) => json(200, { id: 'l0', path: hero, acquired_at: `2026-03-01T08:00:${time}Z` }, date);
 
-  test('that was taken before the request is that of another job, though the owner is the same', async () => {
+  test('counts as held by another job if the lock is older than the request, even with the same owner', async () => {
     const earlier = json(200, { id: 'l0', path: hero, acquired_at: '2026-03-01T07:59:56Z' }, date);
     expect(ofKind((await acquire(earlier)).result, 'held')).toMatchObject({ mayBeOurs: false, holder: { id: 'l0' } });
   });
 
-  test('that was taken since the request is the lock that was asked for', async () => {
+  test('counts as acquired if the lock is newer than the request', async () => {
     expect((await acquire(at('00'))).result.kind).toBe('acquired');
   });
 
-  test('that was taken after the key was first sent is the lock that was asked for', async () => {
+  test('counts as acquired if the lock is newer than the first request with its key', async () => {
     const later = { date: 'Sun, 01 Mar 2026 08:01:00 GMT' };
     const answer = json(200, { id: 'l0', path: hero, acquired_at: '2026-03-01T08:00:10Z' }, later);
     const firstSentAt = Date.parse('2026-03-01T08:00:09Z');
@@ -152,7 +155,7 @@ describe('a request that is still running', () => {
   const running = problem(409, inProgress, { 'retry-after': '1' });
   const wordless = nothing(409, { 'retry-after': '2' });
 
-  test('is waited for with the same key, for longer than the retries would last', async () => {
+  test('is retried with the same key, for longer than the retries would last', async () => {
     const seven = Array.from({ length: 6 }, () => running);
     const { result, server, client } = await acquire(inTurn(running, ...seven, nothing(201)), { retries: 1 });
     ofKind(result, 'acquired');
@@ -160,48 +163,48 @@ describe('a request that is still running', () => {
     expect(new Set(server.requests.map(({ headers }) => headers['idempotency-key']))).toEqual(new Set(['key-1']));
   });
 
-  test('beyond the deadline is unclear', async () => {
+  test('ends as unanswered at the deadline', async () => {
     const { result, client } = await acquire(running);
     expect(ofKind(result, 'unanswered').error.failure).toMatchObject({ kind: 'deadline', last: { status: 409 } });
     expect(client.clock()).toBeLessThan(start + 120_000);
   });
 
-  test('is recognised without words after a lost answer, or when the key was sent before', async () => {
+  test('is recognized without problem details after an unanswered attempt, or if the key was sent before', async () => {
     ofKind((await acquire(inTurn(reset, wordless, nothing(201)))).result, 'acquired');
     const { result } = await acquire(inTurn(wordless, nothing(201)), {}, { firstSentAt: Number.NaN });
     ofKind(result, 'acquired');
   });
 
-  test('is not what a holder is', async () => {
+  test('is not confused with a response that has a holder', async () => {
     const { result } = await acquire(inTurn(reset, json(409, { owner: 'grace' }, { 'retry-after': '2' })));
     expect(ofKind(result, 'held')).toMatchObject({ mayBeOurs: true, holder: { owner: 'grace' } });
   });
 });
 
-describe('a lost answer', () => {
+describe('a lost response', () => {
   test.each([
     ['a reset', reset, 'connection'],
     ['a page of a proxy', page(504), 'refused'],
-    ['half an answer', truncated(201, '{"id":'), 'connection'],
-    ['silence', () => void vi.advanceTimersByTime(1_000), 'timeout'],
-  ])('(%s) that stays lost is unclear', async (_, lost, kind) => {
+    ['a truncated response', truncated(201, '{"id":'), 'connection'],
+    ['no response', () => void vi.advanceTimersByTime(1_000), 'timeout'],
+  ])('(%s) ends as unanswered if all attempts fail', async (_, lost, kind) => {
     stopTime();
     const { result, server } = await acquire(lost, { retries: 2, requestTimeoutMs: 1_000 });
     expect(ofKind(result, 'unanswered').error).toMatchObject({ attempts: 3, failure: { kind } });
     expect(server.requests).toHaveLength(3);
   });
 
-  test('before a refusal leaves unclear what it did', async () => {
+  test('ends as unanswered if a later attempt is rejected', async () => {
     const { result } = await acquire(inTurn(reset, problem(401, { detail: 'The token was revoked.' })));
     expect(ofKind(result, 'unanswered').error.status).toBe(401);
   });
 
-  test('before a holder: that can be ourselves', async () => {
+  test('means that the holder in a later 423 may be this job', async () => {
     const { result } = await acquire(inTurn(page(502), json(423, { owner: 'ada' })));
     expect(ofKind(result, 'held').mayBeOurs).toBe(true);
   });
 
-  test('because of a signal is unclear, and is none when nothing was sent', async () => {
+  test('is unanswered if the request was aborted, but failed if nothing was sent', async () => {
     const stop = new AbortController();
     const { client } = await clientOf(() => stop.abort());
     const stopped = await client.acquireLock(request, client.within(60_000, stop.signal));
@@ -213,9 +216,9 @@ describe('a lost answer', () => {
 });
 
 test.each([
-  ['a refusal', problem(422, { detail: 'No such type.' }), 'failed', 'refused'],
+  ['a rejection', problem(422, { detail: 'No such type.' }), 'failed', 'refused'],
   ['a redirect', nothing(308, { location: 'https://example.com/' }), 'failed', 'redirected'],
-] as const)('a lock is not taken by %s: that is %s', async (_, answer, kind, failure) => {
+] as const)('a lock is not acquired after %s: the result is %s', async (_, answer, kind, failure) => {
   const { result, server } = await acquire(answer);
   expect(ofKind(result, kind).error.failure.kind).toBe(failure);
   expect(server.requests).toHaveLength(1);
@@ -223,21 +226,18 @@ test.each([
 
 test.each([
   ['a 303', nothing(303, { location: '/v1/locks/1' }), 'redirected'],
-  ['a login', nothing(302, { location: 'https://login.example/' }), 'redirected'],
-  // A portal shows it before it lets anybody out.
-  ['a page that says 200', raw(200, '<!DOCTYPE html><title>Sign in</title>'), 'not-json'],
-  ['a word', raw(200, 'OK'), 'not-json'],
-  ['nothing but 200', nothing(200), 'not-json'],
-  ['a list of pages', json(200, []), 'not-understood'],
+  ['a redirect to a login page', nothing(302, { location: 'https://login.example/' }), 'redirected'],
+  // A captive portal shows this page before it allows access.
+  ['a page with status 200', raw(200, '<!DOCTYPE html><title>Sign in</title>'), 'not-json'],
+  ['a plain text', raw(200, 'OK'), 'not-json'],
+  ['an empty 200', nothing(200), 'not-json'],
+  ['an empty list', json(200, []), 'not-understood'],
   ['other JSON', json(201, { status: 'maintenance' }), 'not-understood'],
-  ['a page that says 404', page(404), 'refused'],
-  ['JSON that says 403', json(403, { message: 'Forbidden' }), 'refused'],
-] as const)(
-  '%s instead of the service is asked again, and leaves unclear what was done',
-  async (_, answer, failure) => {
-    const { result, server } = await acquire(answer);
-    expect(ofKind(result, 'unanswered').error.failure.kind).toBe(failure);
-    expect(server.requests).toHaveLength(5);
-    expect((await acquire(inTurn(answer, nothing(201)))).result.kind).toBe('acquired');
-  },
-);
+  ['a page with status 404', page(404), 'refused'],
+  ['JSON with status 403', json(403, { message: 'Forbidden' }), 'refused'],
+] as const)('%s that is not from the service is retried, and ends as unanswered', async (_, answer, failure) => {
+  const { result, server } = await acquire(answer);
+  expect(ofKind(result, 'unanswered').error.failure.kind).toBe(failure);
+  expect(server.requests).toHaveLength(5);
+  expect((await acquire(inTurn(answer, nothing(201)))).result.kind).toBe('acquired');
+});

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createEndpoints, resolveLink } from '../../src/client/addresses.ts';
 import { game, lockPath, workspaceId } from './test-client.ts';
 
-test('the target of a request is below the base address, with a lock path as one segment or with its slashes', () => {
+test('endpoints are below the base URL, with a lock path as one segment or with its slashes', () => {
   const { workspaces, branches, lock } = createEndpoints(new URL('https://example.com/api/v1/'));
   expect(workspaces).toBe('/api/v1/workspaces');
   expect(branches(workspaceId('a game?'))).toBe('/api/v1/workspaces/a%20game%3F/branches');
@@ -21,7 +21,7 @@ test.each([
   ['//evil.example/v1', { kind: 'elsewhere', origin: 'https://evil.example' }],
   ['https://example.com@evil.example/v1', { kind: 'elsewhere', origin: 'https://evil.example' }],
   ['https://', { kind: 'not-an-address' }],
-])('the address %s that the service gives leads to %j', (address, followed) => {
+])('the link %s of the service resolves to %j', (address, followed) => {
   const from = '/v1/workspaces/game/locks?limit=10';
   expect(resolveLink(address, from, new URL('https://example.com/v1'))).toEqual(followed);
 });

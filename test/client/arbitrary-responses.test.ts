@@ -70,7 +70,7 @@ const isHarmless = (shown: string): void => {
   expect(shown.length).toBeLessThan(8_000);
 };
 
-test('no answer is too strange to be read, or to be told in one harmless line', () => {
+test('reads any response, and describes it in one harmless line', () => {
   const safe = createServiceText([token]);
   const baseUrl = new URL('https://assets.example.com/v1');
   const call = { method: 'GET', path: '/v1/x', attempts: 2 };
@@ -84,7 +84,7 @@ test('no answer is too strange to be read, or to be told in one harmless line', 
       for (const failure of [refusal, late, wrong]) {
         const { message, request } = new ServiceError(call, failure);
         isHarmless(message);
-        // Whatever the service says, the request comes last.
+        // The request comes last, whatever text the service sends.
         expect(message.endsWith(` (${request}).`)).toBe(true);
       }
       isHarmless(deprecationIn(answer, safe) ?? '');
@@ -116,13 +116,13 @@ const wire = fc.oneof(
   }),
 );
 
-test('whatever bytes come over the connection, every operation ends, and ends as it says', async () => {
+test('ends every operation as documented, whatever bytes arrive on the connection', async () => {
   let answer = Buffer.of();
   const { server } = await clientOf((response) => response.socket?.end(answer));
   await fc.assert(
     fc.asyncProperty(wire, async (bytes) => {
       answer = bytes;
-      // What it is told to wait passes at once.
+      // Requested delays pass at once.
       let slept = 0;
       const sleep = async (ms: number) => {
         slept += ms;

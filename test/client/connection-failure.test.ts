@@ -10,7 +10,7 @@ import { clientOf, errorOf, testClient } from './test-client.ts';
 const texts = createServiceText([]);
 const withCode = (error: Error, code: string): Error => Object.assign(error, { code });
 
-describe('a failure of the connection', () => {
+describe('a connection failure', () => {
   test.each([
     withCode(new Error('read ECONNRESET'), 'ECONNRESET'),
     withCode(new Error('getaddrinfo EAI_AGAIN'), 'EAI_AGAIN'),
@@ -20,7 +20,7 @@ describe('a failure of the connection', () => {
     withCode(new Error('the names differ'), 'ERR_TLS_CERT_ALTNAME_INVALID'),
     withCode(new Error('self-signed certificate'), 'DEPTH_ZERO_SELF_SIGNED_CERT'),
     new BrokenResponse('the response was truncated'),
-  ])('is known by its code or as a broken response: $message', (error) => {
+  ])('is recognized by its code or as a truncated response: $message', (error) => {
     expect(connectionFailure(error, texts)).toMatchObject({ kind: 'connection' });
   });
 
@@ -32,12 +32,12 @@ describe('a failure of the connection', () => {
     withCode(new Error('Cannot set headers'), 'ERR_HTTP_HEADERS_SENT'),
     withCode(new Error("Cannot find module './1.index.js'"), 'MODULE_NOT_FOUND'),
     'a text',
-  ])('is not what a fault of our own code looks like: %s', (error) => {
+  ])('is not confused with a bug in the client: %s', (error) => {
     expect(connectionFailure(error, texts)).toBeUndefined();
   });
 });
 
-test('a fault of our own code in sending is thrown as it is, and nothing is sent again', async () => {
+test('throws an internal error unchanged, and does not retry', async () => {
   const { client } = await clientOf(json(200, []), { retries: 4 });
   const fault = new TypeError('x is not a function');
   const failing = vi.spyOn(http.Agent.prototype, 'createConnection').mockImplementation(() => {
@@ -49,8 +49,8 @@ test('a fault of our own code in sending is thrown as it is, and nothing is sent
   expect(failing).toHaveBeenCalledTimes(1);
 });
 
-describe('a wrong base URL', () => {
-  test('with https for a port that speaks plain http is named as that', async () => {
+describe('the error for a wrong base URL', () => {
+  test('says that a port does not speak TLS if the URL has https', async () => {
     const server = await startOtherServer(json(200, []));
     const error = await errorOf(testClient(server.baseUrl.replace('http:', 'https:'), { retries: 0 }).ask());
     expect(error.message).toBe(
@@ -63,7 +63,7 @@ describe('a wrong base URL', () => {
     ['nginx', raw(400, '<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>', html)],
     ['Caddy', raw(400, 'Client sent an HTTP request to an HTTPS server.\n')],
     ['Apache', raw(400, "<html>Reason: You're speaking plain HTTP to an SSL-enabled server port.</html>", html)],
-  ])('with plain http for a port of %s that speaks https is named as that', async (_, response) => {
+  ])('says that a port of %s expects https if the URL has http', async (_, response) => {
     const { client } = await clientOf(response);
     expect((await errorOf(client.ask())).message).toContain(
       '. This port expects https: begin the base URL with https:// (GET /v1/workspaces: 400 Bad Request',
@@ -72,16 +72,16 @@ describe('a wrong base URL', () => {
 
   test.each([
     ['a page', page(404)],
-    ['a program without a word', raw(404, '')],
-    ['a framework', json(404, { message: 'Cannot GET /wrong/v1/workspaces' })],
-  ])('that leads nowhere is suspected when %s says so', async (_, response) => {
+    ['an empty body', raw(404, '')],
+    ['the JSON of a framework', json(404, { message: 'Cannot GET /wrong/v1/workspaces' })],
+  ])('suggests checking the URL for a 404 with %s', async (_, response) => {
     const { client } = await clientOf(response, { retries: 0 });
     expect((await errorOf(client.ask())).message).toContain(
       ' Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place (GET /v1/workspaces: 404 Not Found',
     );
   });
 
-  test('is not suspected when the service knows the address and not the workspace', async () => {
+  test('does not mention the URL if the service itself reports an unknown workspace', async () => {
     const { client } = await clientOf(
       problem(404, { type: 'urn:workspace-automation:problem:not-found', detail: 'There is no workspace "x".' }),
     );

@@ -8,22 +8,22 @@ import { clientOf, errorOf, game, lockPath, realTime, start, stopTime, testClien
 
 const fine = json(200, ['game']);
 
-describe('the limit of an attempt', () => {
+describe('the timeout of an attempt', () => {
   const limitMs = 30_000;
   const reason = 'The service did not answer within 30 s (GET /v1/workspaces).';
   const passLimit = (): void => void vi.advanceTimersByTime(limitMs);
 
-  test('ends one whose answer never comes, and another one follows', async () => {
+  test('ends an attempt without a response, and a retry follows', async () => {
     stopTime();
     const { client } = await clientOf(inTurn(passLimit, fine), { requestTimeoutMs: limitMs });
     expect((await client.ask()).items).toHaveLength(1);
     expect(client.retries).toMatchObject([{ reason }]);
   });
 
-  test('ends one whose answer begins and never ends, and another one follows', async () => {
+  test('ends an attempt whose response never finishes, and a retry follows', async () => {
     stopTime();
     const begun = 'http.client.response.finish';
-    // Only the first response is to time out.
+    // Only the first response times out.
     const passLimitOnce = (): void => {
       unsubscribe(begun, passLimitOnce);
       passLimit();
@@ -35,10 +35,10 @@ describe('the limit of an attempt', () => {
     expect(client.retries).toMatchObject([{ reason }]);
   });
 
-  test('counts from when there is a free connection', async () => {
+  test('starts when a connection is free', async () => {
     stopTime();
     const waiting: ServerResponse[] = [];
-    // Four turns of sixteen take longer than the limit, and each of them less.
+    // Four rounds of sixteen requests take longer than the limit, but each round takes less.
     const answer = (response: ServerResponse): void => {
       waiting.push(response);
       if (waiting.length < 16) return;
@@ -52,7 +52,7 @@ describe('the limit of an attempt', () => {
   });
 });
 
-test('the deadline cuts an attempt short, and ends those that still wait for a connection', async () => {
+test('the deadline ends running attempts and requests that still wait for a connection', async () => {
   stopTime();
   let arrived = 0;
   const answer = (): void => {
@@ -67,7 +67,7 @@ test('the deadline cuts an attempt short, and ends those that still wait for a c
   expect(server.requests).toHaveLength(16);
 });
 
-test('a deadline and a limit beyond what a timer can count are no deadline and no limit', async () => {
+test('a deadline or timeout that exceeds the range of timers is treated as infinite', async () => {
   const { client } = await clientOf((response) => void setTimeout(() => response.end('["game"]'), 20), {
     requestTimeoutMs: 1e12,
   });
@@ -75,7 +75,7 @@ test('a deadline and a limit beyond what a timer can count are no deadline and n
   expect(client.retries).toEqual([]);
 });
 
-test('connections are kept, used again, and never more than sixteen', async () => {
+test('keeps and reuses connections, and never opens more than sixteen', async () => {
   const { server, client } = await clientOf((response) => setImmediate(() => response.writeHead(204).end()));
   const requests = Array.from({ length: 300 }, (_, n) =>
     client.releaseLock({ workspace: game, path: lockPath(`f${n}`) }, client.within()),
@@ -85,14 +85,14 @@ test('connections are kept, used again, and never more than sixteen', async () =
   expect(server.connections).toEqual({ opened: 16, mostAtOnce: 16 });
 });
 
-test('connections that the server closes after each answer are opened again', async () => {
+test('reopens connections that the server closes after each response', async () => {
   const { server, client } = await clientOf(json(200, [], { connection: 'close' }));
   await Promise.all(Array.from({ length: 64 }, () => client.ask()));
   expect(client.retries).toEqual([]);
   expect(server.requests).toHaveLength(64);
 });
 
-describe('a signal', () => {
+describe('an abort signal', () => {
   test('ends a request that is under way, and its connection', async () => {
     const stop = new AbortController();
     let cut: Promise<void> | undefined;
@@ -104,7 +104,7 @@ describe('a signal', () => {
     await cut;
   });
 
-  test('gives the places of those that wait to the next', async () => {
+  test('removes waiting requests from the queue, so that the next one is sent', async () => {
     const waiting: ServerResponse[] = [];
     const { client } = await clientOf((response) => waiting.push(response));
     const busy = Array.from({ length: 16 }, () => client.ask());
@@ -124,7 +124,7 @@ describe('a signal', () => {
   });
 });
 
-test('a client that is disposed of ends what is under way, and sends nothing more', async () => {
+test('a disposed client ends requests under way, and sends no more', async () => {
   const { server, client } = await clientOf(silence, realTime);
   const pending = errorOf(client.ask());
   await expect.poll(() => server.requests).toHaveLength(1);
@@ -134,7 +134,7 @@ test('a client that is disposed of ends what is under way, and sends nothing mor
   expect(server.requests).toHaveLength(1);
 });
 
-test('a server that is not there is asked again, then named with the reason, and cannot have granted a lock', async () => {
+test('retries an unreachable server, and reports the reason and that no lock can have been granted', async () => {
   const port = await new Promise<number>((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address();
@@ -153,14 +153,14 @@ test('a server that is not there is asked again, then named with the reason, and
   }
 });
 
-test('an IPv6 address is one to connect to', async ({ skip }) => {
+test('connects to an IPv6 address', async ({ skip }) => {
   const server = await startOtherServer(fine, { host: '::1' }).catch(() => undefined);
   if (server === undefined) return skip('This machine has no IPv6.');
   expect((await testClient(server.baseUrl).ask()).items).toHaveLength(1);
   expect(server.requests[0]?.headers.host).toBe(`[::1]:${server.port}`);
 });
 
-test('the clock of the server is that of its last answer, whatever it answered, and goes on with ours', async () => {
+test('the server clock follows the date of the last response of any status, and advances with the local clock', async () => {
   let now = start;
   const eight = json(200, [], { date: 'Sun, 01 Mar 2026 08:00:00 GMT' });
   const nine = nothing(404, { date: 'Sun, 01 Mar 2026 09:00:00 GMT' });
@@ -174,7 +174,7 @@ test('the clock of the server is that of its last answer, whatever it answered, 
   expect(client.serverNow()).toBe(Date.UTC(2026, 2, 1, 9));
 });
 
-describe('an interface that comes to its end', () => {
+describe('an interface with an end date', () => {
   const july = 'Wed, 01 Jul 2026 00:00:00 GMT';
   const link = '<https://example.com/v2>; rel="deprecation"';
 
@@ -186,7 +186,7 @@ describe('an interface that comes to its end', () => {
     ['is deprecated.', { deprecation: 'true' }],
     ['is deprecated since 2026-01-01.', { deprecation: 'Thu, 01 Jan 2026 00:00:00 GMT' }],
     [`ends on ${july}. See https://a.test/`, { sunset: july, link: '<https://a.test/>; rel=sunset' }],
-  ])('%s: that is one warning, however often it is said', async (words, headers) => {
+  ])('is reported in one warning, however often the service announces it: %s', async (words, headers) => {
     const { client } = await clientOf(json(200, [], headers));
     await client.ask();
     await client.ask();

@@ -17,7 +17,7 @@ const ofRefusal = async (answer: Answer) => {
 
 const request = 'GET /v1/workspaces/game/branches';
 
-/** Sends a text without end, and tells how much of it. */
+/** Sends an endless text, and counts the characters. */
 function withoutEnd(status: number, type: string, chunk: string) {
   const sent = { characters: 0 };
   const answer: Answer = (response) => {
@@ -43,44 +43,48 @@ test.each<[string, Answer, string | undefined]>([
   ['error.message', json(418, { error: { code: 12, message: 'Broken pipe' } }), 'Broken pipe'],
   ['error', json(418, { error: 'broken_pipe' }), 'broken_pipe'],
   ['message', json(418, { message: 'Broken pipe' }), 'Broken pipe'],
-  ['error beside message', json(418, { error: 'Teapot', message: 'Broken pipe' }), 'Teapot: Broken pipe'],
+  ['error and message', json(418, { error: 'Teapot', message: 'Broken pipe' }), 'Teapot: Broken pipe'],
   ['error and its description', json(418, { error: 'x', error_description: 'Too old' }), 'x: Too old'],
-  ['a bare text', json(418, 'Broken pipe'), 'Broken pipe'],
+  ['a JSON string', json(418, 'Broken pipe'), 'Broken pipe'],
   ['plain text', raw(418, 'Broken\r\n  pipe'), 'Broken pipe'],
   ['a page', page(418), "418 I'm a Teapot nginx/1.27.0"],
-  ['a page without the styles, scripts and comments of its head', raw(418, pageWithStyle), 'Sign in'],
-  ['nothing', nothing(418), undefined],
+  ['a page without its styles, scripts and comments', raw(418, pageWithStyle), 'Sign in'],
+  ['an empty body', nothing(418), undefined],
   ['an empty object', json(418, {}), undefined],
-  ['an empty text', json(418, { message: '', error: null }), undefined],
-  ['what is too long', json(418, { message: 'x'.repeat(1_000) }), `${'x'.repeat(499)}…`],
-  ['control characters', json(418, { message: 'a\u0000b\n::c\u001b[31m\u202ed\u2028e' }), 'a b ::c [31m d e'],
-])('the words of a service are found in %s', async (_, answer, words) => {
+  ['empty strings', json(418, { message: '', error: null }), undefined],
+  ['an overlong text', json(418, { message: 'x'.repeat(1_000) }), `${'x'.repeat(499)}…`],
+  [
+    'a text with control characters',
+    json(418, { message: 'a\u0000b\n::c\u001b[31m\u202ed\u2028e' }),
+    'a b ::c [31m d e',
+  ],
+])('takes the message of the service from %s', async (_, answer, words) => {
   expect(await ofRefusal(answer)).toMatchObject({ status: 418, words });
 });
 
-test('the words of a service are read from the beginning of a body without end', async () => {
+test('takes the message of the service from the start of an endless body', async () => {
   const { words } = await ofRefusal(withoutEnd(418, 'text/plain', 'no '.repeat(100_000)).answer);
   expect(words).toMatch(/^no no no .*…$/);
 });
 
-describe('the fields that were wrong', () => {
+describe('the list of invalid fields', () => {
   const ttl = { field: 'ttl', detail: 'Too long' };
 
   test.each([
     ['problem details', { errors: [{ pointer: '#/hook/url', detail: 'Too long' }] }, [{ ...ttl, field: 'hook/url' }]],
     ['fields and messages', { errors: [{ field: 'ttl', message: 'Too long' }] }, [ttl]],
-    ['bare texts', { errors: ['Too long', 'Too wide'] }, ['Too long', 'Too wide'].map((detail) => ({ detail }))],
+    ['strings', { errors: ['Too long', 'Too wide'] }, ['Too long', 'Too wide'].map((detail) => ({ detail }))],
     ['lists by field', { errors: { ttl: ['Too long', 'Too wide'] } }, [ttl, { ...ttl, detail: 'Too wide' }]],
-    ['texts by field', { errors: { ttl: 'Too long' } }, [ttl]],
-    ['places in the body', { detail: [{ loc: ['body', 'ttl'], msg: 'Too long' }] }, [{ ...ttl, field: 'body/ttl' }]],
+    ['strings by field', { errors: { ttl: 'Too long' } }, [ttl]],
+    ['locations in the body', { detail: [{ loc: ['body', 'ttl'], msg: 'Too long' }] }, [{ ...ttl, field: 'body/ttl' }]],
     ['details of an error', { error: { message: 'No', details: [{ path: 'ttl', message: 'Too long' }] } }, [ttl]],
     ['sources', { errors: [{ source: { pointer: '/data/ttl' }, title: 'Too long' }] }, [{ ...ttl, field: 'data/ttl' }]],
-    ['what is none', { errors: [1, null, {}, []] }, []],
-  ])('are found in %s', async (_, body, fields) => {
+    ['invalid entries', { errors: [1, null, {}, []] }, []],
+  ])('is read from %s', async (_, body, fields) => {
     expect((await ofRefusal(json(422, body))).fields).toEqual(fields);
   });
 
-  test('stand in the sentence, unless the words have them already', async () => {
+  test('is appended to the message, unless the message contains it already', async () => {
     const errors = [
       { pointer: '#/path', detail: 'A path must not be empty.' },
       { pointer: '#/ttl', detail: 'It is missing.' },
@@ -89,7 +93,7 @@ describe('the fields that were wrong', () => {
     expect(message).toBe(`path: A path must not be empty. ttl: It is missing (${request}: 422 Unprocessable Entity).`);
   });
 
-  test('are not told without end', async () => {
+  test('is limited in length', async () => {
     const { message } = await refusal(json(422, { errors: Array.from({ length: 5_000 }, (_, n) => `Wrong ${n}`) }));
     expect(message).toMatch(/Wrong 4\. And 15 more \(GET [^)]+\)\.$/);
   });
@@ -102,28 +106,28 @@ test.each<readonly [string, Answer]>([
     (name) => [name, nothing(418, { [name]: 'req_1' })] as const,
   ),
   ['a redirect', nothing(301, { location: '/', 'x-request-id': 'req_1' })],
-])('the request id is found in %s, and stands in the sentence', async (_, answer) => {
+])('finds the request id in %s, and includes it in the message', async (_, answer) => {
   const error = await refusal(answer);
   expect(error.requestId).toBe('req_1');
   expect(error.message).toContain(', request id req_1)');
 });
 
-describe('a token', () => {
+describe('the client', () => {
   const insufficient = 'Bearer realm="x", error="insufficient_scope", scope="locks:read"';
 
   test.each([
     [
-      'without a scope: the error names the scope',
+      'names the missing scope of the token in the error',
       problem(403, { detail: 'This is not allowed.' }, { 'www-authenticate': insufficient }),
       `This is not allowed. Use a token or a trust rule that has the scope locks:read (${request}: 403 Forbidden).`,
     ],
     [
-      'that may not for another reason: no scope is made up',
+      'does not suggest scopes if the token is rejected for another reason',
       nothing(403, { 'www-authenticate': 'Bearer scope="locks:read"' }),
       `The service refused the request. Check the address, and any gateway in front of the service: it may have answered in its place (${request}: 403 Forbidden).`,
     ],
     [
-      'that is not valid: the error says what to do',
+      'says what to do about an invalid token',
       json(401, { message: 'Bad token' }),
       `Bad token. The token may have expired or been revoked: create a new one, and update the secret (${request}: 401 Unauthorized).`,
     ],
@@ -133,31 +137,34 @@ describe('a token', () => {
 
   const spread = `${token.slice(0, 9)}\u200b${token.slice(9)}`;
   test.each([
-    ['words', json(400, { detail: `No such token: Bearer ${token}!` })],
+    ['the message', json(400, { detail: `No such token: Bearer ${token}!` })],
     ['a page', raw(400, `<html><body>${token}</body></html>`)],
     ['the request id', nothing(400, { 'x-request-id': token })],
     ['a field', json(422, { errors: [{ field: token, message: `${token} is wrong` }] })],
     ['a scope', nothing(403, { 'www-authenticate': `Bearer error="insufficient_scope", scope="${token}"` })],
     ['the target of a redirect', nothing(302, { location: `https://example.com/${token}?t=${token}` })],
-    ['another object', json(200, { [token]: token })],
-    ['text', raw(200, token)],
-    ['its type', raw(200, 'x', { 'content-type': token })],
-    ['its coding', raw(200, 'x', { 'content-encoding': token })],
-    ['words, cut by what is not seen', json(400, { detail: `${spread} ${token.split('').join('\u0000')}` })],
-    ['the end of long words', json(400, { detail: `${'x'.repeat(480)}${token}` })],
-  ])('that comes back in %s is not in the error', async (_, answer) => {
+    ['an object', json(200, { [token]: token })],
+    ['plain text', raw(200, token)],
+    ['the content type', raw(200, 'x', { 'content-type': token })],
+    ['the content encoding', raw(200, 'x', { 'content-encoding': token })],
+    [
+      'the message, split by invisible characters',
+      json(400, { detail: `${spread} ${token.split('').join('\u0000')}` }),
+    ],
+    ['the end of a long message', json(400, { detail: `${'x'.repeat(480)}${token}` })],
+  ])('hides a token in the error if it is returned in %s', async (_, answer) => {
     const error = await refusal(answer);
     expect(JSON.stringify([error.message, error.stack, error.failure])).not.toContain(token);
     expect(JSON.stringify([error.message, error.failure])).not.toContain(token.slice(0, 12));
   });
 
-  test('is not in what was read from an answer', async () => {
+  test('hides a token in values read from a response', async () => {
     const { client } = await clientOf(json(200, [{ name: 'main', by: `Bearer ${token}`, [token]: 1 }]));
     const { items } = await client.listBranches({ workspace: game }, client.within());
     expect(items).toEqual([{ name: 'main', raw: { name: 'main', by: 'Bearer ***', '***': 1 } }]);
   });
 
-  test('that is a short word does not change what was read, but is in no error', async () => {
+  test('hides a token that is a short word in errors, but leaves read values unchanged', async () => {
     const { client } = await clientOf(inTurn(json(200, ['develop']), json(400, { detail: 'dev!' })), {
       credentials: { kind: 'given', token: 'dev' },
     });
@@ -165,7 +172,7 @@ describe('a token', () => {
     expect((await errorOf(client.ask())).message).toMatch(/^\*\*\*! /);
   });
 
-  test('with a line break is not sent, and the error does not show it', async () => {
+  test('neither sends a token with a line break nor shows it in the error', async () => {
     const { server, client } = await clientOf(json(200, []), {
       credentials: { kind: 'given', token: 'secret\r\nX-Other: 1' },
     });
@@ -177,30 +184,33 @@ describe('a token', () => {
 });
 
 describe('a redirect', () => {
-  test.each([301, 302, 303, 307, 308])('with %i is not followed, and the error names its target', async (status) => {
-    const other = await startOtherServer(json(200, []));
-    const error = await refusal(nothing(status, { location: `${other.origin}/v2/workspaces?token=1#x` }));
-    expect(other.requests).toHaveLength(0);
-    expect(error).toMatchObject({ status, failure: { kind: 'redirected', target: `${other.origin}/v2/workspaces` } });
-    expect(error.message).toContain(`to ${other.origin}/v2/workspaces. Redirects are not followed`);
-  });
+  test.each([301, 302, 303, 307, 308])(
+    'is not followed with status %i, and the error names its target',
+    async (status) => {
+      const other = await startOtherServer(json(200, []));
+      const error = await refusal(nothing(status, { location: `${other.origin}/v2/workspaces?token=1#x` }));
+      expect(other.requests).toHaveLength(0);
+      expect(error).toMatchObject({ status, failure: { kind: 'redirected', target: `${other.origin}/v2/workspaces` } });
+      expect(error.message).toContain(`to ${other.origin}/v2/workspaces. Redirects are not followed`);
+    },
+  );
 
   test.each([
     ['a path', '../elsewhere?x=1', /^http:\/\/127\.0\.0\.1:\d+\/elsewhere$/],
     ['a user and a password', 'https://ada:secret@example.com/', /^https:\/\/example\.com\/$/],
-  ])('to %s is named by origin and path', async (_, location, target) => {
+  ])('is reported by origin and path if it leads to %s', async (_, location, target) => {
     const { failure } = await refusal(nothing(302, { location }));
     expect(failure).toMatchObject({ target: expect.stringMatching(target) });
   });
 
-  test('that names no target is one all the same', async () => {
+  test('is reported as well if it has no target', async () => {
     expect((await refusal(nothing(302))).message).toBe(
       `The service redirects. Redirects are not followed, because the token would travel with them. Use the address where the service really is (${request}: 302 Found).`,
     );
   });
 });
 
-test('an answer over 10 MiB is refused, and no more of it is received', async () => {
+test('rejects a response over 10 MiB, and stops receiving it', async () => {
   const { answer, sent } = withoutEnd(200, 'application/json', `[${'"x",'.repeat(100_000)}`);
   const { server, client } = await clientOf(answer);
   const error = await errorOf(client.listBranches({ workspace: game }, client.within()));
@@ -220,7 +230,7 @@ const refused: Refused = {
 const unusable = { status: 200, reason: 'it is empty', excerpt: '', requestId: 'req_1' };
 const connection = { kind: 'connection', code: 'ECONNRESET', words: 'socket hang up', mayHaveArrived: true } as const;
 
-/** Every kind of failure, as it says most. */
+/** Every kind of failure, with all optional details. */
 const failures: Readonly<Record<RequestFailure['kind'], readonly RequestFailure[]>> = {
   refused: [
     refused,
@@ -250,7 +260,7 @@ const failures: Readonly<Record<RequestFailure['kind'], readonly RequestFailure[
 };
 
 test.each(Object.values(failures).flat())(
-  'an error says the cause, what to do, and last the request: %j',
+  'an error message has the cause, then advice, and finally the request: %j',
   (failure) => {
     const { message } = new ServiceError(call, failure);
     const request = failure.kind === 'no-token' ? failure.request : 'GET /v1/x';
@@ -260,7 +270,7 @@ test.each(Object.values(failures).flat())(
   },
 );
 
-test('an error is a sentence with words, method, path, status and request id', async () => {
+test('an error message has the text of the service, then method, path, status and request id', async () => {
   const { message } = await refusal(problem(404, { detail: 'There is no such workspace.', request_id: 'req_7' }));
   expect(message).toBe(`There is no such workspace (${request}: 404 Not Found, request id req_7).`);
 });

@@ -11,7 +11,7 @@ const unauthorized = problem(401, { title: 'Unauthorized' }, { 'www-authenticate
 
 const texts = { unanswered: 'Nobody knows you.', unsupported: 'Give a token.', untrusted: 'Ask for a rule.' };
 
-/** Exchanges as the first argument says, each for another token, and answers everything else as the second one does. */
+/** Answers exchanges with the first argument, or each with a new token, and other requests with the second one. */
 async function exchangingClient(
   exchange: Answer | 'each anew',
   answer: Answer = list,
@@ -49,7 +49,7 @@ async function exchangingClient(
 const proofsIn = (requests: readonly SeenRequest[]): readonly (string | null)[] =>
   requests.map(({ body }) => new URLSearchParams(body).get('subject_token'));
 
-test('an identity is exchanged as RFC 8693 has it, once for all requests at the same time and after', async () => {
+test('exchanges an identity as defined in RFC 8693, once for all requests', async () => {
   const { client, exchanges, tokens, masked } = await exchangingClient('each anew');
   await Promise.all(Array.from({ length: 20 }, () => client.ask()));
   await client.ask();
@@ -66,7 +66,7 @@ test('an identity is exchanged as RFC 8693 has it, once for all requests at the 
   });
 });
 
-test('a token that the service gives back is neither in an error nor in what is read', async () => {
+test('hides an issued token that the service repeats, in errors and in values', async () => {
   const bearer = (request: SeenRequest): string => request.headers.authorization ?? '';
   const { client } = await exchangingClient(
     json(200, { access_token: 'wsa_geheim-geheim' }),
@@ -81,7 +81,7 @@ test('a token that the service gives back is neither in an error nor in what is 
 
 test.each<[string, object, readonly (readonly [minutes: number, token: string])[]]>([
   [
-    'while it has two minutes left',
+    'until two minutes before its end',
     { expires_in: 900 },
     [
       [12, 'wsa_1'],
@@ -90,15 +90,15 @@ test.each<[string, object, readonly (readonly [minutes: number, token: string])[
     ],
   ],
   [
-    'for half of its life where that is short',
+    'for half of its lifetime if that is short',
     { expires_in: 60 },
     [
       [0.4, 'wsa_1'],
       [0.2, 'wsa_2'],
     ],
   ],
-  ['until it is refused where nobody says how long it lasts', {}, [[10_000, 'wsa_1']]],
-])('a token is used %s', async (_, says, steps) => {
+  ['until it is rejected if its lifetime is unknown', {}, [[10_000, 'wsa_1']]],
+])('uses a token %s', async (_, says, steps) => {
   let given = 0;
   let now = start;
   const exchange: Answer = (response, request) => {
@@ -114,13 +114,13 @@ test.each<[string, object, readonly (readonly [minutes: number, token: string])[
   }
 });
 
-describe('a token that is refused', () => {
+describe('a rejected token', () => {
   const refusing =
     (...refused: readonly string[]): Answer =>
     (response, request) =>
       (refused.includes(request.headers.authorization ?? '') ? unauthorized : list)(response, request);
 
-  test('is exchanged anew, once for all, and each request is sent again with its key', async () => {
+  test('is replaced once for all requests, and each request is repeated with its key', async () => {
     const { client, exchanges, server } = await exchangingClient('each anew', (response, request) =>
       (request.headers.authorization === 'Bearer wsa_1' ? unauthorized : json(201, { id: 'lock_1' }))(
         response,
@@ -143,7 +143,7 @@ describe('a token that is refused', () => {
     }
   });
 
-  test('leads to no third one: the error says so, and nothing else is asked', async () => {
+  test('is not replaced a second time: the error says so, and no more requests are sent', async () => {
     const { client, exchanges, tokens } = await exchangingClient('each anew', unauthorized);
     const error = await errorOf(client.ask());
     expect(error).toMatchObject({ status: undefined, failure: { kind: 'no-token', transient: false } });
@@ -155,7 +155,7 @@ describe('a token that is refused', () => {
     expect(exchanges()).toHaveLength(2);
   });
 
-  test('later in the life of a process is replaced each time', async () => {
+  test('is replaced each time if the process runs long enough', async () => {
     const refused: string[] = [];
     let now = start;
     const { client, tokens } = await exchangingClient(
@@ -172,7 +172,7 @@ describe('a token that is refused', () => {
   });
 });
 
-test('a lock whose answer was lost is asked for again with the next token, and is still told from one of others', async () => {
+test('repeats an unanswered lock request with the next token, and still recognizes that the lock may be its own', async () => {
   const held = problem(409, { lock: { id: 'lock_1', path: hero, owner: 'release-bot' } });
   const { client, server } = await exchangingClient('each anew', inTurn(reset, unauthorized, held));
   const request = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'key-1' };
@@ -192,15 +192,15 @@ describe('an exchange', () => {
   const gives = json(200, { access_token: 'wsa_1', expires_in: 900 });
 
   test.each<[string, readonly [Answer, ...Answer[]], readonly string[]]>([
-    ['after 429, when the service says', [nothing(429, { 'retry-after': '7' }), gives], ['proof.1', 'proof.1']],
-    ['after 503, when the service says', [nothing(503, { 'retry-after': '7' }), gives], ['proof.1', 'proof.1']],
-    ['after a connection that breaks', [reset, gives], ['proof.1', 'proof.1']],
+    ['after 429, as Retry-After says', [nothing(429, { 'retry-after': '7' }), gives], ['proof.1', 'proof.1']],
+    ['after 503, as Retry-After says', [nothing(503, { 'retry-after': '7' }), gives], ['proof.1', 'proof.1']],
+    ['after a broken connection', [reset, gives], ['proof.1', 'proof.1']],
     [
-      'with another proof where the first may have been taken by an attempt without an answer',
+      'with another proof if an unanswered attempt may have used the first',
       [reset, json(400, { error: 'invalid_request' }), gives],
       ['proof.1', 'proof.1', 'proof.2'],
     ],
-  ])('is tried again %s', async (_, answers, proofs) => {
+  ])('is retried %s', async (_, answers, proofs) => {
     const { client, exchanges } = await exchangingClient(inTurn(...answers));
     expect((await client.ask()).items).toHaveLength(1);
     expect(proofsIn(exchanges())).toEqual(proofs);
@@ -213,13 +213,13 @@ describe('an exchange', () => {
 
   test.each<[string, Answer, string, number]>([
     [
-      'refused',
+      'rejected',
       refusal,
       'The service did not issue a token to this job. invalid_request: No trust rule for ***. Ask for a rule (POST /v1/token: 400 Bad Request).',
       1,
     ],
     [
-      'not known',
+      'not supported',
       problem(404, { title: 'Not Found' }),
       'The service does not support OIDC token exchange. Give a token (POST /v1/token: 404 Not Found).',
       1,
@@ -231,13 +231,13 @@ describe('an exchange', () => {
       10,
     ],
     [
-      'known as another request',
+      'answered with 405',
       problem(405, { title: 'Method Not Allowed' }),
       'The service does not support OIDC token exchange. Give a token (POST /v1/token: 405 Method Not Allowed).',
       1,
     ],
     [
-      'refused for want of a token',
+      'rejected for lack of a token',
       unauthorized,
       'The service does not support OIDC token exchange. Give a token (POST /v1/token: 401 Unauthorized).',
       1,
@@ -249,28 +249,30 @@ describe('an exchange', () => {
       1,
     ],
     ['answered with something else', raw(200, jwt), withoutToken, 10],
-    ['answered with a token that no header can have', json(200, { access_token: `${jwt}\r\nx: y` }), withoutToken, 10],
+    [
+      'answered with a token that is not valid in a header',
+      json(200, { access_token: `${jwt}\r\nx: y` }),
+      withoutToken,
+      10,
+    ],
     [
       'never possible',
       problem(503, { detail: 'Could not fetch the keys of the issuer.' }),
       'The service did not issue a token to this job. Could not fetch the keys of the issuer (POST /v1/token: 503 Service Unavailable, 5 attempts).',
       10,
     ],
-  ])(
-    'that is %s ends in a sentence, and what would not change is not asked again at once',
-    async (_, answer, reason, asked) => {
-      const { client, exchanges, tokens } = await exchangingClient(answer, list, { prove: async () => jwt });
-      const error = await errorOf(client.ask());
-      expect(error).toMatchObject({ message: reason, status: undefined, attempts: 0 });
-      // Who goes on trying, such as a post-step, does so where another exchange may come to something else.
-      expect(isTransient(error)).toBe(asked > 1);
-      await errorOf(client.ask());
-      expect(exchanges()).toHaveLength(asked);
-      expect(tokens()).toEqual([]);
-    },
-  );
+  ])('ends with an error if it is %s, and a permanent failure is not retried', async (_, answer, reason, asked) => {
+    const { client, exchanges, tokens } = await exchangingClient(answer, list, { prove: async () => jwt });
+    const error = await errorOf(client.ask());
+    expect(error).toMatchObject({ message: reason, status: undefined, attempts: 0 });
+    // Callers that keep trying, such as a post-step, do so only if another exchange may succeed.
+    expect(isTransient(error)).toBe(asked > 1);
+    await errorOf(client.ask());
+    expect(exchanges()).toHaveLength(asked);
+    expect(tokens()).toEqual([]);
+  });
 
-  test('that the service wants later than there is time for ends at once', async () => {
+  test('ends at once if the service asks to wait beyond the deadline', async () => {
     const { client } = await exchangingClient(nothing(429, { 'retry-after': '3600' }));
     const { message } = await errorOf(client.ask(60_000));
     expect(message).toMatch(
@@ -279,7 +281,7 @@ describe('an exchange', () => {
     expect(client.sleeps).toEqual([]);
   });
 
-  test('goes on for those who have more time than who began it', async () => {
+  test('continues for a request with more time after the request that started it timed out', async () => {
     const late = Promise.withResolvers<void>();
     const { client, exchanges } = await exchangingClient(
       inTurn(silence, (response, request) => {

@@ -25,14 +25,14 @@ describe.each(resources)('a list of %s', (name, url, list) => {
     ['an object with data', json(200, { data: entries })],
     ['an object with results', json(200, { results: entries, next: null })],
     ['an object in data', json(200, { data: { [name]: entries } })],
-    ['whatever the answer says its type is', raw(200, JSON.stringify(entries), { 'content-type': 'text/html' })],
-  ])('is read from %s, with the fields that nobody knows', async (_, answer) => {
+    ['a response with a wrong content type', raw(200, JSON.stringify(entries), { 'content-type': 'text/html' })],
+  ])('is read from %s, with all unknown fields', async (_, answer) => {
     const { server, client } = await clientOf(answer);
     expect(await list(client)).toMatchObject({ items: [{ raw: entries[0] }], incomplete: undefined });
     expect(server.requests.map((request) => [request.method, request.url])).toEqual([['GET', url]]);
   });
 
-  test('is read from bare names, and says when some of its entries could not be read', async () => {
+  test('is read from names alone, and reports entries that could not be read', async () => {
     const { client } = await clientOf(json(200, ['one', 'two', 7, null, {}]));
     const { items, incomplete } = await list(client);
     expect(items.map((item) => ('name' in item ? item.name : item.path))).toEqual(['one', 'two']);
@@ -40,20 +40,20 @@ describe.each(resources)('a list of %s', (name, url, list) => {
   });
 
   test.each([
-    ['nothing', nothing(200), 'not-json', 'it is empty'],
-    ['nothing at all', nothing(204), 'not-json', 'it is empty'],
+    ['an empty body', nothing(200), 'not-json', 'it is empty'],
+    ['a 204', nothing(204), 'not-json', 'it is empty'],
     ['a page', page(200), 'not-json', '(its type is said to be text/html). It begins with: 200 OK nginx'],
     ['text', raw(200, 'all is well'), 'not-json', 'it is not valid JSON. It begins with: all is well'],
     ['another object', json(200, { hello: 1 }), 'not-understood', 'It begins with: an object with hello'],
     ['a number', json(200, 12), 'not-understood', 'there is no list in it'],
     ['deep nesting', raw(200, '['.repeat(100_000) + ']'.repeat(100_000)), 'not-json', 'it is nested too deeply'],
-    ['something compressed', raw(200, 'x', { 'content-encoding': 'gzip' }), 'not-json', 'it is compressed (gzip)'],
-  ])('is not read from %s', async (_, answer, kind, words) => {
+    ['a compressed body', raw(200, 'x', { 'content-encoding': 'gzip' }), 'not-json', 'it is compressed (gzip)'],
+  ])('cannot be read from %s', async (_, answer, kind, words) => {
     const { server, client } = await clientOf(answer);
     const error = await errorOf(list(client));
     expect(error.failure.kind).toBe(kind);
     expect(error.message).toContain(words);
-    // It may be the answer of a gateway.
+    // The response may come from a gateway.
     expect(server.requests).toHaveLength(5);
   });
 });
@@ -74,13 +74,13 @@ describe('the pages of a list', () => {
 
   test.each<[string, Answer, string]>([
     ['Link', json(200, ['a'], { link: `<${locks}?after=a>; rel="next"` }), '?after=a'],
-    ['Link among others', json(200, ['a'], { link: among }), '?y=2'],
+    ['Link with several links', json(200, ['a'], { link: among }), '?y=2'],
     ['next_cursor', json(200, { locks: ['a'], next_cursor: 'a b/ä' }), '?limit=1000&cursor=a+b%2F%C3%A4'],
-    ['next_cursor, a number', json(200, { locks: ['a'], next_cursor: 7 }), '?limit=1000&cursor=7'],
-    ['next, a cursor', json(200, { items: ['a'], next: 'abc' }), '?limit=1000&cursor=abc'],
-    ['next, a path', json(200, { items: ['a'], next: `${locks}?p=2` }), '?p=2'],
-    ['next, a query', json(200, { items: ['a'], next: '?p=2' }), '?p=2'],
-    ['next, an absolute address', ofTheSameServer, '?p=2'],
+    ['a numeric next_cursor', json(200, { locks: ['a'], next_cursor: 7 }), '?limit=1000&cursor=7'],
+    ['next with a cursor', json(200, { items: ['a'], next: 'abc' }), '?limit=1000&cursor=abc'],
+    ['next with a path', json(200, { items: ['a'], next: `${locks}?p=2` }), '?p=2'],
+    ['next with a query', json(200, { items: ['a'], next: '?p=2' }), '?p=2'],
+    ['next with an absolute URL', ofTheSameServer, '?p=2'],
     ['next in links', json(200, { data: ['a'], links: { next: { href: '?p=2' } } }), '?p=2'],
     ['next_cursor in pagination', json(200, { data: ['a'], pagination: { next_cursor: 'c' } }), '?limit=1000&cursor=c'],
   ])('are found by %s', async (_, page1, query) => {
@@ -90,14 +90,14 @@ describe('the pages of a list', () => {
 
   test.each([
     ['null', { locks: ['a'], next_cursor: null }],
-    ['an empty text', { locks: ['a'], next_cursor: '', next: '' }],
+    ['an empty string', { locks: ['a'], next_cursor: '', next: '' }],
     ['false', { locks: ['a'], next: false }],
     ['has_more: false', { locks: ['a'], next_cursor: 'c', has_more: false }],
   ])('end with %s', async (_, body) => {
     expect((await follow(json(200, body), last)).urls).toHaveLength(1);
   });
 
-  test('are not fetched from another server, and the list is not taken for whole', async () => {
+  test('are not fetched from another server, and an error is reported', async () => {
     const other = await startOtherServer(last);
     const link = `<${other.origin}${locks}?p=2&secret=1>; rel="next"`;
     const { client } = await clientOf(json(200, ['a'], { link }));
@@ -108,28 +108,28 @@ describe('the pages of a list', () => {
 
   const pageOf = (path: string, next_cursor: string) => json(200, { locks: [path], next_cursor });
 
-  test('that name each other in a circle end, with what they have', async () => {
+  test('end when they link to an earlier page, with the entries read so far', async () => {
     const { paths, urls, incomplete } = await follow(pageOf('a', '1'), pageOf('b', '2'), pageOf('c', '1'));
     expect(urls).toHaveLength(3);
     expect(paths).toEqual(['a', 'b', 'c']);
     expect(incomplete).toBe('The list of locks may be incomplete: the service linked to a page that was already read.');
   });
 
-  test('of a service that does not know its own cursors are not counted twice', async () => {
+  test('are not counted twice if the service ignores its own cursors', async () => {
     const { paths, urls, incomplete } = await follow(pageOf('a', '1'));
     expect(urls).toHaveLength(2);
     expect(paths).toEqual(['a']);
     expect(incomplete).toContain('the same page again');
   });
 
-  // Those that cannot be read count as well, and cost least.
+  // Unreadable entries count as well, and are the cheapest.
   const million = `[${'0,'.repeat(300_000)}"a"]`;
 
   test.each([
     ['a thousand', '["a"]', 1_000, 1_000, 'it has more than 1000 pages'],
-    ['64 MB together', JSON.stringify(['x'.repeat(9_437_184)]), 8, 7, 'its pages have more than 64 MB together'],
+    ['64 MB in total', JSON.stringify(['x'.repeat(9_437_184)]), 8, 7, 'its pages have more than 64 MB together'],
     ['a million entries', million, 4, 3, 'it has more than 1000000 entries; 900000 of its entries could not be read'],
-  ])('are at most %s', async (_, body, asked, read, reason) => {
+  ])('are limited to %s', async (_, body, asked, read, reason) => {
     let n = 0;
     const { server, client } = await clientOf((response, request) => {
       n += 1;
@@ -150,7 +150,7 @@ describe('a filter of locks', () => {
   };
   const some = json(200, ['Content/Hero.uasset', 'Content/Tree.uasset', 'Maps/A.umap']);
 
-  test('is sent, and holds where the service does not know it', async () => {
+  test('is sent, and also applied to the response of a service that ignores it', async () => {
     expect(await filtered(some, { path: hero })).toEqual({
       paths: ['Content/Hero.uasset'],
       query: 'path=Content%2FHero.uasset&limit=1000',
@@ -161,12 +161,12 @@ describe('a filter of locks', () => {
     });
   });
 
-  test('finds a path that the service writes with decomposed characters', async () => {
+  test('finds a path that the service spells with decomposed characters', async () => {
     const path = lockPath('Inhalt/B\u00fchne.uasset');
     expect((await filtered(json(200, ['Inhalt/Bu\u0308hne.uasset']), { path })).paths).toEqual([path]);
   });
 
-  test.each([400, 422])('is left out for a service that refuses unknown parameters with %i', async (status) => {
+  test.each([400, 422])('is omitted for a service that rejects unknown parameters with %i', async (status) => {
     const refusing: Answer = (response, request) =>
       (request.url.includes('?') ? json(status, { detail: 'no' }) : json(200, ['a', 'b']))(response, request);
     expect((await filtered(refusing, { path: lockPath('b') })).paths).toEqual(['b']);
@@ -181,7 +181,10 @@ describe('an entry of a list of locks', () => {
   const times = { created_at: '2026-03-01 12:00:00+01:00', expiry: 'Sun, 01 Mar 2026 13:00:00 GMT' };
 
   test.each([
-    ['our names', { path: 'a', owner: 'ada', acquired_at: '2026-03-01T11:00:00Z', expires_at: '2026-03-01T13:00:00Z' }],
+    [
+      'the names of this service',
+      { path: 'a', owner: 'ada', acquired_at: '2026-03-01T11:00:00Z', expires_at: '2026-03-01T13:00:00Z' },
+    ],
     ['camel case', { filePath: 'a', lockedBy: 'ada', lockedAt: '2026-03-01T11:00:00Z', expiresAt: 1772370000 }],
     ['owners with a name', { file: 'a', owner: { name: 'ada' }, since: 1772362800000, until: '2026-03-01T13:00:00' }],
     ['a wrapper', { lock: { path: 'a', user: 'ada', ...times } }],
@@ -191,25 +194,25 @@ describe('an entry of a list of locks', () => {
   });
 
   test.each<[string, object, object]>([
-    ['an id that is a number', { id: 17 }, { id: '17' }],
-    ['an id that is no longer exact', { id: 2 ** 60 }, { id: undefined }],
+    ['a numeric id', { id: 17 }, { id: '17' }],
+    ['an id beyond the safe integers', { id: 2 ** 60 }, { id: undefined }],
     ['an id that cannot be quoted', { id: 'a"b' }, { id: undefined }],
     ['an ETag without quotes', { etag: 'x' }, { etag: '"x"' }],
-    ['an ETag that no header can have', { etag: '"x\r\nX-Other: 1"' }, { etag: undefined }],
+    ['an ETag that is not valid in a header', { etag: '"x\r\nX-Other: 1"' }, { etag: undefined }],
     ['a weak ETag', { etag: 'W/"x"' }, { etag: undefined }],
     ['a time in words', { expires_at: 'in 3 days' }, { expires_at: undefined }],
-    ['a time that is a digit', { acquired_at: '1' }, { acquired_at: undefined }],
+    ['a time with a single digit', { acquired_at: '1' }, { acquired_at: undefined }],
     ['a fence', { fence: 17 }, { fence: 17 }],
-    ['a fence that is a text', { fencingToken: '17' }, { fence: 17 }],
-    ['a fence that is no longer exact', { fence: 2 ** 60 }, { fence: undefined }],
-    ['a fence that is no longer exact, as a text', { fence: '9007199254740993' }, { fence: undefined }],
-    ['a fence that is none', { fence: '0x11' }, { fence: undefined }],
-    ['a fence that does not count', { fence: -1.5 }, { fence: undefined }],
-    ['a time beyond all years', { expires_at: 1e300 }, { expires_at: undefined }],
+    ['a fence that is a string', { fencingToken: '17' }, { fence: 17 }],
+    ['a fence beyond the safe integers', { fence: 2 ** 60 }, { fence: undefined }],
+    ['a fence string beyond the safe integers', { fence: '9007199254740993' }, { fence: undefined }],
+    ['a hexadecimal fence', { fence: '0x11' }, { fence: undefined }],
+    ['a negative fraction as fence', { fence: -1.5 }, { fence: undefined }],
+    ['a time out of range', { expires_at: 1e300 }, { expires_at: undefined }],
     ['an owner with a line break', { owner: 'ada\n::error::x\u202e' }, { owner: 'ada ::error::x' }],
     ['a path with a control character', { path: 'a\u0000\nb' }, { path: 'a\ufffd\ufffdb' }],
-    ['a member called __proto__', JSON.parse('{"__proto__":{"owner":"eve"}}'), { owner: undefined }],
-  ])('with %s does no harm', async (_, members, expected) => {
+    ['a member named __proto__', JSON.parse('{"__proto__":{"owner":"eve"}}'), { owner: undefined }],
+  ])('is read safely with %s', async (_, members, expected) => {
     expect(await read({ path: 'a', ...members })).toMatchObject(expected);
   });
 });

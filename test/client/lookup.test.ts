@@ -11,11 +11,11 @@ test.each([
   [['Content/Maps/A.umap', 'Content/Maps'], 'Content/'],
   [['A'], ''],
   [[], ''],
-])('the folder that %j have in common is %j', (paths, folder) => {
+])('the common folder of %j is %j', (paths, folder) => {
   expect(commonFolder(paths)).toBe(folder);
 });
 
-test('the common folder is that of each path, and none is longer', () => {
+test('the common folder contains all paths, and no longer one does', () => {
   const path = fc
     .array(fc.constantFrom('a', 'b', 'é', '𝄞'), { minLength: 1, maxLength: 5 })
     .map((all) => all.join('/'));
@@ -35,26 +35,26 @@ const somePath = fc
   .array(fc.constantFrom('a', 'b', 'c', 'aa', 'é'), { minLength: 1, maxLength: 4 })
   .map((names) => lockPath(names.join('/')));
 
-describe('what is asked about paths', () => {
+describe('the queries for paths', () => {
   const some = (count: number, name: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => lockPath(name(index)));
 
   test.each([
     ['one path', some(1, () => 'Content/A'), [{ path: 'Content/A' }], 1],
-    ['two in a folder', some(2, (index) => `Content/${index}`), [{ prefix: 'Content/' }], 1],
-    ['50 in 50 folders of one', some(50, (index) => `Content/${index}/A`), [{ prefix: 'Content/' }], 6],
-    ['5,000 in a folder', some(5_000, (index) => `Content/${index}`), [{ prefix: 'Content/' }], 625],
-    ['50 that share no folder', some(50, (index) => `${index}/A`), [{}], 6],
-    ['two that share no folder', some(2, (index) => `${index}/A`), [{ path: '0/A' }, { path: '1/A' }], 1],
-    ['a path twice', some(2, () => 'Content/A'), [{ path: 'Content/A' }], 1],
-    ['none', [], [], 0],
-  ])('for %s', (_, paths, filters, maxPages) => {
+    ['two paths in a folder', some(2, (index) => `Content/${index}`), [{ prefix: 'Content/' }], 1],
+    ['50 paths in 50 folders', some(50, (index) => `Content/${index}/A`), [{ prefix: 'Content/' }], 6],
+    ['5,000 paths in a folder', some(5_000, (index) => `Content/${index}`), [{ prefix: 'Content/' }], 625],
+    ['50 paths without a common folder', some(50, (index) => `${index}/A`), [{}], 6],
+    ['two paths without a common folder', some(2, (index) => `${index}/A`), [{ path: '0/A' }, { path: '1/A' }], 1],
+    ['a repeated path', some(2, () => 'Content/A'), [{ path: 'Content/A' }], 1],
+    ['no paths', [], [], 0],
+  ])('use the narrowest filters for %s', (_, paths, filters, maxPages) => {
     const queries = queriesOn(paths);
     expect(queries.map(({ filter }) => filter)).toEqual(filters);
     for (const query of queries) expect(query.maxPages).toBe(maxPages);
   });
 
-  test('covers each of them once, whether at first or below a folder, and each step is for less', () => {
+  test('cover each path once, and get narrower with each step', () => {
     fc.assert(
       fc.property(fc.uniqueArray(somePath, { maxLength: 40 }), (paths) => {
         let folder = -1;
@@ -78,7 +78,7 @@ describe('what is asked about paths', () => {
   });
 });
 
-/** A service with these locks, in pages of this size. It counts what it is asked for. */
+/** A service with these locks in pages of this size. It counts the requested pages. */
 function listing(paths: readonly string[], pageSize: number, knowsFilters: boolean) {
   const asked: LockFilter[] = [];
   let pages = 0;
@@ -103,7 +103,7 @@ function listing(paths: readonly string[], pageSize: number, knowsFilters: boole
 
 const within = { deadline: Number.POSITIVE_INFINITY };
 
-test('locks are found wherever they are, however many others there are, in pages of whatever size, with filters or without', async () => {
+test('finds locks among any other locks, with any page size, with filters or without', async () => {
   const service = fc.record({
     wanted: fc.uniqueArray(somePath, { minLength: 1, maxLength: 30 }),
     there: fc.uniqueArray(somePath, { maxLength: 60 }),
@@ -118,7 +118,7 @@ test('locks are found wherever they are, however many others there are, in pages
       const expected = there.filter((path) => wanted.includes(path));
       expect(items.map(({ path }) => path).toSorted()).toEqual(expected.toSorted());
       const byName = asked.flatMap(({ path }) => path ?? []);
-      // A path is asked for twice only at a service that gives more than a page for a single path.
+      // Only a service that returns more than one page for a single path is asked about a path twice.
       if (knowsFilters) expect(new Set(byName).size).toBe(byName.length);
     }),
     { numRuns: runs(300, 3_000) },
@@ -129,30 +129,35 @@ const numbered = (count: number, folder: string) =>
   Array.from({ length: count }, (_, index) => lockPath(`${folder}${String(index).padStart(6, '0')}`));
 
 test.each([
-  ['5,000 of a folder with no others in it', numbered(5_000, 'a/'), [], 5],
-  ['50 of 50 folders', Array.from({ length: 50 }, (_, index) => lockPath(`a/${index}/b`)), numbered(900, 'a/x/'), 1],
-  ['two of a folder with 100,000 others, after a page', numbered(2, 'a/z'), numbered(100_000, 'a/b'), 3],
-  ['50 of a folder with 100,000 others, after six pages', numbered(50, 'a/z'), numbered(100_000, 'a/b'), 56],
+  ['5,000 paths of a folder without other locks', numbered(5_000, 'a/'), [], 5],
   [
-    '100 of two folders, one with 100,000 others, after twelve pages for both and six for that one',
+    '50 paths of 50 folders',
+    Array.from({ length: 50 }, (_, index) => lockPath(`a/${index}/b`)),
+    numbered(900, 'a/x/'),
+    1,
+  ],
+  ['two paths of a folder with 100,000 other locks, after a page', numbered(2, 'a/z'), numbered(100_000, 'a/b'), 3],
+  ['50 paths of a folder with 100,000 other locks, after six pages', numbered(50, 'a/z'), numbered(100_000, 'a/b'), 56],
+  [
+    '100 paths of two folders, one with 100,000 other locks, after twelve pages for both and six for that one',
     [...numbered(50, 'a/y/'), ...numbered(50, 'a/z/z')],
     numbered(100_000, 'a/z/b'),
     12 + 6 + 50,
   ],
-])('%s take as many pages as that', async (_, wanted, others, pages) => {
+])('looks up %s with few pages', async (_, wanted, others, pages) => {
   const service = listing([...wanted, ...others].toSorted(), 1_000, true);
   expect((await listOnPaths(service.client, game, wanted, within)).items).toHaveLength(wanted.length);
   expect(service.pages()).toBe(pages);
 });
 
-test('a service that knows no filters is read to its end once, not for each path', async () => {
+test('reads the list of a service without filters once, not once per path', async () => {
   const wanted = numbered(50, 'a/z');
   const service = listing([...numbered(20_000, 'b/'), ...wanted].toSorted(), 100, false);
   expect((await listOnPaths(service.client, game, wanted, within)).items).toHaveLength(50);
   expect(service.asked).toEqual([{ prefix: 'a/' }, {}]);
 });
 
-test('what one request fails with ends the look, and no more is asked', async () => {
+test('stops at the first failed request, and sends no more', async () => {
   let asked = 0;
   const client: Pick<Client, 'listLocks'> = {
     async listLocks({ filter = {} }) {

@@ -6,7 +6,7 @@ import { type OtherServerOptions, startOtherServer } from '../support/other-serv
 import { json } from '../support/other-servers/responses.ts';
 import { errorOf, testClient, token } from './test-client.ts';
 
-/** A name that only the proxy can find: it leads every tunnel to this machine. */
+/** A name that only the proxy resolves: it leads every tunnel to this machine. */
 const name = 'assets.example.test';
 const fine = json(200, ['game']);
 
@@ -17,7 +17,7 @@ beforeEach(() => {
   return () => vi.unstubAllEnvs();
 });
 
-/** A server behind a proxy that the environment names, perhaps with credentials, and a client of it. */
+/** A server behind a proxy from the environment, optionally with credentials, and its client. */
 async function behindProxy(response = fine, credentials = '', options: OtherServerOptions = {}) {
   const proxy = await startConnectProxy();
   const server = await startOtherServer(response, options);
@@ -27,7 +27,7 @@ async function behindProxy(response = fine, credentials = '', options: OtherServ
 }
 
 describe('a proxy', () => {
-  test('in https_proxy is asked for a tunnel, in which nobody can read', async () => {
+  test('is used as a TLS tunnel if https_proxy names it', async () => {
     const tls = selfSigned(name);
     const before = getCACertificates();
     setDefaultCACertificates([...before, tls.cert]);
@@ -41,14 +41,14 @@ describe('a proxy', () => {
     expect(server.requests).toMatchObject([1, 2].map(() => ({ url: '/v1/workspaces', headers })));
   });
 
-  test('in http_proxy is asked for a tunnel too', async () => {
+  test('is used as a tunnel if http_proxy names it', async () => {
     const { proxy, server, client } = await behindProxy();
     expect((await client.ask()).items).toHaveLength(1);
     expect(proxy.asked).toEqual([{ target: `${name}:${server.port}`, authorization: undefined }]);
   });
 
   test.each(['keep-alive', 'close'])(
-    'serves hundreds of requests at once, to a server that says %s',
+    'serves hundreds of concurrent requests, to a server with connection: %s',
     async (connection) => {
       const { server, client } = await behindProxy(json(200, ['game'], { connection }));
       await Promise.all(Array.from({ length: 300 }, () => client.ask()));
@@ -57,7 +57,7 @@ describe('a proxy', () => {
     },
   );
 
-  test('is told the credentials in its address, and nobody else is', async () => {
+  test('receives the credentials in its URL, and the server does not', async () => {
     const { proxy, server, client } = await behindProxy(fine, 'ada:se%3Acret@');
     await client.ask();
     expect(proxy.asked[0]?.authorization).toBe(`Basic ${Buffer.from('ada:se:cret').toString('base64')}`);
@@ -65,7 +65,7 @@ describe('a proxy', () => {
   });
 
   test.each([name, '.example.test', 'other.test, example.test', '*'])(
-    'is not asked when no_proxy is %s',
+    'is not used if no_proxy is %s',
     async (value) => {
       const { proxy } = await behindProxy();
       vi.stubEnv('no_proxy', value);
@@ -75,13 +75,13 @@ describe('a proxy', () => {
     },
   );
 
-  test('is not asked for this machine', async () => {
+  test('is not used for this machine', async () => {
     const { proxy, server } = await behindProxy();
     await testClient(server.baseUrl).ask();
     expect(proxy.asked).toEqual([]);
   });
 
-  test('that refuses is the reason that is given, without its credentials', async () => {
+  test('is named as the reason if it rejects the request, without its credentials', async () => {
     const proxy = await startConnectProxy({ manner: 407 });
     vi.stubEnv('https_proxy', proxy.address.replace('//', '//ada:secret@'));
     const error = await errorOf(testClient(`https://${name}/v1`, { retries: 1 }).ask());
@@ -91,7 +91,7 @@ describe('a proxy', () => {
     );
   });
 
-  test('that never answers ends with the limit of an attempt, and its connection with the client', async () => {
+  test('is limited by the timeout of an attempt if it never responds, and disconnected with the client', async () => {
     const proxy = await startConnectProxy({ manner: 'silent' });
     vi.stubEnv('https_proxy', proxy.address);
     const client = testClient(`https://${name}/v1`, { retries: 0, requestTimeoutMs: 50 });
@@ -102,7 +102,7 @@ describe('a proxy', () => {
   });
 });
 
-test('a certificate that is not trusted is named at once', async () => {
+test('reports an untrusted certificate at once', async () => {
   const { server, client } = await behindProxy(fine, '', { tls: selfSigned(name) });
   const error = await errorOf(client.ask());
   expect(error).toMatchObject({ attempts: 1, failure: { kind: 'connection', untrusted: true, mayHaveArrived: false } });

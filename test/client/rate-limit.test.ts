@@ -9,18 +9,24 @@ const minute = { quota: 100, windowMs: 60_000 };
 
 test.each([
   ['the fields of the draft', draft('"token";r=12;t=3', '"token";q=100;w=60'), 12, 3_000, minute],
-  ['no policy', draft('"token";r=0;t=7'), 0, 7_000, undefined],
+  ['fields without a policy', draft('"token";r=0;t=7'), 0, 7_000, undefined],
   [
-    'the policy with its name, whatever separators that has',
+    'a policy whose name has separators',
     draft('"a,;=b" ; r=5', '"x";q=1;w=1, "a,;=b";w=60;q=100;pk=:c2Vz:'),
     5,
     undefined,
     minute,
   ],
-  ['the limit that will be met first', draft('"hour";r=50;t=9, "token";r=2;t=1,"day";r=2;t=4'), 2, 4_000, undefined],
-  ['the headers of its first versions', versions, 3, 20_000, undefined],
-  ['those of GitHub and others, who tell a moment', moment, 0, 90_000, undefined],
-])('what remains of a rate limit is read from %s', (_, headers, remaining, resetMs, policy) => {
+  [
+    'the limit that will be reached first',
+    draft('"hour";r=50;t=9, "token";r=2;t=1,"day";r=2;t=4'),
+    2,
+    4_000,
+    undefined,
+  ],
+  ['the headers of earlier drafts', versions, 3, 20_000, undefined],
+  ['the headers of GitHub and others, with a time of reset', moment, 0, 90_000, undefined],
+])('the remaining rate limit is read from %s', (_, headers, remaining, resetMs, policy) => {
   expect(rateLimitIn(headers, start)).toEqual({ remaining, resetMs, policy });
 });
 
@@ -31,6 +37,6 @@ test.each([
   draft('"token";r=-1;t=1'),
   draft('"token";r="many"'),
   { 'x-ratelimit-remaining': 'a few' },
-])('%j says nothing', (headers) => {
+])('ignores invalid rate limit headers: %j', (headers) => {
   expect(rateLimitIn(headers, start)).toBeUndefined();
 });

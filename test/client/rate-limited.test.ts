@@ -18,8 +18,8 @@ const lockRequest = (path: string) => ({
 const numbered = <T>(length: number, each: (name: string) => T): readonly T[] =>
   Array.from({ length }, (_, number) => each(`${number}`));
 
-describe('a refusal for the rate limit is no failed attempt', () => {
-  test.each([0, 4])('with %i retries, however often it comes', async (retries) => {
+describe('a rejection by the rate limit', () => {
+  test.each([0, 4])('does not count as an attempt, however often it comes: %i retries', async (retries) => {
     const limited = numbered(9, () => nothing(429, { 'retry-after': '1' }));
     const { server, client } = await clientOf(inTurn(nothing(429), ...limited, fine), { retries });
     expect((await client.ask()).items).toHaveLength(1);
@@ -27,7 +27,7 @@ describe('a refusal for the rate limit is no failed attempt', () => {
     expect(new Set(client.retries.map(({ kind }) => kind))).toEqual(new Set(['limited']));
   });
 
-  test('nor is an overload that names the time of its end, but one that names none is', async () => {
+  test('is treated like an overload with Retry-After, but an overload without it counts as an attempt', async () => {
     const busy = nothing(503, { 'retry-after': '2' });
     const named = await clientOf(inTurn(busy, ...numbered(10, () => busy), fine));
     expect((await named.client.ask()).items).toHaveLength(1);
@@ -37,7 +37,7 @@ describe('a refusal for the rate limit is no failed attempt', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  test('so that what is sent once only is sent again after it, and after nothing that may have done it', async () => {
+  test('is followed by a retry even for a request sent only once, unlike errors after a possible effect', async () => {
     const release = { ...onPath('a'), attempts: 'once' } as const;
     const { client } = await clientOf(inTurn(nothing(429, { 'retry-after': '1' }), nothing(429), nothing(204)));
     expect(await client.releaseLock(release, client.within())).toEqual({ kind: 'released' });
@@ -55,7 +55,7 @@ describe('a refusal for the rate limit is no failed attempt', () => {
   });
 });
 
-test('a Retry-After beyond the deadline ends all calls at once, also those that were not sent yet', async () => {
+test('a Retry-After beyond the deadline ends all calls at once, even unsent ones', async () => {
   const { server, client } = await clientOf(inTurn(nothing(429, { 'retry-after': '600' }), silence));
   for (const _ of [1, 2]) {
     const error = await errorOf(client.ask());
@@ -66,7 +66,7 @@ test('a Retry-After beyond the deadline ends all calls at once, also those that 
   expect(client.sleeps).toEqual([]);
 });
 
-test('what is given back waits for none of the requests that wait for the limit', async () => {
+test('releases do not queue behind requests that wait for the rate limit', async () => {
   const { admit } = createRateLimiter({ perSecond: 1, burst: 1 }, steadyClock);
   let locked = 0;
   const answer: Answer = (response, request) => {
@@ -87,28 +87,28 @@ test('what is given back waits for none of the requests that wait for the limit'
   const releases = numbered(100, (name) => client.releaseLock(onPath(name), client.within(60 * second)));
   for (const release of await Promise.all(releases)) expect(release).toEqual({ kind: 'released' });
   expect(server.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(100);
-  // One a second is taken: had they waited for their turn, most would be.
+  // One lock per second is granted. Most would be if the releases had queued.
   expect(locked).toBeLessThan(12);
   stop.abort();
-  // They end at once, whatever they wait for.
+  // The waiting requests end at once.
   const ended = await Promise.all(waiting);
   expect(ended.filter(({ kind }) => kind === 'acquired').length).toBe(locked);
 });
 
-test('a release that is refused waits for itself, and is sent again', async () => {
+test('a rejected release waits on its own, and is retried', async () => {
   const { client } = await clientOf(inTurn(nothing(429, { 'retry-after': '3' }), nothing(204)), { retries: 0 });
   expect(await client.releaseLock(onPath('a'), client.within())).toEqual({ kind: 'released' });
   expect(client.sleeps).toEqual([3_125]);
 });
 
-test('a server that tells of a limit that outlasts the deadline is asked all the same', async () => {
+test('still sends requests if the announced limit outlasts the deadline', async () => {
   const { server, client } = await clientOf(json(200, ['game'], { ratelimit: '"x";r=0;t=3600' }));
   for (const _ of [1, 2, 3]) await client.ask();
   expect(server.requests).toHaveLength(3);
   expect(client.sleeps).toEqual([]);
 });
 
-test('what never got its turn says why', async () => {
+test('explains why a request was never sent', async () => {
   const tells = { ratelimit: '"x";r=0;t=9', 'ratelimit-policy': '"x";q=10;w=90' };
   const { client } = await clientOf(json(200, ['game'], tells), { clock: steadyClock, sleep: undefined });
   await client.ask();

@@ -47,8 +47,8 @@ async function take(client: TestClient, request: AcquireLockRequest) {
 const locksIn = async (client: TestClient, workspace: WorkspaceId) =>
   (await client.listLocks({ workspace }, client.within())).items;
 
-describe('with our own service', () => {
-  test('a lock is taken, seen by others, listed, released, and gone', async () => {
+describe('the client with this service', () => {
+  test('acquires a lock that others see, lists it and releases it', async () => {
     const workspace = await newWorkspace();
     const origin = 'https://ci.example.com/runs/1';
     const client = clientOf(ada, undefined, { origin });
@@ -77,7 +77,7 @@ describe('with our own service', () => {
     }
   });
 
-  test('a lock that has changed hands is lost, and stays with its holder', async () => {
+  test('reports a lock that changed hands as lost, and leaves it to its holder', async () => {
     const workspace = await newWorkspace();
     const client = clientOf(ada);
     const release = (more: Partial<ReleaseLockRequest>) =>
@@ -92,7 +92,7 @@ describe('with our own service', () => {
     expect((await release({ force: true })).kind).toBe('released');
   });
 
-  test('a hundred locks are taken at once, listed by pages with a thousand others, and released', async () => {
+  test('acquires a hundred locks at once, lists them in pages with a thousand others, and releases them', async () => {
     const workspace = await newWorkspace();
     const client = clientOf(ada);
     const paths = Array.from({ length: 1_100 }, (_, n) => lockPath(`Content/Map ${n % 7}/Ä#${n}.uasset`));
@@ -111,7 +111,7 @@ describe('with our own service', () => {
     expect(await locksIn(client, workspace)).toHaveLength(others.length);
   });
 
-  test('errors are told in its words, with the request id that is in its log', async () => {
+  test('reports errors in the words of the service, with the request id from its log', async () => {
     const client = clientOf(ada);
     const { message, requestId } = await errorOf(client.listLocks({ workspace: workspaceId('none') }, client.within()));
     expect(message).toMatch(/^\S.* \(GET \/v1\/workspaces\/none\/locks: 404 Not Found, request id req_[\w-]+\)\.$/);
@@ -122,7 +122,7 @@ describe('with our own service', () => {
     expect((await errorOf(clientOf(`wsa_${'x'.repeat(43)}`).ask())).status).toBe(401);
   });
 
-  test('two requests with one key are one lock', async () => {
+  test('two requests with one key acquire a single lock', async () => {
     const client = clientOf(ada, undefined, realTime);
     const request = lockOn(await newWorkspace());
     const [first, second] = await Promise.all([1, 2].map(() => take(client, request)));
@@ -132,10 +132,10 @@ describe('with our own service', () => {
   });
 });
 
-describe('when the answer is lost after the service has done its work', () => {
+describe('if a response is lost after the service did its work', () => {
   const fates: readonly Fate[] = ['502', 'reset', 'truncated'];
 
-  test.each(fates)('(%s) the lock is ours, once', async (fate) => {
+  test.each(fates)('(%s) the job gets the lock once', async (fate) => {
     const workspace = await newWorkspace();
     const server = await startOtherServer(afterItsWork(service.port, fate, fate));
     const client = clientOf(ada, server.baseUrl);
@@ -145,15 +145,18 @@ describe('when the answer is lost after the service has done its work', () => {
     expect((await locksIn(client, workspace)).map(({ id }) => id)).toEqual([lock.id]);
   });
 
-  test.each(fates)('(%s) and stays lost, it is unclear; the same key tells later', async (fate) => {
-    const server = await startOtherServer(afterItsWork(service.port, fate, fate));
-    const client = clientOf(ada, server.baseUrl, { retries: 1 });
-    const request = lockOn(await newWorkspace());
-    ofKind(await client.acquireLock(request, client.within()), 'unanswered');
-    expect((await take(client, { ...request, firstSentAt: Number.NaN })).replayed).toBe(true);
-  });
+  test.each(fates)(
+    '(%s) and all retries fail, the lock is unanswered, and the same key resolves it later',
+    async (fate) => {
+      const server = await startOtherServer(afterItsWork(service.port, fate, fate));
+      const client = clientOf(ada, server.baseUrl, { retries: 1 });
+      const request = lockOn(await newWorkspace());
+      ofKind(await client.acquireLock(request, client.within()), 'unanswered');
+      expect((await take(client, { ...request, firstSentAt: Number.NaN })).replayed).toBe(true);
+    },
+  );
 
-  test.each<Fate>(['502', 'reset'])('(%s) a release is one, not an absence', async (fate) => {
+  test.each<Fate>(['502', 'reset'])('(%s) a release is reported as released, not absent', async (fate) => {
     const workspace = await newWorkspace();
     const server = await startOtherServer(afterItsWork(service.port, 'passed-on', fate));
     const client = clientOf(ada, server.baseUrl);
@@ -166,7 +169,7 @@ describe('when the answer is lost after the service has done its work', () => {
 test.each([
   ['refuses encoded slashes', startApacheLike],
   ['decodes them', startDecodingProxy],
-])('behind a proxy that %s, locks on all kinds of paths are released', async (_, startProxy) => {
+])('behind a proxy that %s, releases locks on all kinds of paths', async (_, startProxy) => {
   const workspace = await newWorkspace();
   const proxy = await startProxy(service.port);
   const client = clientOf(ada, proxy.baseUrl);

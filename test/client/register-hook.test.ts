@@ -12,14 +12,14 @@ const register = async (response: Answer, more: Partial<RegisterHookRequest> = {
   return { server, hook: client.registerHook({ workspace: game, url, ...more }, client.within()) };
 };
 
-describe('a hook is registered', () => {
+describe('the registration of a webhook', () => {
   const options = { branches: ['main'], events: ['b'], url: 'x' };
 
   test.each([
-    ['its url alone', {}, { url }],
+    ['its URL alone', {}, { url }],
     ['events and a secret', { events: ['sync.failed'], secret }, { url, events: ['sync.failed'], secret }],
-    ['options, which do not go before', { events: ['a'], options }, { branches: ['main'], events: ['a'], url }],
-  ])('with %s', async (_, more, body) => {
+    ['options that do not override inputs', { events: ['a'], options }, { branches: ['main'], events: ['a'], url }],
+  ])('sends %s', async (_, more, body) => {
     const { server, hook } = await register(json(201, { id: 'h1' }), more);
     await hook;
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual(body);
@@ -30,30 +30,30 @@ describe('a hook is registered', () => {
 
   test.each([
     ['201', json(201, { id: 'h1' }), {}, named],
-    ['200, where it was there before', json(200, { hook_id: 7 }), {}, { ...named, hook_id: '7', replaced: true }],
+    ['200 if it existed before', json(200, { hook_id: 7 }), {}, { ...named, hook_id: '7', replaced: true }],
     ['a wrapper', json(201, { webhook: { id: 'h1' } }), {}, named],
-    ['nothing', nothing(204), {}, unnamed],
-    ['its address', json(201, { url }), {}, unnamed],
-    ['a secret that the service made', json(201, { id: 'h1', secret }), {}, { ...named, madeSecret: secret }],
-    ['the secret that was given', json(201, { id: 'h1', secret }), { secret }, named],
-  ])('by an answer of %s', async (_, response, more, expected) => {
+    ['an empty body', nothing(204), {}, unnamed],
+    ['its URL', json(201, { url }), {}, unnamed],
+    ['a generated secret', json(201, { id: 'h1', secret }), {}, { ...named, madeSecret: secret }],
+    ['the given secret', json(201, { id: 'h1', secret }), { secret }, named],
+  ])('succeeds with a response of %s', async (_, response, more, expected) => {
     expect(await (await register(response, more)).hook).toEqual(expected);
   });
 
   test.each([
     ['a page', page(200), 'not-json'],
-    ['a word', raw(201, 'created'), 'not-json'],
+    ['plain text', raw(201, 'created'), 'not-json'],
     ['other JSON', json(200, { status: 'maintenance' }), 'not-understood'],
-  ])('not by %s, which may be the answer of a gateway', async (_, response, kind) => {
+  ])('fails with %s, which may come from a gateway', async (_, response, kind) => {
     expect((await errorOf((await register(response)).hook)).failure.kind).toBe(kind);
   });
 });
 
 test.each([
   ['the secret', { secret }, secret],
-  ['a secret among the options', { options: { secret } }, secret],
+  ['a secret in the options', { options: { secret } }, secret],
   ['the value of a header', { options: { headers: { authorization: 'Basic YWRhOmE=' } } }, 'Basic YWRhOmE='],
-])('%s that the service repeats is not in the error', async (_, more, hidden) => {
+])('hides %s in an error of the service', async (_, more, hidden) => {
   const { hook } = await register(problem(422, { detail: `This is weak: ${hidden}` }), more);
   expect((await errorOf(hook)).message).toMatch(/^This is weak: \*\*\* \(/);
 });

@@ -21,7 +21,7 @@ const other = { id: 'l9', path: hero, owner: 'grace', acquired_at: '2026-03-01T0
 const proof = { etag: '"l1"', id: 'l1' };
 const noLock = { detail: 'There is no lock on it.' };
 
-/** A list of these locks, and this answer to anything else. */
+/** Returns this list of locks, and this response to all other requests. */
 const listing =
   (listed: readonly object[], answer: Answer): Answer =>
   (response, request) =>
@@ -34,14 +34,14 @@ const release = async (answer: Answer, request: Partial<ReleaseLockRequest> = {}
   return { result, server, releases, urls: releases.map(({ url }) => url) };
 };
 
-describe('a lock is released', () => {
+describe('the release of a lock', () => {
   test.each([
-    ['its ETag', { etag: '"l1"', id: 'l2' }, '"l1"'],
-    ['its ETag as it was sent', { etag: 'l1' }, 'l1'],
-    ['its id, in quotes', { id: 'l1' }, '"l1"'],
-    ['nothing to prove it by', {}, undefined],
-    ['no proof at all', undefined, undefined],
-  ])('with %s', async (_, proof, condition) => {
+    ['the ETag as condition', { etag: '"l1"', id: 'l2' }, '"l1"'],
+    ['the ETag as received', { etag: 'l1' }, 'l1'],
+    ['the quoted id as condition', { id: 'l1' }, '"l1"'],
+    ['no condition for an empty proof', {}, undefined],
+    ['no condition without a proof', undefined, undefined],
+  ])('sends %s', async (_, proof, condition) => {
     const { result, server } = await release(nothing(204), { proof });
     expect(result).toEqual({ kind: 'released' });
     expect(server.requests).toMatchObject([{ method: 'DELETE', url: encoded, body: '' }]);
@@ -49,7 +49,7 @@ describe('a lock is released', () => {
     expect(server.requests[0]?.headers).not.toHaveProperty('content-type');
   });
 
-  test('by force only when that is asked for', async () => {
+  test('is forced only on request', async () => {
     expect((await release(nothing(204), { force: true })).urls).toEqual([`${encoded}?force=true`]);
     expect((await release(nothing(204), { force: false })).urls).toEqual([encoded]);
     const { urls } = await release(nothing(204), { force: true, reason: 'a&b=c d' });
@@ -60,18 +60,18 @@ describe('a lock is released', () => {
     ['204', nothing(204)],
     ['the lock', json(200, { id: 'l1', path: hero })],
     ['the lock in a wrapper', json(200, { lock: { id: 'l1' } })],
-  ])('by a success with %s, which is the answer of a service', async (_, answer) => {
+  ])('succeeds with a response of %s', async (_, answer) => {
     const { result, server } = await release(answer);
     expect(result.kind).toBe('released');
     expect(server.requests).toHaveLength(1);
   });
 
   test.each([
-    ['nothing', nothing(200)],
-    ['a word', raw(200, 'OK')],
+    ['an empty body', nothing(200)],
+    ['plain text', raw(200, 'OK')],
     ['other JSON', json(200, { status: 'maintenance' })],
     ['a page', page(200)],
-  ])('by a success with %s only if a list shows that it is gone', async (_, answer) => {
+  ])('succeeds with %s only if a list shows that the lock is gone', async (_, answer) => {
     expect((await release(listing([], answer), { proof })).result).toEqual({ kind: 'released' });
     const still = await release(listing([{ ...proof, path: hero }], answer), { proof });
     expect(ofKind(still.result, 'failed').error.attempts).toBe(5);
@@ -82,7 +82,7 @@ describe('a lock is released', () => {
     });
   });
 
-  test('not with a proof that no header can have, and nothing is sent', async () => {
+  test('fails without a request if the proof is not valid in a header', async () => {
     const { result, urls } = await release(nothing(204), { proof: { etag: '"a"\r\nX-Other: 1' } });
     expect(ofKind(result, 'failed').error.message).toContain('cannot be sent: the header if-match');
     expect(urls).toEqual([]);
@@ -92,12 +92,12 @@ describe('a lock is released', () => {
 test.each<[string, Answer, 'absent' | 'released', number]>([
   ['404', problem(404, noLock), 'absent', 1],
   ['410', problem(410, noLock), 'absent', 1],
-  ['410 without words', nothing(410), 'absent', 1],
+  ['410 without problem details', nothing(410), 'absent', 1],
   ['a page with 410', page(410), 'absent', 1],
-  ['404 in other JSON', json(404, { error: 'not locked' }), 'absent', 2],
+  ['404 with other JSON', json(404, { error: 'not locked' }), 'absent', 2],
   ['404 after too many requests', inTurn(nothing(429), problem(404, noLock)), 'absent', 2],
-  ['404 after a lost answer', inTurn(reset, problem(404, noLock)), 'released', 2],
-])('after %s, a lock that no list has is %s', async (_, answer, kind, requests) => {
+  ['404 after an unanswered attempt', inTurn(reset, problem(404, noLock)), 'released', 2],
+])('after %s, a lock that is not listed is %s', async (_, answer, kind, requests) => {
   const { result, urls } = await release(listing([], answer));
   expect(result).toEqual({ kind });
   expect(urls).toHaveLength(requests);
@@ -114,18 +114,18 @@ const gatewayAnswers: readonly [string, Answer][] = [
   ['another API with problem details', json(412, { type: 'about:blank', title: 'Precondition Failed', status: 412 })],
 ];
 
-describe.each(gatewayAnswers)('an answer of %s instead of the service', (_, answer) => {
-  test('is a failure that may be over at the next attempt, not an absence, while no list answers', async () => {
+describe.each(gatewayAnswers)('a response of %s instead of the service', (_, answer) => {
+  test('is a transient failure, not an absence, if the list is unavailable', async () => {
     const { result } = await release(answer, { proof });
     expect(isTransient(ofKind(result, 'failed').error)).toBe(true);
   });
 
-  test('is asked again until the service answers', async () => {
+  test('is retried until the service responds', async () => {
     const { result } = await release(inTurn(answer, answer, answer, nothing(204)), { proof });
     expect(result.kind).toBe('released');
   });
 
-  test('is no loss while the list has the lock, and one when it has another', async () => {
+  test('is not a loss while the lock is listed, but is one if another lock is listed', async () => {
     const ours = { ...proof, path: hero, owner: 'ada' };
     expect((await release(listing([ours], answer), { proof })).result.kind).toBe('failed');
     const { result } = await release(listing([other], answer), { proof });
@@ -133,24 +133,24 @@ describe.each(gatewayAnswers)('an answer of %s instead of the service', (_, answ
   });
 });
 
-test('the 404 of the service is no absence if it is about the workspace or the address', async () => {
+test('a 404 of the service about the workspace or the URL does not mean that the lock is absent', async () => {
   const { result } = await release(problem(404, { detail: 'There is no workspace "game" that this token can see.' }));
   expect(ofKind(result, 'failed').error.message).toContain('There is no workspace "game"');
 });
 
-test('the 404 of the service is an absence if the token may not list', async () => {
+test('a 404 of the service means that the lock is absent if the token may not list locks', async () => {
   const { result } = await release((response, request) =>
     problem(request.method === 'GET' ? 403 : 404, noLock)(response, request),
   );
   expect(result.kind).toBe('absent');
 });
 
-describe('a lock that is another one now', () => {
+describe('a lock that was replaced by another one', () => {
   test.each([
     ['a problem with the lock', problem(412, { detail: 'Not that.', lock: other }), 'grace'],
     ['the body itself', json(412, other), 'grace'],
     ['a problem', problem(412, { detail: 'Not that.' }), undefined],
-  ])('is lost, and left alone: %s', async (_, answer, owner) => {
+  ])('is lost, and the other one is left alone: %s', async (_, answer, owner) => {
     const { result, urls } = await release(answer, { proof });
     const lost = ofKind(result, 'lost');
     expect(lost.error.status).toBe(412);
@@ -158,7 +158,7 @@ describe('a lock that is another one now', () => {
     expect(urls).toHaveLength(1);
   });
 
-  test('was taken after ours was released by a request whose answer was lost', async () => {
+  test('counts as released if the other one was taken after an unanswered release', async () => {
     const taken = (time: string) =>
       problem(412, { lock: { ...other, acquired_at: time } }, { date: 'Sun, 01 Mar 2026 08:00:10 GMT' });
     const soon = taken('2026-03-01T08:00:10Z');
@@ -168,10 +168,10 @@ describe('a lock that is another one now', () => {
   });
 });
 
-describe('a 412 about the very lock that is meant', () => {
+describe('a 412 for a lock with the same id', () => {
   const same = { ...other, id: 'l1' };
 
-  test('is asked again with the tag that the service has for it', async () => {
+  test('is retried with the current ETag of the service', async () => {
     const changed = problem(412, { lock: same }, { etag: '"v2"' });
     const { result, server } = await release(inTurn(changed, nothing(204)), { proof: { id: 'l1' } });
     expect(result.kind).toBe('released');
@@ -179,42 +179,42 @@ describe('a 412 about the very lock that is meant', () => {
   });
 
   test.each([
-    ['no tag', problem(412, { lock: same })],
-    ['the tag that was sent', problem(412, { lock: same }, { etag: '"l1"' })],
-  ])('that names %s is a failure, not a loss', async (_, answer) => {
+    ['no ETag', problem(412, { lock: same })],
+    ['the ETag that was sent', problem(412, { lock: same }, { etag: '"l1"' })],
+  ])('is a failure, not a loss, if it has %s', async (_, answer) => {
     const { result, urls } = await release(answer, { proof });
     expect(ofKind(result, 'failed').error.status).toBe(412);
     expect(urls).toHaveLength(1);
   });
 });
 
-describe('a 412 to an ETag that the service has never sent', () => {
+describe('a 412 for an ETag derived from the id', () => {
   const onlyId = { id: 'l1' };
   const unmatched = problem(412, { detail: 'Not that.' });
   const same = { ...other, id: 'l1' };
   const conditional: Answer = (response, request) =>
     (request.headers['if-match'] === undefined ? nothing(204) : unmatched)(response, request);
 
-  test('is no loss: the lock is released without a condition if the list has it by its id', async () => {
+  test('is followed by a release without a condition if the list has the lock with its id', async () => {
     const { result, releases } = await release(listing([same], conditional), { proof: onlyId });
     expect(result.kind).toBe('released');
     expect(releases.map(({ headers }) => headers['if-match'])).toEqual(['"l1"', undefined]);
   });
 
-  test('leaves a lock alone that is about to expire, because another may take its place', async () => {
+  test('leaves alone a lock that is about to expire, because another one may replace it', async () => {
     const ending = { ...same, expires_at: new Date(start + 1_000).toISOString() };
     const { result, urls } = await release(listing([ending], conditional), { proof: onlyId });
     expect(result.kind).toBe('failed');
     expect(urls).toHaveLength(1);
   });
 
-  test('is a loss if the list has another lock, and an absence if it has none', async () => {
+  test('is a loss if another lock is listed, and an absence if none is listed', async () => {
     expect((await release(listing([other], unmatched), { proof: onlyId })).result.kind).toBe('lost');
     expect((await release(listing([], unmatched), { proof: onlyId })).result.kind).toBe('absent');
   });
 });
 
-test.each([400, 401, 403, 409, 422, 423])('a refusal with %i is a failure', async (status) => {
+test.each([400, 401, 403, 409, 422, 423])('a rejection with %i is a failure', async (status) => {
   const { result } = await release(problem(status, { detail: 'This is not allowed.' }));
   expect(ofKind(result, 'failed').error.message).toContain('This is not allowed');
 });
@@ -231,7 +231,7 @@ describe('an encoded slash', () => {
     ...[400, 405, 414].map(
       (status) => [`a proxy that answers ${status}`, (port: number) => startStrictProxy(port, status)] as const,
     ),
-  ])('that is refused by %s is sent raw, and so from then on', async (_, startProxy) => {
+  ])('is sent raw after a rejection by %s, and in all later requests', async (_, startProxy) => {
     const service = await startOtherServer(strictService);
     const proxy = await startProxy(service.port);
     const client = testClient(proxy.baseUrl);
@@ -244,7 +244,7 @@ describe('an encoded slash', () => {
     expect(service.requests.slice(0, 2).every(({ headers }) => headers['if-match'] === '"l1"')).toBe(true);
   });
 
-  test('is sent raw also by those releases that began before that was known', async () => {
+  test('is also sent raw by releases that started before the first rejection', async () => {
     const known = Promise.withResolvers<void>();
     const service = await startOtherServer((response, request) => {
       nothing(204)(response, request);
@@ -252,7 +252,7 @@ describe('an encoded slash', () => {
     });
     const proxy = await startOtherServer(async (response, request) => {
       if (!request.url.includes('%2F')) return passOn(service.port)(response, request);
-      // The first finds out, and the others hear of their refusal after it.
+      // The first release is rejected at once, the others only after the raw form is known.
       if (!request.url.endsWith('A')) await known.promise;
       page(404)(response, request);
     });
@@ -265,7 +265,7 @@ describe('an encoded slash', () => {
     expect(service.requests.map(({ url }) => url).toSorted()).toEqual(paths.map((path) => `${locks}/${path}`));
   });
 
-  test('that is decoded on the way is no matter, or a failure and no absence if the service knows none', async () => {
+  test('may be decoded on the way, and is a failure, not an absence, if the service then rejects the path', async () => {
     const releasing = async (answer: Answer) => {
       const service = await startOtherServer(answer);
       const client = testClient((await startDecodingProxy(service.port)).baseUrl);
@@ -283,36 +283,39 @@ describe('an encoded slash', () => {
     ['its problem details', problem(404, noLock)],
     ['its problem details', problem(400, noLock)],
     ['a holder', json(404, { locks: [other] })],
-  ])('is not sent raw when the service itself has answered: %s', async (_, answer) => {
+  ])('is not sent raw if the service itself responded: %s', async (_, answer) => {
     expect((await release(listing([], answer))).urls).toEqual([encoded]);
   });
 
   test.each([
     ['a page', page(404)],
-    ['nothing', nothing(404)],
+    ['an empty body', nothing(404)],
     ['a page with a request id', page(404, { 'x-request-id': 'r' })],
-    ['text', raw(404, 'default backend - 404')],
-    ['a router that answers in JSON', json(404, { detail: 'Not Found' })],
-    ['another', json(404, { statusCode: 404, error: 'Not Found', message: 'Route DELETE:/v1/x not found' })],
-    ['another', json(404, { message: 'no Route matched with those values' })],
-    ['another', json(405, { title: 'Method Not Allowed', status: 405 })],
-    ['another', json(404, { status: 404, error: 'Not Found', path: '/v1/x' })],
+    ['plain text', raw(404, 'default backend - 404')],
+    ['a router with JSON', json(404, { detail: 'Not Found' })],
+    [
+      'another router with JSON',
+      json(404, { statusCode: 404, error: 'Not Found', message: 'Route DELETE:/v1/x not found' }),
+    ],
+    ['a gateway with JSON', json(404, { message: 'no Route matched with those values' })],
+    ['a framework with JSON', json(405, { title: 'Method Not Allowed', status: 405 })],
+    ['another framework with JSON', json(404, { status: 404, error: 'Not Found', path: '/v1/x' })],
     ['an empty object', json(404, {})],
     ['a gateway with a request id', json(404, { error: 'Not Found', request_id: 'r' })],
-    ['one that does not like the path', json(400, { message: 'The path has no file name' })],
-  ])('is sent raw when somebody on the way has answered: %s', async (_, answer) => {
+    ['a gateway that rejects the path', json(400, { message: 'The path has no file name' })],
+  ])('is sent raw if something in between responded: %s', async (_, answer) => {
     const { result, urls } = await release(inTurn(answer, nothing(204)));
     expect(urls).toEqual([encoded, segments]);
     expect(result.kind).toBe('released');
   });
 
-  test('is not there in a path without slashes, which is sent once', async () => {
+  test('is not retried for a path without slashes', async () => {
     const { urls } = await release(listing([], page(404)), { path: lockPath('a%2Fb') });
     expect(urls).toEqual([`${locks}/a%252Fb`]);
   });
 });
 
-test('no path and no workspace can address anything but a lock of that workspace', async () => {
+test('no path or workspace name can address anything but a lock of that workspace', async () => {
   const { server, client } = await clientOf((response, request) =>
     (request.method === 'GET' ? json(200, []) : request.url.includes('%2F') ? page(404) : nothing(204))(
       response,
@@ -345,6 +348,6 @@ test('no path and no workspace can address anything but a lock of that workspace
   );
 });
 
-test.each(['', '.', '..', 'a/b', '..\\x', 'a\nb', '\ud800', 'x'.repeat(257)])('%j is no workspace', (text) => {
+test.each(['', '.', '..', 'a/b', '..\\x', 'a\nb', '\ud800', 'x'.repeat(257)])('rejects %j as a workspace', (text) => {
   expect(() => workspaceId(text)).toThrow('A workspace must not');
 });

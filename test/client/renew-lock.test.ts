@@ -30,7 +30,7 @@ const grace = { ...lock, id: 'l9', owner: 'grace' };
 
 test.each([
   ['its ETag', both, '"v1"'],
-  ['its ETag as it was sent', { etag: 'v1' }, 'v1'],
+  ['its ETag as the service sent it', { etag: 'v1' }, 'v1'],
   ['its id, in quotes', { id: 'l1' }, '"l1"'],
 ])('a lock is renewed on the condition of %s', async (_, proof, condition) => {
   const { result, requests, conditions, keys } = await renew(json(200, lock), { proof });
@@ -46,36 +46,36 @@ test('a lock without ETag and id cannot be renewed', async () => {
   );
 });
 
-describe('by the answer of the service', () => {
+describe('renewLock', () => {
   const date = { date: 'Sun, 01 Mar 2026 12:00:10 GMT' };
 
   test.each<[string, Answer, object]>([
     ['the same id', json(200, lock), both],
-    ['the same id, created or not', json(201, lock), both],
+    ['the same id and status 201', json(201, lock), both],
     ['a changed ETag', json(200, lock, { etag: '"v2"' }), { id: 'l1', etag: '"v2"' }],
     ['a changed ETag and no id', json(200, { path: hero }, { etag: '"v2"' }), { id: 'l1', etag: '"v2"' }],
     ['no body', nothing(204, date), { ...both, expires_at: '2026-03-01T12:05:10.000Z' }],
-  ])('a lock is renewed with %s', async (_, answer, expected) => {
+  ])('renews a lock with %s', async (_, answer, expected) => {
     expect((await renew(answer)).result).toMatchObject({ kind: 'renewed', lock: expected });
   });
 
   test.each<[string, Answer, RenewLockRequest['proof']]>([
-    ['of another id', json(200, grace), both],
-    ['created with another ETag, where nothing has an id', nothing(201, { etag: '"v2"' }), { etag: '"v1"' }],
-  ])('a lock %s has replaced it', async (_, answer, proof) => {
+    ['with another id', json(200, grace), both],
+    ['created with another ETag, without ids', nothing(201, { etag: '"v2"' }), { etag: '"v1"' }],
+  ])('reports a lock %s as replaced', async (_, answer, proof) => {
     expect((await renew(answer, { proof })).result.kind).toBe('replaced');
   });
 
   const words = { detail: 'Not that.' };
   test.each<[string, Answer, RenewLockResult['kind'], owner?: string]>([
-    ['its 412', problem(412, words), 'lost'],
+    ['a 412', problem(412, words), 'lost'],
     ['a 412 with the holder', json(412, { ...words, lock: grace }), 'lost', 'grace'],
     ['a 403 with the holder', problem(403, { ...words, lock: grace }), 'lost', 'grace'],
-    ['its 409', problem(409, { ...words, lock: grace }), 'refused'],
-    ['its 422', problem(422, words), 'refused'],
-    ['its 405', problem(405, words), 'refused'],
-    ['its 401', problem(401, words), 'refused'],
-  ])('%s means that it is %s', async (_, answer, kind, owner) => {
+    ['a 409 with the holder', problem(409, { ...words, lock: grace }), 'refused'],
+    ['a 422', problem(422, words), 'refused'],
+    ['a 405', problem(405, words), 'refused'],
+    ['a 401', problem(401, words), 'refused'],
+  ])('reports the lock after %s as %s', async (_, answer, kind, owner) => {
     const { result, requests } = await renew(answer);
     expect(result.kind).toBe(kind);
     if (result.kind === 'lost') expect(result.holder?.owner).toBe(owner);
@@ -91,7 +91,7 @@ describe('by the answer of the service', () => {
     ['403', problem(403, words)],
     ['404', problem(404, words)],
     ['410', problem(410, words)],
-  ])('its %s without a holder means that it is lost only if a list shows that it is gone', async (_, answer) => {
+  ])('reports the lock after a %s without holder as lost only if a list shows that it is gone', async (_, answer) => {
     expect((await renew(answer)).result.kind).toBe('refused');
     expect((await renew(listing([lock], answer))).result.kind).toBe('refused');
     expect((await renew(listing([], answer))).result.kind).toBe('lost');
@@ -101,7 +101,7 @@ describe('by the answer of the service', () => {
   test.each<[string, Answer]>([
     ['a page with 404', page(404)],
     ['an empty 404', nothing(404)],
-    ['a backend with 404', raw(404, 'default backend - 404')],
+    ['a plain 404', raw(404, 'default backend - 404')],
     ['JSON with 404', json(404, { message: 'no Route matched with those values' })],
     ['JSON with 403', json(403, { message: 'Forbidden' })],
     ['a page with 403', page(403)],
@@ -109,8 +109,8 @@ describe('by the answer of the service', () => {
     ['an empty 405', nothing(405)],
     ['a page with 401', page(401)],
     ['a page with 200', page(200)],
-    ['a word with 200', raw(200, 'OK')],
-  ])('%s, which may be the answer of a gateway, is asked again, and is no loss', async (_, answer) => {
+    ['plain text with 200', raw(200, 'OK')],
+  ])('retries a response that may come from a gateway, and never reports a loss: %s', async (_, answer) => {
     const again = await renew(inTurn(answer, answer, answer, json(200, lock)));
     expect(again.result.kind).toBe('renewed');
     const failed = ofKind((await renew(answer)).result, 'failed');
@@ -118,31 +118,31 @@ describe('by the answer of the service', () => {
     expect(ofKind((await renew(listing([lock], answer))).result, 'failed').error.attempts).toBe(5);
   });
 
-  test('a gateway instead of the service is believed where the list shows that the lock is gone', async () => {
+  test('reports a loss if the list shows that the lock is gone, even after a response of a gateway', async () => {
     expect((await renew(listing([], page(404)))).result.kind).toBe('lost');
     expect((await renew(listing([], page(401)))).result.kind).toBe('failed');
   });
 
   test.each<[string, Answer]>([
-    ['500', nothing(500)],
-    ['503', problem(503, words)],
-    ['429', nothing(429)],
+    ['a 500', nothing(500)],
+    ['a 503', problem(503, words)],
+    ['a 429', nothing(429)],
     ['a lost connection', reset],
-    ['no answer', hangUp],
-    ['half an answer', truncated(200, '{"id":')],
-  ])('%s is asked again under the same key, and is a failure when it stays', async (_, answer) => {
+    ['no response', hangUp],
+    ['a truncated response', truncated(200, '{"id":')],
+  ])('retries with the same key after %s, and fails if that persists', async (_, answer) => {
     const again = await renew(inTurn(answer, answer, json(200, lock)));
     expect(again.result.kind).toBe('renewed');
     expect(again.keys).toEqual(['k', 'k', 'k']);
-    // So often that the deadline comes first, also where the service limits requests.
+    // The attempts end at the deadline, even if the service limits the rate of requests.
     expect(ofKind((await renew(answer)).result, 'failed').error.attempts).toBeGreaterThan(4);
   });
 });
 
-describe('a 412 about the very lock that is meant', () => {
+describe('a 412 for a lock with the same id', () => {
   const same = (etag?: string): Answer => problem(412, { lock }, etag === undefined ? {} : { etag });
 
-  test('is asked again with the tag that the service has for it, under a key of its own', async () => {
+  test('is retried with the current ETag of the service, with a new key', async () => {
     const { result, conditions, keys } = await renew(inTurn(reset, same('"v2"'), json(200, lock, { etag: '"v3"' })));
     expect(ofKind(result, 'renewed').lock).toMatchObject({ id: 'l1', etag: '"v3"' });
     expect(conditions).toEqual(['"v1"', '"v1"', '"v2"']);
@@ -150,20 +150,20 @@ describe('a 412 about the very lock that is meant', () => {
   });
 
   test.each<[string, Answer, number]>([
-    ['no tag', same(), 1],
-    ['the tag that was sent', same('"v1"'), 1],
-    ['another tag each time', inTurn(same('"v2"'), same('"v3"')), 2],
-  ])('that names %s is a refusal, not a loss', async (_, answer, requests) => {
+    ['no ETag', same(), 1],
+    ['the ETag that was sent', same('"v1"'), 1],
+    ['another ETag each time', inTurn(same('"v2"'), same('"v3"')), 2],
+  ])('is a refusal, not a loss, if it has %s', async (_, answer, requests) => {
     const { result, conditions } = await renew(answer);
     expect(result.kind).toBe('refused');
     expect(conditions).toHaveLength(requests);
   });
 
-  test('is a loss when the id of ours was never known', async () => {
+  test('is a loss if the own id was never known', async () => {
     expect((await renew(same('"v2"'), { proof: { etag: '"v1"' } })).result.kind).toBe('lost');
   });
 
-  test('to an ETag that the service has never sent is a loss only if a list shows it', async () => {
+  test('is a loss for an ETag derived from the id only if a list shows it', async () => {
     const unmatched = problem(412, { detail: 'Not that.' });
     const onlyId = { proof: { id: 'l1' } };
     const listed =

@@ -16,8 +16,8 @@ import { clientOf, errorOf, game, realTime, start, testClient, token } from './t
 
 const fine = json(200, { workspaces: ['game'] });
 
-describe('an attempt is followed by another', () => {
-  test('after a status that passes, with a pause that grows', async () => {
+describe('a retry', () => {
+  test('follows a transient status, with an increasing pause', async () => {
     const { server, client } = await clientOf(inTurn(page(503), nothing(503), fine));
     expect((await client.ask()).items).toHaveLength(1);
     expect(server.requests).toHaveLength(3);
@@ -26,25 +26,25 @@ describe('an attempt is followed by another', () => {
 
   test.each<[string, Answer]>([
     ['a reset', reset],
-    ['a connection that ends without an answer', hangUp],
-    ['an answer that ends too early', truncated(200, '{"workspaces":["ga')],
-    ['an answer without a length that ends too early', truncatedUnseen(200, '{"workspaces":["ga')],
-    ['a refusal that ends too early', truncated(404, '{"detail":"There is')],
-    ['an answer that is no HTTP', (response) => response.socket?.end('ICY 200 OK\r\n\r\n')],
-  ])('after %s', async (_, answer) => {
+    ['a connection that ends without a response', hangUp],
+    ['a truncated response', truncated(200, '{"workspaces":["ga')],
+    ['a truncated response without a length', truncatedUnseen(200, '{"workspaces":["ga')],
+    ['a truncated rejection', truncated(404, '{"detail":"There is')],
+    ['a response that is not HTTP', (response) => response.socket?.end('ICY 200 OK\r\n\r\n')],
+  ])('follows %s', async (_, answer) => {
     const { server, client } = await clientOf(inTurn(answer, fine));
     expect((await client.ask()).items).toHaveLength(1);
     expect(server.requests).toHaveLength(2);
   });
 
-  test('and each is told, with its reason', async () => {
+  test('is reported with its reason', async () => {
     const { client } = await clientOf(inTurn(problem(503, { detail: 'Busy.', request_id: 'req_1' }), fine));
     await client.ask();
     const reason = 'Busy (GET /v1/workspaces: 503 Service Unavailable, request id req_1).';
     expect(client.retries).toEqual([{ delayMs: 375, kind: 'failed', reason }]);
   });
 
-  test('as often as was said, and the error counts them', async () => {
+  test('happens up to the given number of times, and the error counts the attempts', async () => {
     const { server, client } = await clientOf(page(502), { retries: 2 });
     const error = await errorOf(client.ask());
     expect(server.requests).toHaveLength(3);
@@ -55,17 +55,17 @@ describe('an attempt is followed by another', () => {
 
 describe('Retry-After', () => {
   test.each<[string, Answer, number]>([
-    ['in seconds is waited for after 429', nothing(429, { 'retry-after': '7' }), 7_125],
-    ['in seconds is waited for after 503', nothing(503, { 'retry-after': '7' }), 7_125],
-    ['that means nothing is ignored', nothing(429, { 'retry-after': 'soon' }), 375],
-    ['of no time does not make a storm', nothing(429, { 'retry-after': '0' }), 250],
+    ['is respected in seconds after 429', nothing(429, { 'retry-after': '7' }), 7_125],
+    ['is respected in seconds after 503', nothing(503, { 'retry-after': '7' }), 7_125],
+    ['is ignored if it is invalid', nothing(429, { 'retry-after': 'soon' }), 375],
+    ['does not cause a retry storm if it is zero', nothing(429, { 'retry-after': '0' }), 250],
   ])('%s', async (_, answer, slept) => {
     const { client } = await clientOf(inTurn(answer, fine));
     await client.ask();
     expect(client.sleeps).toEqual([slept]);
   });
 
-  test('as a date is compared with what the server said its time was, where this answer says none', async () => {
+  test('is compared as a date with the last known server time if the response has none', async () => {
     const until = new Date(start + 3_600_000 + 20_000).toUTCString();
     const { client } = await clientOf(
       inTurn(
@@ -83,12 +83,12 @@ describe('Retry-After', () => {
 
   test.each([
     [
-      'beyond the deadline',
+      'is beyond the deadline',
       '600',
       /^Slow down\. The service asks to wait for 10 min, and less time is left \(GET [^)]+\)\.$/,
     ],
-    ['of more seconds than can be counted', '9'.repeat(400), /The service asks to wait for \d+ d \d+ h, and less time/],
-  ])('%s ends the operation at once, and the error says so', async (_, seconds, message) => {
+    ['exceeds all limits', '9'.repeat(400), /The service asks to wait for \d+ d \d+ h, and less time/],
+  ])('ends the operation at once if it %s, and the error says so', async (_, seconds, message) => {
     const { server, client } = await clientOf(json(429, { message: 'Slow down' }, { 'retry-after': seconds }));
     const error = await errorOf(client.ask());
     expect(client.sleeps).toEqual([]);
@@ -99,7 +99,7 @@ describe('Retry-After', () => {
 });
 
 describe('the deadline', () => {
-  test('is never slept beyond', async () => {
+  test('is never exceeded by a pause', async () => {
     const { client } = await clientOf(nothing(503), { retries: 100 });
     const error = await errorOf(client.ask(20_000));
     expect(client.clock()).toBeLessThan(start + 20_000);
@@ -110,7 +110,7 @@ describe('the deadline', () => {
     );
   });
 
-  test('counts for all pages of a list together', async () => {
+  test('applies to all pages of a list together', async () => {
     const pages = [
       json(200, { items: ['a'], next: '1' }),
       nothing(503),
@@ -121,7 +121,7 @@ describe('the deadline', () => {
     expect(client.clock()).toBeLessThan(start + 3_000);
   });
 
-  test('that has passed lets nothing be sent', async () => {
+  test('prevents all requests if it has passed', async () => {
     const { server, client } = await clientOf(fine);
     const error = await errorOf(client.ask(0));
     expect(error).toMatchObject({ attempts: 0, failure: { kind: 'deadline' } });
@@ -132,14 +132,14 @@ describe('the deadline', () => {
   });
 });
 
-describe('a signal', () => {
-  test('that was aborted before lets nothing be sent', async () => {
+describe('an abort signal', () => {
+  test('prevents all requests if it was aborted before', async () => {
     const { server, client } = await clientOf(fine);
     expect((await errorOf(client.ask(1_000, AbortSignal.abort()))).failure).toEqual({ kind: 'aborted' });
     expect(server.requests).toHaveLength(0);
   });
 
-  test('that is aborted in a pause ends the retries, and a real pause at once', async () => {
+  test('ends a pause and all retries at once', async () => {
     const stop = new AbortController();
     const { server, client } = await clientOf(nothing(503, { 'retry-after': '60' }), {
       ...realTime,
@@ -157,7 +157,7 @@ describe('the Idempotency-Key', () => {
   test.each<[string, (client: Client, deadline: number) => Promise<unknown>]>([
     ['start a sync', (client, deadline) => client.startSync({ workspace: game, branch: 'main' }, { deadline })],
     ['register a hook', (client, deadline) => client.registerHook({ workspace: game, url }, { deadline })],
-  ])('of a request to %s is the same in retries, and another the next time', async (_, run) => {
+  ])('stays the same in retries of a request to %s, and changes for the next call', async (_, run) => {
     const { server, client } = await clientOf(inTurn(reset, page(502), json(200, { id: '1', status: 'queued' })));
     for (const _each of [1, 2]) await run(client, client.within().deadline);
     const [first, second, third, fourth] = server.requests.map(({ headers }) => headers['idempotency-key']);
@@ -167,14 +167,14 @@ describe('the Idempotency-Key', () => {
     expect(new Set(server.requests.map(({ body }) => body)).size).toBe(1);
   });
 
-  test('is not sent with what changes nothing', async () => {
+  test('is not sent with read-only requests', async () => {
     const { server, client } = await clientOf(fine);
     await client.ask();
     expect(server.requests[0]?.headers).not.toHaveProperty('idempotency-key');
   });
 });
 
-test('a request says who asks, from where, and for what', async () => {
+test('a request has the token, the user agent and the run URL in its headers', async () => {
   const server = await startOtherServer(json(201, { id: 'h' }));
   const origin = 'https://github.example.com/o/r/actions/runs/1/attempts/2';
   const client = testClient(`${server.origin}/api/v1/`, { origin });

@@ -15,8 +15,8 @@ function judged(status: number, headers: Readonly<Record<string, string>> = {}, 
   );
 }
 
-describe('an answer', () => {
-  test('that another attempt would not change is the last', () => {
+describe('a response', () => {
+  test('is final if another attempt would not change it', () => {
     const client = [400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 415, 418, 422, 423, 431, 451];
     for (const status of [200, 201, 204, 302, ...client, 600]) {
       expect(judged(status)).toMatchObject({ kind: 'answered', response: { status } });
@@ -33,36 +33,46 @@ describe('an answer', () => {
     [503, 0, 'failed', true],
     [503, 7, 'unavailable', true],
     [599, undefined, 'failed', true],
-  ])('of %i with a Retry-After of %s is worth another attempt: %s', (status, seconds, retry, mayBeDone) => {
+  ])('is worth another attempt with status %i and Retry-After %s: %s', (status, seconds, retry, mayBeDone) => {
     const headers = seconds === undefined ? {} : { 'retry-after': String(seconds) };
     const retryAfterMs = seconds === undefined ? undefined : seconds * 1_000;
     expect(judged(status, headers)).toMatchObject({ kind: 'failed', retry, mayBeDone, retryAfterMs });
   });
 });
 
-describe('a 409 tells of a request that is still running', () => {
+describe('a 409 for a request that is still running', () => {
   const words = { type: 'https://a.test/idempotency', title: 'A request is outstanding for this Idempotency-Key' };
   const soon = { 'retry-after': '1' };
 
   test.each([
-    ['as our service says it', { type: `${problemTypePrefix}request-in-progress` }, {}, false],
-    ['in the words of another service', words, {}, false],
-    ['in an error', { error: { code: 'x', message: 'Idempotent request in progress' } }, {}, false],
-    ['by asking to come back, for a key that can have arrived', { detail: 'Conflict' }, soon, true],
+    [
+      'is recognized by the problem type of this service',
+      { type: `${problemTypePrefix}request-in-progress` },
+      {},
+      false,
+    ],
+    ['is recognized by the words of another service', words, {}, false],
+    [
+      'is recognized by an error object',
+      { error: { code: 'x', message: 'Idempotent request in progress' } },
+      {},
+      false,
+    ],
+    ['is recognized by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
   ])('%s', (_, body, headers, sent) => {
     expect(judged(409, headers, body, sent)).toMatchObject({ retry: 'still-running', mayBeDone: true });
   });
 
   test.each([
-    ['another type of ours', { type: `${problemTypePrefix}locked` }, true],
-    ['a lock that it names', { lock: { owner: 'ada' } }, true],
-    ['asking to come back, for a new key', { detail: 'Conflict' }, false],
-  ])('not by %s', (_, body, sent) => {
+    ['with another problem type of this service', { type: `${problemTypePrefix}locked` }, true],
+    ['with a lock', { lock: { owner: 'ada' } }, true],
+    ['with Retry-After, but for a new key', { detail: 'Conflict' }, false],
+  ])('is not assumed for a 409 %s', (_, body, sent) => {
     expect(judged(409, soon, body, sent).kind).toBe('answered');
   });
 });
 
-test('a backoff doubles from half a second to ten, of which at least half is waited for, and never less than is asked', () => {
+test('the backoff doubles from 0.5 to 10 s, with at least half of it waited, and never less than Retry-After', () => {
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), fc.nat(), random, (failures, retryAfterMs, drawn) => {
@@ -92,13 +102,13 @@ describe('the step after a failed attempt', () => {
   };
   const first = progressAfter(start, timeout);
 
-  test('is a retry while retries are left, and no more after them', () => {
+  test('is a retry until no retries are left', () => {
     expect(nextStep(timeout, first, limits)).toEqual({ kind: 'retry', retry: { kind: 'failed', delayMs: 250 } });
     const second = progressAfter(first, timeout);
     expect(nextStep(timeout, second, limits)).toEqual({ kind: 'give-up', failure: timeout.failure });
   });
 
-  test('is a retry however often the service is not ready: that counts for nothing', () => {
+  test('is a retry however often the service is unavailable, as that does not count', () => {
     const unavailable = { ...timeout, retry: 'unavailable', retryAfterMs: 2_000 } as const;
     const often = Array.from({ length: 50 }).reduce<typeof start>(
       (before) => progressAfter(before, unavailable),
@@ -107,17 +117,17 @@ describe('the step after a failed attempt', () => {
     expect(nextStep(unavailable, often, limits)).toMatchObject({ kind: 'retry', retry: { kind: 'unavailable' } });
   });
 
-  test('is the end where the request may have been done, and must not be sent twice', () => {
+  test('is to give up if the request may have taken effect and must not be sent twice', () => {
     expect(nextStep(timeout, first, { ...limits, once: true }).kind).toBe('give-up');
     const undone = { ...timeout, mayBeDone: false };
     expect(nextStep(undone, progressAfter(start, undone), { ...limits, once: true }).kind).toBe('retry');
   });
 
-  test('is the end where another attempt would not help', () => {
+  test('is to give up if another attempt would not help', () => {
     expect(nextStep({ ...timeout, retry: undefined }, first, limits).kind).toBe('give-up');
   });
 
-  test('is the deadline where the pause would outlast it, with the pause that the service asked for', () => {
+  test('is to give up at the deadline if the pause would exceed it, and to report the requested pause', () => {
     const asked = { ...timeout, retryAfterMs: 90_000 };
     const failure = { kind: 'deadline', last: timeout.failure, retryAfterMs: 90_000 };
     expect(nextStep(asked, first, limits)).toEqual({ kind: 'give-up', failure });
@@ -127,7 +137,7 @@ describe('the step after a failed attempt', () => {
     });
   });
 
-  test('waits as long as all requests that the rate limit has refused', () => {
+  test('waits for the rate limit as long as all rejected requests do', () => {
     const limited = { ...timeout, retry: 'limited' } as const;
     expect(nextStep(limited, first, { ...limits, limitedForMs: 7_000 })).toEqual({
       kind: 'retry',
@@ -135,7 +145,7 @@ describe('the step after a failed attempt', () => {
     });
   });
 
-  test('takes an interrupted attempt for one that may have been done', () => {
+  test('assumes that an interrupted attempt may have taken effect', () => {
     expect(progressAfter(start, undefined)).toEqual({ ...start, mayBeDone: true });
   });
 });

@@ -5,13 +5,13 @@ const secret = 'wsa_c3VwZXIvc2VjcmV0K3Rva2Vu/with&signs';
 const texts = createServiceText([secret]);
 
 test.each([
-  ['as it is', secret],
-  ['in an address', encodeURIComponent(secret)],
+  ['in plain form', secret],
+  ['in a URL', encodeURIComponent(secret)],
   ['in JSON', JSON.stringify({ secret })],
   ['in Base64', Buffer.from(`ada:${secret}`).toString('base64')],
   ['in HTML', secret.replaceAll('&', '&amp;')],
   ['in hexadecimal digits', Buffer.from(secret).toString('hex')],
-])('a secret %s is masked before a text is cut, so that not even its beginning is left', (_, text) => {
+])('a secret %s is hidden before a text is truncated, so that no part of it remains', (_, text) => {
   const beginning = text.slice(text.length / 2 - 6, text.length / 2 + 6);
   for (let most = 1; most <= text.length + 40; most += 1) {
     expect(texts.line(`The service said: ${text} and more`, most)).not.toContain(beginning);
@@ -21,7 +21,7 @@ test.each([
 test.each([
   ['a text', ' ', (text: string) => texts.line(text, 200)],
   ['a page', '<br>', (text: string) => texts.excerpt(`<html>${text}`, 200)],
-])('of %s that is longer than is looked at, no secret is shown in part where it ends', (_, filling, shown) => {
+])('a secret across the size limit of %s is not shown in part', (_, filling, shown) => {
   for (let before = 4_000; before < 4_100; before += 1) {
     for (const blanks of ['', ' ', '  ', '   ']) {
       expect(shown(`${filling.repeat(before * (4 / filling.length))}${blanks}${secret}${secret}`)).not.toContain(
@@ -31,7 +31,7 @@ test.each([
   }
 });
 
-test('a name is cut before it is composed, and one of marks that no language has is left as it came', () => {
+test('a long name is truncated before normalization, and an unreasonable number of marks is left as it is', () => {
   expect(plainName('cafe\u0301')).toBe('café');
   const marks = '\u0345'.repeat(2_000_000) + '\u0327'.repeat(2_000_000);
   expect(plainName(`a${marks}`)).toBe(`a${'\u0345'.repeat(4_094)}…`);

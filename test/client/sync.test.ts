@@ -15,21 +15,21 @@ const begin = async (answer: Answer) => {
 };
 
 describe('a sync that is started', () => {
-  test('is asked for with its branch alone', async () => {
+  test('sends only its branch', async () => {
     const { server, sync } = await begin(json(202, { ...queued, lane: 3 }));
     const url = '/v1/workspaces/game/sync';
     expect(server.requests).toMatchObject([{ method: 'POST', url, body: '{"branch":"main"}' }]);
     expect(sync).toMatchObject({ ...queued, state: 'going-on' });
   });
 
-  test('is read in a wrapper', async () => {
+  test('is read from a wrapper', async () => {
     const { sync } = await begin(json(202, { sync: { id: 7, state: 'Pending', clone_url: cloneUrl } }));
     expect(sync).toMatchObject({ sync_id: '7', status: 'Pending', state: 'going-on', branch: undefined });
     expect(sync.clone_url).toBe(cloneUrl);
   });
 
   test.each([
-    ['nothing', nothing(202), 'not-json'],
+    ['an empty body', nothing(202), 'not-json'],
     ['a page', page(200), 'not-json'],
     ['text', raw(202, 'queued'), 'not-json'],
     ['a list', json(202, []), 'not-understood'],
@@ -38,7 +38,7 @@ describe('a sync that is started', () => {
     expect((await errorOf(client.startSync(main, client.within()))).failure.kind).toBe(kind);
   });
 
-  test("of a branch that is not there is refused in the service's words", async () => {
+  test('fails with the message of the service if the branch is missing', async () => {
     const errors = [{ pointer: '#/branch', detail: 'There is no branch main.' }];
     const { client } = await clientOf(problem(422, { errors }));
     expect((await errorOf(client.startSync(main, client.within()))).message).toBe(
@@ -59,19 +59,23 @@ test.each([
   ['https:', '/v1/workspaces/game/git', undefined],
   ['https:', `https://assets.example.com/${'a'.repeat(2_100)}`, undefined],
   ['https:', 7, undefined],
-])('of a service at %s, where to clone is taken from %s as %s', (protocol, clone_url, expected) => {
+])('a service at %s: clone_url %s becomes %s', (protocol, clone_url, expected) => {
   expect(cloneUrlIn({ clone_url }, new URL(`${protocol}//127.0.0.1/v1`))).toBe(expected);
 });
 
-describe('where a sync can be followed', () => {
+describe('the status URL of a sync', () => {
   const here = '/v1/workspaces/game/syncs/s1?x=1';
 
   test.each<[string, Readonly<Record<string, string>>, object]>([
     ['an absolute path', { location: here }, {}],
-    ['a relative one', { location: 'syncs/s1?x=1' }, {}],
+    ['a relative path', { location: 'syncs/s1?x=1' }, {}],
     ['a status_url in the body', {}, { status_url: here }],
-    ['a Location elsewhere, but a status_url here', { location: 'https://a.test/s1' }, { status_url: 'syncs/s1?x=1' }],
-  ])('is told by %s', async (_, headers, more) => {
+    [
+      'a status_url on the same server if Location is elsewhere',
+      { location: 'https://a.test/s1' },
+      { status_url: 'syncs/s1?x=1' },
+    ],
+  ])('is read from %s', async (_, headers, more) => {
     const running = json(200, { ...queued, status: 'running', received_objects: 5 }, { 'retry-after': '2' });
     const { client, server, sync } = await begin(inTurn(json(202, { ...queued, ...more }, headers), running));
     if (sync.progress.kind !== 'offered') throw new Error(sync.progress.reason);
@@ -84,7 +88,7 @@ describe('where a sync can be followed', () => {
     expect(server.requests[1]).toMatchObject({ method: 'GET', url: here });
   });
 
-  test('is told by an absolute address of the same server', async () => {
+  test('may be an absolute URL of the same server', async () => {
     const { sync } = await begin((response, request) =>
       json(202, queued, { location: `http://${request.headers.host}/s1` })(response, request),
     );
@@ -97,20 +101,20 @@ describe('where a sync can be followed', () => {
     'http://127.0.0.1:1/s1',
     'ftp://127.0.0.1/',
     'javascript:alert(1)',
-  ])('is not %s, another server', async (location) => {
+  ])('is not accepted on another server: %s', async (location) => {
     const { sync } = await begin(json(202, queued, { location }));
     const reason = expect.stringContaining('is another server: the token must not go there.');
     expect(sync.progress).toEqual({ kind: 'none', reason });
     expect(JSON.stringify(sync.progress)).not.toContain('token=');
   });
 
-  test.each([{}, { location: 'http://[' }])('is not told at all: %j', async (headers) => {
+  test.each([{}, { location: 'http://[' }])('is reported as missing: %j', async (headers) => {
     const { sync } = await begin(json(202, queued, headers));
     const reason = 'The service did not return a status URL for the sync.';
     expect(sync.progress).toEqual({ kind: 'none', reason });
   });
 
-  test('is asked again after a fault', async () => {
+  test('is requested again after a failure', async () => {
     const ended = json(200, { ...queued, status: 'succeeded' });
     const { client, sync } = await begin(inTurn(json(202, queued, { location: '/s1' }), reset, page(502), ended));
     if (sync.progress.kind !== 'offered') throw new Error(sync.progress.reason);
@@ -118,7 +122,7 @@ describe('where a sync can be followed', () => {
   });
 });
 
-describe('what a service says of a sync', () => {
+describe('the status of a sync', () => {
   const read = (body: Parameters<typeof readSync>[0]) => readSync(body, createServiceText([]));
   const succeeded = ['succeeded', 'Successful', 'SYNCED', 'complete', 'done', 'Finished', 'ok', 'up-to-date'];
   const failed = ['failed', 'failure', 'Errored', 'CANCELLED', 'canceled', 'aborted', 'timed out', 'rejected'];
@@ -128,20 +132,20 @@ describe('what a service says of a sync', () => {
     ['succeeded', succeeded],
     ['failed', [...failed, 'completed-with-errors']],
     ['going-on', goingOn],
-  ])('is that it is %s, in many words', (state, words) => {
+  ])('is read as %s from many words', (state, words) => {
     for (const status of words) expect(read({ status })).toMatchObject({ status, state });
   });
 
   test.each([
-    ['numbers that are none', { estimated_objects: '12', received_objects: -1 }, { estimated_objects: undefined }],
+    ['invalid numbers', { estimated_objects: '12', received_objects: -1 }, { estimated_objects: undefined }],
     ['no status', { sync_id: 's1' }, { status: 'unknown', state: 'going-on' }],
-    ['a status that would break a line', { status: 'a\n::b' }, { status: 'a ::b' }],
-    ['an end that failed', { status: 'completed', conclusion: 'failure' }, { state: 'failed', error: undefined }],
-    ['an end with an error', { status: 'done', error: 'No branch\u0007' }, { state: 'failed', error: 'No branch' }],
+    ['a status with a line break', { status: 'a\n::b' }, { status: 'a ::b' }],
+    ['a failed conclusion', { status: 'completed', conclusion: 'failure' }, { state: 'failed', error: undefined }],
+    ['an error', { status: 'done', error: 'No branch\u0007' }, { state: 'failed', error: 'No branch' }],
     ['an error in an object', { status: 'done', error: { message: 'No' } }, { state: 'failed', error: 'No' }],
-    ['an end without success', { status: 'finished', success: false }, { state: 'failed' }],
-    ['an error that is null', { status: 'done', error: null, result: 'ok' }, { state: 'succeeded', error: undefined }],
-  ])('may have %s', (_, body, expected) => {
+    ['success: false', { status: 'finished', success: false }, { state: 'failed' }],
+    ['a null error', { status: 'done', error: null, result: 'ok' }, { state: 'succeeded', error: undefined }],
+  ])('is read from a response with %s', (_, body, expected) => {
     expect(read(body)).toMatchObject(expected);
   });
 });

@@ -22,10 +22,10 @@ export const hero = lockPath('Content/Hero.uasset');
 
 export const token = 'wsa_0123456789abcdef0123456789abcdef';
 
-/** When the clock of a test begins. */
+/** Initial time of the clock of a test. */
 export const start = Date.UTC(2026, 2, 1, 12);
 
-/** For tests that are about time itself. */
+/** Options for tests of time itself. */
 export const realTime = { clock: Date.now, sleep: undefined };
 
 /** Stops timers and clock until the end of the test: time passes only with `vi.advanceTimersByTime`. Sockets still work. */
@@ -34,10 +34,10 @@ export function stopTime(): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** A client whose time passes only when it sleeps, and whose chances are all in the middle. */
+/** A client in virtual time, which passes only in pauses. Its random numbers are all 0.5. */
 export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}) {
   let now = start;
-  /** How long it slept, each time. */
+  /** Duration of each pause. */
   const sleeps: number[] = [];
   const warnings: string[] = [];
   const retries: Retry[] = [];
@@ -57,7 +57,7 @@ export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}
     ...options,
   });
   onTestFinished(() => client.dispose());
-  /** Two minutes, unless the test says otherwise. */
+  /** Limits of two minutes by default. */
   const within = (ms = 120_000, signal?: AbortSignal): CallLimits => ({ deadline: clock() + ms, signal });
   return {
     ...client,
@@ -66,18 +66,18 @@ export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}
     warnings,
     retries,
     within,
-    /** A request as good as any other. */
+    /** Sends an arbitrary request. */
     ask: (ms?: number, signal?: AbortSignal) => client.listWorkspaces(within(ms, signal)),
   };
 }
 
-/** A server that answers so, and a client of it. */
+/** A server that sends this response, and its client. */
 export async function clientOf(response: Answer, options?: Partial<ClientOptions>) {
   const server = await startOtherServer(response);
   return { server, client: testClient(server.baseUrl, options) };
 }
 
-/** The error that an operation ends with. */
+/** Returns the error of an operation. */
 export async function errorOf(operation: Promise<unknown>): Promise<ServiceError> {
   const error = await operation.then(
     () => undefined,
@@ -88,12 +88,12 @@ export async function errorOf(operation: Promise<unknown>): Promise<ServiceError
   return error;
 }
 
-/** Of a union the member of a kind; the test fails when it is another. */
+/** Narrows a union to the member of this kind; the test fails for any other. */
 export function ofKind<Union extends { readonly kind: string }, Kind extends Union['kind']>(
   value: Union,
   kind: Kind,
 ): Extract<Union, { readonly kind: Kind }> {
   expect(value).toMatchObject({ kind });
-  // What the line before has shown; TypeScript cannot narrow a type parameter by it.
+  // Guaranteed by the line before; TypeScript cannot narrow a type parameter by it.
   return value as Extract<Union, { readonly kind: Kind }>;
 }

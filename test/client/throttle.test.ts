@@ -6,7 +6,7 @@ import { createRateLimiter } from '../../src/service/http/rate-limit.ts';
 import { runs } from '../support/runs.ts';
 import { randomOf } from '../support/seed.ts';
 
-/** As many as a client has connections. */
+/** Number of connections of a client. */
 const parallel = 16;
 
 interface Load {
@@ -17,15 +17,15 @@ interface Load {
   readonly seed: number;
 }
 
-/** As the service has it: a token that was idle has 20 s worth of requests. */
+/** The default of the service: an idle token accumulates 20 s worth of requests. */
 const burstOf = ({ perSecond }: Load): number => perSecond * 20;
 
 const neededMs = (load: Load): number =>
   (Math.max(0, load.clients * load.requestsEach - burstOf(load)) / load.perSecond) * 1_000;
 
 /**
- * Clients that share a token and have much to ask for, in a time that passes from one event to the next. `tells`: the
- * service tells what remains, and not only when it refuses.
+ * Clients that share a token and send many requests, in virtual time. `tells`: all responses of the service have the
+ * remaining rate limit, and not only rejections.
  */
 function play(load: Load, tells = true) {
   const { clients, requestsEach, perSecond, latencyMs, seed } = load;
@@ -37,7 +37,7 @@ function play(load: Load, tells = true) {
   const servedOf = Array.from({ length: clients }, () => 0);
   const lastServedAt = Array.from({ length: clients }, () => 0);
   let refused = 0;
-  /** The longest that a client waited for its next answer of success. */
+  /** Longest time that a client waited for its next successful response. */
   let longestGapMs = 0;
   let tookMs = 0;
 
@@ -109,22 +109,22 @@ const load: fc.Arbitrary<Load> = fc.record({
   seed: fc.integer(),
 });
 
-describe('clients that share a limited token', () => {
+describe('clients that share a rate-limited token', () => {
   const forAnyLoad = (check: (load: Load) => void): void =>
     fc.assert(fc.property(load, check), { numRuns: runs(60, 2_000) });
 
-  test('are all served, with a few refusals at the beginning, and in little more time than the limit lets', () => {
+  test('are all served, with few rejections at the start, in little more time than the limit requires', () => {
     forAnyLoad((its) => {
       const { refused, tookMs, longestGapMs } = play(its);
-      // What was under way when the first answers came, and now and then one.
+      // Requests under way when the first responses arrived, and occasional later ones.
       expect(refused).toBeLessThanOrEqual(2 * parallel * its.clients + 0.25 * its.clients * its.requestsEach);
       expect(tookMs).toBeLessThan(2 * neededMs(its) + 20_000);
-      // With less than one in two seconds for each, it is chance that decides.
+      // With less than one request in two seconds per client, the longest gap is a matter of chance.
       if (its.perSecond >= its.clients / 2) expect(longestGapMs).toBeLessThan(120_000);
     });
   });
 
-  test('of a service that tells nothing before it refuses are all served as well', () => {
+  test('are all served even if the service announces its limit only in rejections', () => {
     forAnyLoad((its) => {
       const { refused, tookMs } = play(its, false);
       expect(refused).toBeLessThanOrEqual(4 * parallel * its.clients + 4 * its.clients * its.requestsEach);
@@ -132,7 +132,7 @@ describe('clients that share a limited token', () => {
     });
   });
 
-  test('that need less than there is wait for nothing', () => {
+  test('do not wait while they stay within the limit', () => {
     forAnyLoad((its) => {
       const burst = burstOf(its);
       fc.pre(its.clients * its.requestsEach <= burst / 2 && burst >= 2 * parallel * its.clients);
@@ -147,7 +147,7 @@ describe('a throttle', () => {
   const second = 1_000;
   const throttle = () => createThrottle(() => 0);
 
-  test('holds all when one is refused, for as long as the service says, and nothing before', () => {
+  test('pauses all requests after one rejection, for as long as the service asks', () => {
     const its = throttle();
     for (let request = 0; request < 100; request += 1) {
       expect(its.delayMs(0)).toBe(0);
@@ -155,15 +155,15 @@ describe('a throttle', () => {
     }
     expect(its.refused(0, 5 * second, 100)).toBe(5 * second);
     expect(its.delayMs(100)).toBe(5 * second);
-    // Those that were refused with it say nothing new.
+    // Requests rejected at the same time add no information.
     expect(its.refused(0, 5 * second, 150)).toBe(5 * second);
     expect(its.delayMs(5_150)).toBe(0);
-    // Then it starts again, one after the other.
+    // Then it starts again, one request after the other.
     its.sent(5_150);
     expect(its.delayMs(5_150)).toBe(200);
   });
 
-  test('waits longer each time that it is refused again, and for no time that the service does not ask for after a success', () => {
+  test('pauses longer after each consecutive rejection, and starts over after a success', () => {
     const its = throttle();
     const holds = [0, 1, 2, 3].map((turn) => its.refused(turn * 60 * second, undefined, turn * 60 * second));
     expect(holds).toEqual([250, 500, 1_000, 2_000]);
@@ -171,7 +171,7 @@ describe('a throttle', () => {
     expect(its.refused(600 * second, undefined, 600 * second)).toBe(250);
   });
 
-  test('waits until the service takes more when it says that nothing remains', () => {
+  test('waits for the reset if the service reports that nothing remains', () => {
     const its = throttle();
     its.observe({ remaining: 0, resetMs: 7 * second, policy: undefined }, 0);
     expect(its.delayMs(0)).toBe(7 * second);
@@ -179,7 +179,7 @@ describe('a throttle', () => {
     expect(its.refusedUntil()).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  test('spreads what little remains, the wider the less it is', () => {
+  test('spreads the remaining requests, the wider the fewer remain', () => {
     const policy = { quota: 1_000, windowMs: 10 * second };
     const spacing = (remaining: number): number => {
       const its = throttle();

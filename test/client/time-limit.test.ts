@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type StartTimer, sleep, startTimeLimit } from '../../src/client/time-limit.ts';
 
-/** A limit with two outer signals, and a timer that goes off when the test says so. */
+/** A limit with two outer signals, and a timer that the test fires. */
 function limited() {
   let goOff = (): void => undefined;
   const start: StartTimer = (_, work) => {
@@ -16,7 +16,7 @@ function limited() {
   return { limit, outer, goOff: () => goOff() };
 }
 
-test('a time limit aborts its signal when the time is over', () => {
+test('a time limit aborts its signal when its time has passed', () => {
   const { limit, goOff } = limited();
   expect(limit.signal.aborted).toBe(false);
   goOff();
@@ -24,7 +24,7 @@ test('a time limit aborts its signal when the time is over', () => {
   expect(limit.isOver()).toBe(true);
 });
 
-test('a time limit ends with an outer signal, and then its time is not over, whatever comes later', () => {
+test('a time limit ends with an outer signal, and does not count as exceeded after that', () => {
   const { limit, outer, goOff } = limited();
   outer.abort();
   expect(limit.signal.aborted).toBe(true);
@@ -32,20 +32,20 @@ test('a time limit ends with an outer signal, and then its time is not over, wha
   expect(limit.isOver()).toBe(false);
 });
 
-test('a time limit that is stopped does not end any more', () => {
+test('a stopped time limit does not abort its signal', () => {
   const { limit, goOff } = limited();
   limit.stop();
   goOff();
   expect(limit.signal.aborted).toBe(false);
 });
 
-test('a sleep that is longer than any timer does not end at once, and ends with the signal', async () => {
+test('a sleep beyond the range of timers does not end at once, but ends with its signal', async () => {
   const awake = new AbortController();
   let slept = false;
   const sleeping = sleep(2 ** 31, awake.signal).then(() => {
     slept = true;
   });
-  // A timer that is set to more than it can count goes off after a millisecond.
+  // Node fires a timer that exceeds its range after a millisecond.
   await wait(50);
   expect(slept).toBe(false);
   awake.abort();

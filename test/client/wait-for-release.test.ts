@@ -11,25 +11,25 @@ const ours = { path: hero, owner: 'grace' };
 const otherPreference = { 'preference-applied': 'respond-async, no-wait' };
 
 test.each<[string, Answer, object]>([
-  ['waits, and lists no lock', json(200, { locks: [] }, applied), free],
-  ['waits, among other things', json(200, [], { 'preference-applied': 'return=minimal, WAIT' }), free],
-  ['waits, and lists another lock', json(200, { items: [{ path: 'Other.uasset' }] }, applied), free],
-  ['quotes what it waits', json(200, [], { 'preference-applied': 'respond-async; x, wait="30"' }), free],
+  ['waits and lists no lock', json(200, { locks: [] }, applied), free],
+  ['waits, with other preferences', json(200, [], { 'preference-applied': 'return=minimal, WAIT' }), free],
+  ['waits and lists another lock', json(200, { items: [{ path: 'Other.uasset' }] }, applied), free],
+  ['quotes the applied wait', json(200, [], { 'preference-applied': 'respond-async; x, wait="30"' }), free],
   [
-    'waits, and says who holds it',
+    'waits and returns the holder',
     json(200, { locks: [{ path: 'a' }, ours] }, applied),
     { kind: 'held', holder: ours },
   ],
-  ['does not say that it has waited', json(200, { locks: [] }), unsupported],
-  ['names another preference', json(200, { locks: [] }, otherPreference), unsupported],
-  ['lets nobody list', problem(403, { detail: 'No.' }, applied), unsupported],
-  ['knows no such parameter', problem(422, { detail: 'No.' }), unsupported],
-  ['is hidden by a page', page(200, applied), { kind: 'failed' }],
-  ['is hidden by other JSON', json(200, { status: 'ok' }, applied), { kind: 'failed' }],
-  ['is hidden by the 404 of a gateway', nothing(404), { kind: 'failed' }],
-  ['loses the connection', hangUp, { kind: 'failed' }],
+  ['does not confirm the wait', json(200, { locks: [] }), unsupported],
+  ['confirms another preference', json(200, { locks: [] }, otherPreference), unsupported],
+  ['rejects listing', problem(403, { detail: 'No.' }, applied), unsupported],
+  ['rejects the parameter', problem(422, { detail: 'No.' }), unsupported],
+  ['is replaced by a page', page(200, applied), { kind: 'failed' }],
+  ['is replaced by other JSON', json(200, { status: 'ok' }, applied), { kind: 'failed' }],
+  ['is replaced by the 404 of a gateway', nothing(404), { kind: 'failed' }],
+  ['drops the connection', hangUp, { kind: 'failed' }],
   ['fails', nothing(502), { kind: 'failed' }],
-])('a service is asked once to tell when a path is free: one that %s', async (_, answer, result) => {
+])('sends one request to wait for a release to a service that %s', async (_, answer, result) => {
   const { server, client } = await clientOf(answer);
   expect(await client.waitForRelease(request, client.within())).toMatchObject(result);
   expect(server.requests).toMatchObject([
@@ -37,7 +37,7 @@ test.each<[string, Answer, object]>([
   ]);
 });
 
-test('an answer may take as long as was asked for, and one attempt on top of it', async () => {
+test('a response may take the requested time plus the timeout of one attempt', async () => {
   const late: Answer = (response) => {
     setTimeout(() => response.writeHead(200, applied).end('[]'), 700);
   };
@@ -47,7 +47,7 @@ test('an answer may take as long as was asked for, and one attempt on top of it'
   expect(await impatient.waitForRelease({ ...request, seconds: 1 }, impatient.within())).toEqual({ kind: 'failed' });
 });
 
-test('a signal ends it at once', async () => {
+test('an abort signal ends the wait at once', async () => {
   const { server, client } = await clientOf(silence);
   const stop = new AbortController();
   const result = client.waitForRelease(request, client.within(60_000, stop.signal));

@@ -11,7 +11,7 @@ test.each([
     'The demo does not know "--kep". There are --quick, --record and --keep, and --help says more.\n',
   ],
   [['--record', '--keep'], 2, /^$/, 'A recording ends with the demo: leave out --keep or --record.\n'],
-])('%j ends with %d, and starts nothing', async (args, code, stdout, stderr) => {
+])('the arguments %j end with %d, and start nothing', async (args, code, stdout, stderr) => {
   const demo = await startDemo(args);
   expect(await demo.ended).toBe(code);
   expect(demo.stdout()).toMatch(stdout);
@@ -22,6 +22,6 @@ test.each([
   [['--record', 'there', '--quick'], { folder: 'there' }],
   [['--record', '--quick'], { folder: undefined }],
   [['--quick'], undefined],
-])('%j records into %j', (args, record) => {
+])('the arguments %j record into %j', (args, record) => {
   expect(readArguments(args)).toEqual({ kind: 'run', keep: false, quick: true, record });
 });

@@ -16,7 +16,7 @@ const main = fileURLToPath(new URL('../../demo/main.ts', import.meta.url));
 
 const running = new Set<() => void>();
 
-/** Nothing may outlive a test that is stopped half-way: the test runner ends its workers with SIGTERM. */
+/** Ends all processes if a test is stopped early: the test runner ends its workers with SIGTERM. */
 function endAll(): void {
   for (const end of running) end();
 }
@@ -30,17 +30,17 @@ export interface DemoProcess {
   readonly ended: Promise<number | NodeJS.Signals | null>;
   stdout(): string;
   stderr(): string;
-  /** Resolves when this is on stdout. */
+  /** Resolves when stdout matches. */
   shows(pattern: RegExp): Promise<RegExpExecArray>;
   signal(name: NodeJS.Signals): void;
   type(text: string): void;
-  /** Closes the reading end of its output. */
+  /** Closes the read end of its output. */
   stopReading(): void;
-  /** Fails if it left a process or a file behind. */
+  /** Fails if a process or a file remains. */
   expectNothingLeft(): Promise<void>;
 }
 
-/** The demo as npm starts it, in its own process group and temporary folder. */
+/** Starts the demo like npm, in its own process group and temporary folder. */
 export async function startDemo(
   args: readonly string[] = [],
   environment: NodeJS.ProcessEnv = {},
@@ -104,7 +104,7 @@ export async function startDemo(
   };
 }
 
-/** The error as text, such as that there is no such process. */
+/** Returns the error as text, for example for a missing process. */
 function captured(act: () => void): string {
   try {
     act();

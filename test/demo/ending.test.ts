@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { needSignals, startDemo } from './demo-process.ts';
 
-describe('the demo ends everything that it started', () => {
-  test('when it is interrupted while a sync and a waiting job run, and it records', async (context) => {
+describe('the demo', () => {
+  test('ends everything it started when interrupted during a sync, a waiting job and a recording', async (context) => {
     needSignals(context);
     const demo = await startDemo(['--quick', '--record']);
     await demo.shows(/release │ The sync is running/);
@@ -14,12 +14,13 @@ describe('the demo ends everything that it started', () => {
     expect(demo.stdout()).toMatch(/Stopped\. Nothing runs any more, and the temporary folder is gone\.\n$/);
   });
 
-  test('when it is interrupted at its very end, and then it has recorded nothing', async (context) => {
+  test('ends everything it started when interrupted at its very end', async (context) => {
     needSignals(context);
     const demo = await startDemo(['--quick', '--record']);
     const [, port] = await demo.shows(/The dashboard, live: \S+:(\d+)\//);
     await demo.shows(/ Force\n/);
-    // The service does not end before a request that it has begun to read, so there is time to interrupt the demo.
+    // The service finishes requests that it has started to read before it ends, which leaves time to interrupt the
+    // demo.
     const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
     onTestFinished(() => void socket.destroy());
     socket.write('POST /sign-in/link HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\n');
@@ -30,7 +31,7 @@ describe('the demo ends everything that it started', () => {
     await demo.expectNothingLeft();
   });
 
-  test('when its output is closed', async () => {
+  test('ends everything it started when its output is closed', async () => {
     const demo = await startDemo(['--keep']);
     await demo.shows(/The dashboard/);
     demo.stopReading();
@@ -39,7 +40,7 @@ describe('the demo ends everything that it started', () => {
     expect(demo.stderr()).toBe('');
   });
 
-  test('when it fails, and says why', async () => {
+  test('ends everything it started when it fails, and reports the reason', async () => {
     const demo = await startDemo([], { PATH: '' });
     expect(await demo.ended).toBe(1);
     await demo.expectNothingLeft();

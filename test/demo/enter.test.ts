@@ -3,7 +3,7 @@ import { leaveOut } from '../support/left-out.ts';
 import { startDemo } from './demo-process.ts';
 
 test('on a terminal, the demo keeps its dashboard until Enter, and then leaves nothing behind', async (context) => {
-  // util-linux: runs a command on a terminal of its own.
+  // `script` of util-linux runs a command on its own terminal.
   if (process.platform !== 'linux') leaveOut(context, 'There is no program here that runs a command on a terminal.');
   const demo = await startDemo(['--quick'], {}, undefined, 'terminal');
   const [, dashboard = ''] = await demo.shows(/The dashboard, live: (http:\S+)/);

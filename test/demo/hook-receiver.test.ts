@@ -7,7 +7,7 @@ const body = JSON.stringify({
   data: { lock: { path: 'Content/Hero.uasset' }, released_by: 'ada' },
 });
 
-test('a call with a valid signature is shown and counted, and another one is not, and fails those who wait for calls', async () => {
+test('shows and counts webhook calls with a valid signature, and fails waiting callers for an invalid one', async () => {
   const shown: string[] = [];
   const receiver = await startHookReceiver((sentence) => void shown.push(sentence));
   onTestFinished(() => receiver.close());

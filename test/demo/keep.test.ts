@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ask } from '../support/running-service.ts';
 import { needSignals, startDemo } from './demo-process.ts';
 
-test('with --keep, the demo prints how to use its service, which answers until Ctrl-C', async (context) => {
+test('with --keep, the demo explains how to use its service, which runs until Ctrl-C', async (context) => {
   needSignals(context);
   const demo = await startDemo(['--keep', '--quick'], { FORCE_COLOR: '1' });
   const [, baseUrl = ''] = await demo.shows(/export WORKSPACE_BASE_URL=(\S+)\n/);

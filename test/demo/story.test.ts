@@ -9,7 +9,7 @@ let demo: DemoProcess;
 let story: string;
 let cast: string;
 let picture: string;
-/** What the pages say to the sign-in link, used twice. */
+/** Status codes of the sign-in link, used twice. */
 const signedIn: number[] = [];
 
 async function useLink(address: string): Promise<number> {
@@ -38,18 +38,18 @@ beforeAll(async () => {
   };
 });
 
-/** What somebody says, as if no line were too long. */
+/** All text of one party, without line breaks. */
 const said = (who: string): string =>
   [...story.matchAll(new RegExp(`^  ${who} │ *(.*)$`, 'gm'))].map(([, text]) => text).join(' ');
 
-/** All of it, in this order. */
+/** Expects all texts in this order. */
 function expectInOrder(...texts: readonly string[]): void {
   const places = texts.map((text) => story.indexOf(text));
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((one, other) => one - other));
 }
 
-test('the address of the dashboard and a sign-in link come first, and the link signs in once', () => {
+test('the dashboard URL and a sign-in link come first, and the link works once', () => {
   const [, origin = ''] = /^\nWorkspace Automation\n.*\n\n {2}The dashboard, live: (\S+)\/\n.*\nhttp/.exec(story) ?? [];
   const [, link = ''] = /^(http\S+)\/sign-in\?/m.exec(story) ?? [];
   expect(new URL(link).origin).toBe(origin);
@@ -63,7 +63,7 @@ test('the release locks both paths, the nightly job waits, and a sync makes prog
   expect(said('webhook')).toMatch(/✓ sync\.succeeded: main is at [0-9a-f]{10}\b/);
 });
 
-test('after SIGKILL, the post-step of the killed job releases its locks, and the job that waits gets the file', () => {
+test('after SIGKILL, the post-step of the killed job releases its locks, and the waiting job gets the file', () => {
   expectInOrder(
     'Waiting, 5 min left',
     'console │ $ kill -KILL ',
@@ -80,14 +80,14 @@ test('after SIGKILL, the post-step of the killed job releases its locks, and the
   expect(said('nightly')).toMatch(/▼ Locked Content\/Maps\/Arena\.umap in game-assets until .* after waiting for /);
 });
 
-test('a lock that is released by force is lost to the job, which says so', () => {
+test('a lock released by force is reported as lost by its job', () => {
   expectInOrder('Arena.umap: kept until ', ' lock release game-assets', 'Arena.umap: lost, held by nobody');
   expect(said('console')).toMatch(/ --force --reason '[^']+' Released Content\/Maps\/Arena\.umap\. /);
   expect(said('webhook')).toContain('✓ lock.released: Content/Maps/Arena.umap, by force');
   expect(said('nightly')).toMatch(/Error: This job has lost its lock on Content\/Maps\/Arena\.umap\. /);
 });
 
-test('it ends with a picture of who held what when, on 80 columns', () => {
+test('the demo ends with a chart of all locks over time, within 80 columns', () => {
   expect(story).toMatch(
     /Hero\.uasset\n +release +█+ +held [\d.]+ s\n.*Arena\.umap\n +release +█+ +held .*\n +nightly +░+█+ +waited .* s, held .* s\n +1 *2 *3 *4\n\n( +\d +[\d.]+ s {2}.+\n){4} {2}✓ The service has ended/,
   );
@@ -96,7 +96,7 @@ test('it ends with a picture of who held what when, on 80 columns', () => {
   expect(widths).toEqual([]);
 });
 
-test('no output has a secret, but the link', () => {
+test('the output contains no secret except the sign-in link', () => {
   expect(story).not.toMatch(/wsa_|whsec_/);
   expect(said('release')).toContain('hook-secret: ***');
   expect(said('nightly')).toContain('WORKSPACE_TOKEN: ***');
@@ -104,7 +104,7 @@ test('no output has a secret, but the link', () => {
   expect(cast + picture).not.toMatch(/(wsa_|wsl_|whsec_)\w/);
 });
 
-test('the cast is what was shown, with colours, in its order', () => {
+test('the cast contains the output in order, with colors', () => {
   const [header, ...events] = cast
     .trimEnd()
     .split('\n')
@@ -136,7 +136,7 @@ describe('the picture', () => {
   });
 });
 
-test('nothing is left behind', async () => {
+test('the demo leaves nothing behind', async () => {
   await demo.expectNothingLeft();
   expect(demo.stderr()).toBe('');
 });

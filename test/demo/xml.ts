@@ -3,10 +3,10 @@ export interface XmlTag {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** A tag with quoted attributes, or text; neither has a bare `&`. Nothing else of XML is in our pictures. */
+/** A tag with quoted attributes, or text; neither contains a bare `&`. The pictures use no other XML syntax. */
 const token = /<(\/?)([\w:]+)((?:\s+[\w:-]+="(?:[^"<&]|&\w+;)*")*)\s*(\/?)>|(?:[^<&]|&(?:amp|lt|gt|quot|#\d+);)+/gy;
 
-/** The tags of a well-formed document with one root. Throws for any other text. */
+/** Returns the tags of a well-formed document with one root. Throws for any other text. */
 export function readXml(text: string): readonly XmlTag[] {
   const tags: XmlTag[] = [];
   const open: string[] = [];

@@ -39,11 +39,11 @@ interface Guard {
 
 interface GuardOptions extends SceneJobOptions {
   readonly locked?: readonly string[];
-  /** Where the run is told to find GitHub, if not there where it is. */
+  /** API URL for the run, if it is not that of GitHub itself. */
   readonly apiUrl?: (api: GitHubApi) => string;
 }
 
-/** A run of the event at a GitHub with these options, whose workspace has a lock of grace on each of the paths. */
+/** A run of the event on a GitHub with these options. In its workspace, grace holds a lock on each of the paths. */
 async function guard(
   options: GitHubApiOptions,
   { event = pullRequest, locked = [], apiUrl = (api) => api.apiUrl, ...jobOptions }: GuardOptions = {},
@@ -64,8 +64,8 @@ const pathsIn = (result: StepResult): readonly string[] =>
 const targetsOf = ({ requests }: GitHubApi): readonly string[] =>
   requests.map(({ method, url }) => `${method} ${url.replace('/repos/octo-games/dragon/', '')}`);
 
-describe('of a pull request', () => {
-  test('each locked file has an annotation that names its holder and the end of its lock', async () => {
+describe('the files of a pull request', () => {
+  test('each locked one gets an annotation with the holder and the expiry of its lock', async () => {
     const { api, run } = await guard(ofPull(modified('Content/Hero.uasset'), modified('Content/Free.uasset')), {
       locked: ['Content/Hero.uasset', 'Content/Other.uasset'],
     });
@@ -91,24 +91,19 @@ describe('of a pull request', () => {
   const impossible = ['a\\b', 'tab\there', 'x'.repeat(1_025)].map(modified);
 
   test.each<[string, readonly GitHubFile[], readonly string[], readonly string[]]>([
-    ['both names of a renamed file count', [renamed], ['old', 'new'], ['new', 'old']],
-    ['a removed file counts', [{ filename: 'gone', status: 'removed' }], ['gone'], ['gone']],
-    ['the original of a copy does not count', [copied], ['a'], []],
+    ['include both names of a renamed file', [renamed], ['old', 'new'], ['new', 'old']],
+    ['include a removed file', [{ filename: 'gone', status: 'removed' }], ['gone'], ['gone']],
+    ['exclude the original of a copied file', [copied], ['a'], []],
     [
-      'the files of all pages count',
+      'include the files of all pages',
       numbered(250),
       ['Content/Maps/0.umap', 'Content/Maps/249.umap', 'other'],
       ['Content/Maps/0.umap', 'Content/Maps/249.umap'],
     ],
-    ['as many files as GitHub lists can be looked up', numbered(3_000), [], []],
-    ['without any file, nothing is looked up', [], ['a'], []],
-    ['files that nobody can lock are passed over', impossible, ['a'], []],
-    [
-      'a name is compared in the one form that its spellings share',
-      [modified('Cafe\u0301.uasset')],
-      ['Caf\u00e9.uasset'],
-      ['Caf\u00e9.uasset'],
-    ],
+    ['are all looked up, up to the limit of GitHub', numbered(3_000), [], []],
+    ['are not looked up if there are none', [], ['a'], []],
+    ['exclude files that cannot be locked', impossible, ['a'], []],
+    ['are compared in normalized form', [modified('Cafe\u0301.uasset')], ['Caf\u00e9.uasset'], ['Caf\u00e9.uasset']],
   ])('%s', async (_, files, locked, expected) => {
     const { run } = await guard(ofPull(...files), { locked });
     const result = await run();
@@ -116,7 +111,7 @@ describe('of a pull request', () => {
     expect(result.conclusion).toBe(expected.length > 0 ? 'failure' : 'success');
   });
 
-  test('with more files than GitHub lists nothing passes', async () => {
+  test('fail the check if there are more than GitHub lists', async () => {
     const { api, run } = await guard(ofPull(...numbered(3_001)));
     const result = await run();
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
@@ -126,7 +121,7 @@ describe('of a pull request', () => {
     expect(api.requests).toHaveLength(1);
   });
 
-  test('with a list of locks that may be incomplete nothing passes, and nothing but GET was asked', async () => {
+  test('fail the check if the list of locks may be incomplete, and only GET requests are sent', async () => {
     const service = await startOtherServer(json(200, { locks: [{ path: 'b' }, 7] }));
     const { api, run } = await guard(ofPull(modified('a')), { env: { WORKSPACE_BASE_URL: service.baseUrl } });
     const result = await run();
@@ -155,8 +150,8 @@ const push = (before: string, after: string, others: object = {}): JobEvent =>
 
 const tree = (files: Readonly<Record<string, string>>): Tree => new Map(Object.entries(files));
 
-describe('of what has been pushed', () => {
-  /** The commits `root`, `ours` and `theirs`, of which the last two follow the first. */
+describe('the files of a push or merge group', () => {
+  /** The commits `root`, `ours` and `theirs`. The last two are children of the first. */
   function fork(history: History) {
     const root = history.commit(tree({ a: '1', b: '1', c: '1' }));
     const theirs = history.commit(tree({ a: '2', b: '1', c: '1' }), root);
@@ -171,30 +166,30 @@ describe('of what has been pushed', () => {
 
   test.each<[string, (commits: ReturnType<typeof fork>) => JobEvent, readonly string[], RegExp]>([
     [
-      'the files of a push count',
+      'include the files of the push',
       ({ root, ours }) => push(root, ours),
       ['b'],
       /The push to topic \(0000001 to 0000003\) of octo-games\/dragon changes 1 file\./,
     ],
     [
-      'what a force push throws away counts, too',
+      'include files that a force push discards',
       ({ theirs, ours }) => push(theirs, ours, { forced: true }),
       ['a', 'b'],
       /changes 2 files/,
     ],
     [
-      'of a new branch, what it has that the default branch has not counts',
+      'include the differences of a new branch from the default branch',
       ({ ours }) => push(none, ours, { created: true }),
       ['b'],
       /The push that makes topic \(0000003, compared with main\)/,
     ],
     [
-      'of a merge group, the files of all its pull requests count',
+      'include the files of all pull requests of a merge group',
       ({ root, ours }) => mergeGroup(root, ours),
       ['b'],
       /The merge group \(0000001 to 0000003\)/,
     ],
-    ['a branch that is deleted has none', () => push(gone, none, { deleted: true }), [], /^Nothing is locked|0 files/m],
+    ['are empty for a deleted branch', () => push(gone, none, { deleted: true }), [], /^Nothing is locked|0 files/m],
   ])('%s', async (_, eventOf, expected, words) => {
     const history = createHistory();
     const commits = fork(history);
@@ -207,7 +202,7 @@ describe('of what has been pushed', () => {
     expect(result.log).toMatch(words);
   });
 
-  test('nothing passes where the commit from before is gone', async () => {
+  test('fail the check if the commit before the push is gone', async () => {
     const history = createHistory();
     const { ours } = fork(history);
     const { run } = await guard({ history }, { event: push(gone, ours, { forced: true }) });
@@ -219,7 +214,7 @@ describe('of what has been pushed', () => {
   });
 });
 
-test('an event that changes no files is a wrong input, before any request', async () => {
+test('an event without changed files is reported as a wrong input, before any request', async () => {
   const event: JobEvent = { name: 'workflow_dispatch', ref: 'refs/heads/main', payload: { inputs: {} } };
   const { api, run } = await guard(ofPull(modified('a')), { event });
   const result = await run();
@@ -246,40 +241,40 @@ const ofList =
 describe.each(forms(['GitHub']))('%s', () => {
   test.each<[string, Instead, RegExp, JobEvent?]>([
     [
-      'refuses a token that is not valid',
+      'rejects an invalid token',
       always(badCredentials),
       /Leave `github-token` out: .* \(GET \S+: 401 Unauthorized\)\./,
     ],
-    ['refuses a token that may not read pull requests', always(notAccessible), permission('pull-requests')],
+    ['rejects a token that may not read pull requests', always(notAccessible), permission('pull-requests')],
     [
-      'refuses a token that may not read commits',
+      'rejects a token that may not read commits',
       always(notAccessible),
       permission('contents'),
       push(gone, '2'.repeat(40)),
     ],
-    ['does not say what a token may not see', always(notFound), permission('pull-requests')],
-    ['answers with a page for people', always(htmlPage(200)), /The answer cannot be used: it is not valid JSON/],
-    ['answers with a list', always(json(200, [])), /GitHub does not say of the pull request how many files/],
-    ['goes on failing', always(htmlPage(502)), /, 2 attempts\)/],
+    ['answers 404 for what a token may not see', always(notFound), permission('pull-requests')],
+    ['responds with an HTML page', always(htmlPage(200)), /The answer cannot be used: it is not valid JSON/],
+    ['responds with a list', always(json(200, [])), /GitHub does not say of the pull request how many files/],
+    ['keeps failing', always(htmlPage(502)), /, 2 attempts\)/],
     [
-      'asks for more time than the step has',
+      'asks to wait longer than the step has',
       always(json(403, busy, { 'retry-after': '3600' })),
       / GitHub asks to wait for 1 h, and less time is left.* \(GET \S+: 403 Forbidden/,
     ],
     ['redirects in a circle', ({ url }) => nothing(302, { location: url }), /302/],
     [
-      'fails in the midst of its pages',
+      'fails in the middle of its pages',
       ofList((url) =>
         url.includes('page=2') ? json(409, {}) : json(200, [], { link: `<${url}&page=2>; rel="next"` }),
       ),
       /: 409 Conflict/,
     ],
     [
-      'names a page as the next that was there before',
+      'links to a page that was already read',
       ofList((url, host) => json(200, [], { link: `<http://${host}${url}>; rel="next"` })),
       /GitHub links a page of the list back to itself\./,
     ],
-  ])('that %s lets nothing pass', async (_, instead, words, event = pullRequest) => {
+  ])('fails the check if it %s', async (_, instead, words, event = pullRequest) => {
     const { api, run } = await guard({ ...ofPull(modified('a')), instead }, { event });
     const result = await run({ retries: '1' });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
@@ -287,7 +282,7 @@ describe.each(forms(['GitHub']))('%s', () => {
     expect(api.requests.length).toBeLessThan(10);
   });
 
-  test('that never answers lets nothing pass', async () => {
+  test('fails the check if it never responds', async () => {
     const { run } = await guard({ ...ofPull(modified('a')), instead: always(silence) });
     const result = await run({ retries: '1', 'request-timeout': '1s' });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
@@ -295,8 +290,8 @@ describe.each(forms(['GitHub']))('%s', () => {
   });
 
   test.each<[string, Answer]>([
-    ['a failure', htmlPage(502)],
-    ['a limit with 403', json(403, busy, { 'retry-after': '0' })],
+    ['an error', htmlPage(502)],
+    ['a 403 for the rate limit', json(403, busy, { 'retry-after': '0' })],
   ])('is asked again after %s', async (_, response) => {
     let asked = 0;
     const instead = (): Answer | undefined => {
@@ -318,7 +313,7 @@ describe.each(forms(['GitHub']))('%s', () => {
     ],
     ['a redirect with 301', (there) => always(nothing(301, { location: there }))],
     ['a redirect with 307', (there) => always(nothing(307, { location: there }))],
-  ])('leads the token to no other server by %s', async (_, insteadOf) => {
+  ])('cannot send the token to another server by %s', async (_, insteadOf) => {
     const elsewhere = await startOtherServer(json(200, []));
     const { run } = await guard({ ...ofPull(modified('a')), instead: insteadOf(`${elsewhere.origin}/x`) });
     const result = await run();
@@ -328,7 +323,7 @@ describe.each(forms(['GitHub']))('%s', () => {
   });
 });
 
-test('a renamed repository is read at its new address, on GitHub Enterprise Server below a path', async () => {
+test('follows a renamed repository to its new URL, also on GitHub Enterprise Server', async () => {
   const { api, run } = await guard(
     {
       ...ofPull(...numbered(150)),
@@ -344,7 +339,7 @@ test('a renamed repository is read at its new address, on GitHub Enterprise Serv
 });
 
 test.each(forms(['https_proxy', 'HTTPS_PROXY']))(
-  'GitHub is reached through the proxy in %s, in which nobody can read, and the service without it',
+  'GitHub is reached through a TLS tunnel of the proxy in %s, and the service without it',
   async (variable) => {
     const name = 'api.github.example.test';
     const tls = selfSigned(name);
@@ -368,7 +363,7 @@ test.each(forms(['https_proxy', 'HTTPS_PROXY']))(
   },
 );
 
-test('nothing that GitHub says of a deprecation gets into the log by itself', async () => {
+test('deprecation headers of GitHub do not appear in the log', async () => {
   const said = {
     deprecation: 'true',
     sunset: 'x\u00a0::warning::deprecated',

@@ -17,10 +17,10 @@ async function lockedJob(path: string, inputs: Readonly<Record<string, string>> 
   return { workspace, job, locks: outputs['locks'] ?? '', file: outputs['locks_file'] ?? '' };
 }
 
-/** A job that goes on with the token of another. */
+/** A job that continues with the token of another job. */
 const nextJob = (workspace: string, { token }: SceneJob) => scene.job({ workspace, env: { WORKSPACE_TOKEN: token } });
 
-test('the locks of a job that still has all of them are kept, whichever step took them', async () => {
+test('reports the locks of all steps of a job as kept', async () => {
   const { job, locks } = await lockedJob('Content/Hero.uasset');
   await job.run({ with: { operation: 'lock', path: 'Content/Other.uasset\nContent/Third.uasset', ttl: '2h' } });
   await job.run({ with: { operation: 'unlock', path: 'Content/Third.uasset' } });
@@ -48,7 +48,7 @@ test('the locks of a job that still has all of them are kept, whichever step too
   `);
 });
 
-test('a lock that was lost fails the step, with an annotation that names who has the path now; the others are in the output', async () => {
+test('fails the step for a lost lock, names the current holder, and outputs the kept locks', async () => {
   const { workspace, job } = await lockedJob('a\nb\nc');
   await scene.release(workspace, 'b');
   await scene.lock(workspace, 'b');
@@ -87,7 +87,7 @@ test('a lock that was lost fails the step, with an annotation that names who has
 });
 
 describe('the locks of another job', () => {
-  test('are kept by its output, which can then release them, and lost with it', async () => {
+  test('are checked by its output, which can also release them', async () => {
     const { workspace, job, locks } = await lockedJob('a\nb', { 'auto-release': 'false' });
     const second = await nextJob(workspace, job);
     const kept = await second.run(check({ locks }));
@@ -101,7 +101,7 @@ describe('the locks of another job', () => {
     });
   });
 
-  test('are kept by its file of locks', async () => {
+  test('are checked by its file of locks', async () => {
     const { workspace, job, file } = await lockedJob('a\nb', { 'auto-release': 'false' });
     const second = await nextJob(workspace, job);
     expect(await second.run(check({ 'locks-file': file }))).toMatchObject({
@@ -116,11 +116,11 @@ describe('the locks of another job', () => {
   });
 });
 
-describe('without any lock', () => {
+describe('a check without locks', () => {
   test.each([
-    ['of a job that has locked nothing', []],
-    ['of a job that has released all it had locked', ['lock', 'unlock']],
-  ])('a check fails: %s', async (_, before) => {
+    ['a job that has locked nothing', []],
+    ['a job that has released all its locks', ['lock', 'unlock']],
+  ])('fails for %s', async (_, before) => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
     for (const operation of before) await job.run({ with: { operation, path: 'a' } });
     const result = await job.run(check());
@@ -131,7 +131,7 @@ describe('without any lock', () => {
     ]);
   });
 
-  test('a list that is empty is kept', async () => {
+  test('succeeds for an empty list', async () => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
     const file = join(job.folders.temp, 'locks.json');
     await writeFile(file, '[]');
@@ -142,7 +142,7 @@ describe('without any lock', () => {
     }
   });
 
-  test('here, those in another workspace are named, and a check fails', async () => {
+  test('fails, and names the other workspaces where the job has locks', async () => {
     const { workspace, job } = await lockedJob('a');
     const here = await scene.service.workspace();
     const result = await job.run(check({ workspace: here }));
@@ -151,7 +151,7 @@ describe('without any lock', () => {
   });
 });
 
-test('a ledger of which a part cannot be read claims nothing of a job, but by its list of locks', async () => {
+test('a check with a damaged ledger fails for the job, but still accepts a list of its locks', async () => {
   const { job, locks } = await lockedJob('a');
   await writeFile(join(job.folders.temp, 'workspace-automation', 'ledger.jsonl'), '\n{"kind":"gra', { flag: 'a' });
   const result = await job.run(check());
@@ -160,7 +160,7 @@ test('a ledger of which a part cannot be read claims nothing of a job, but by it
   expect(await job.run(check({ locks }))).toMatchObject({ conclusion: 'success', outputs: { status: 'kept' } });
 });
 
-test('a lock that the ledger knows to be lost is lost, with when that was noticed and who has the path now', async () => {
+test('a lock recorded as lost is reported as lost, with the time and the current holder', async () => {
   const { workspace, job } = await lockedJob('a\nb');
   await scene.release(workspace, 'a');
   await scene.lock(workspace, 'a');
@@ -180,7 +180,7 @@ test('a lock that the ledger knows to be lost is lost, with when that was notice
   ]);
 });
 
-test('a token that may not list proves nothing', async () => {
+test('a check with a token that may not list locks fails', async () => {
   const { workspace, locks } = await lockedJob('a');
   const job = await scene.job({ workspace, scopes: ['sync'] });
   const result = await job.run(check({ locks }));
@@ -188,7 +188,7 @@ test('a token that may not list proves nothing', async () => {
   expect(errorsOf(result)[0]).toMatch(/^It is not known whether this job still holds a\. .*locks:read/);
 });
 
-/** A service that lists all it has, whatever it is asked, and says no more of a lock than its path and owner. */
+/** A service without filters, whose locks have only a path and an owner. */
 const plainService = (locks: readonly object[], pageSize: number) =>
   startOtherServer((response, request) => {
     if (request.method === 'POST') return json(201, {})(response, request);
@@ -200,7 +200,7 @@ const plainService = (locks: readonly object[], pageSize: number) =>
 const numbered = (count: number, folder: string) =>
   Array.from({ length: count }, (_, index) => `${folder}${String(index).padStart(4, '0')}.umap`);
 
-describe('a service that knows neither filters nor ids', () => {
+describe('a service without filters and ids', () => {
   const mine = numbered(40, 'Content/');
   const others = numbered(500, 'Art/').map((path) => ({ path, owner: 'ada' }));
   const end = '2999-01-01T00:00:00Z';
@@ -208,17 +208,17 @@ describe('a service that knows neither filters nor ids', () => {
 
   test.each([
     ['kept within their lifetime', 'kept', 'build-bot', { expires_at: end }],
-    ['kept, where the owner is the same', 'kept', 'build-bot', { owner: 'build-bot', expires_at: end }],
-    ['lost, where the owner is another', 'lost', 'grace', { owner: 'build-bot', expires_at: end }],
-    ['lost past their lifetime', 'lost', 'build-bot', { expires_at: '2001-01-01T00:00:00Z' }],
-    ['not known to be either without their lifetime', undefined, 'build-bot', {}],
-  ])('has the locks %s, and is read to its end once', async (_, status, owner, lock) => {
+    ['kept if the owner is the same', 'kept', 'build-bot', { owner: 'build-bot', expires_at: end }],
+    ['lost if the owner is different', 'lost', 'grace', { owner: 'build-bot', expires_at: end }],
+    ['lost after their lifetime', 'lost', 'build-bot', { expires_at: '2001-01-01T00:00:00Z' }],
+    ['unknown without a lifetime', undefined, 'build-bot', {}],
+  ])('has its locks reported as %s, and is read to its end once', async (_, status, owner, lock) => {
     const server = await plainService([...others, ...mine.map((path) => ({ path, owner }))], 50);
     const job = await jobAt(server.baseUrl);
     const result = await job.run(check({ locks: handed(lock) }));
     expect(result.outputs['status']).toBe(status);
     expect(result.conclusion).toBe(status === 'kept' ? 'success' : 'failure');
-    // Five pages of a folder take the time of 40 requests; then the whole list is read, in eleven pages.
+    // Five pages of a folder cost as much as 40 requests; then the entire list is read, in eleven pages.
     expect(server.requests).toHaveLength(5 + 11);
   });
 });

@@ -7,7 +7,7 @@ const scene = openScene();
 
 const many = everyForm ? 125 : 30;
 
-test('a step uses sixteen connections at the most, again and again, also where it has to look at each lock and send once', async () => {
+test('a step uses at most sixteen connections at a time, even if it must look up each lock before its release', async () => {
   const locked = new Set<string>();
   const server = await startOtherServer((response, { method, url, body }) => {
     const path = decodeURIComponent(url.split('/locks/')[1] ?? '');

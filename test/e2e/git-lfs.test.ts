@@ -9,7 +9,7 @@ import { openScene } from './scene.ts';
 const scene = openScene();
 const hero = 'Content/Hero.uasset';
 
-test('a job waits for the lock of an artist and gets it when she unlocks; then she is told which run has the file', async (context) => {
+test('a job waits for the lock of an artist, gets it when she unlocks, and is then named to her as the holder', async (context) => {
   if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
   const folder = await temporaryFolder();
   const workspace = await scene.service.workspace();

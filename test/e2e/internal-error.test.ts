@@ -6,7 +6,7 @@ import { openScene } from './scene.ts';
 
 const scene = openScene();
 
-/** A step in which sending a request fails as wrong code does. */
+/** Preloads code that throws a TypeError when a request is sent. */
 const faulty = preload(`
   import http from 'node:http';
   http.Agent.prototype.createConnection = () => {
@@ -22,7 +22,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   ['list-locks', { operation: 'list-locks' }],
   ['lock', { operation: 'lock', path: 'a', wait: '1m' }],
 ])(
-  'a fault of the action itself ends %s at once and is called a bug, with its stack in the debug log',
+  'a bug in the action ends %s at once and is reported as such, with its stack in the debug log',
   async (_, inputs) => {
     const job = await scene.job({ workspace: await scene.service.workspace(), debug: true });
     const result = await job.run({ with: inputs, env: { NODE_OPTIONS: faulty } });
@@ -33,7 +33,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   },
 );
 
-test('a fault in the process that renews is in the ledger, where the end of the job finds it', async () => {
+test('a bug in the renewal process is recorded in the ledger', async () => {
   const job = await scene.job({ workspace: await scene.service.workspace() });
   const inRenewer = preload(`
     import http from 'node:http';

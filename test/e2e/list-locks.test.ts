@@ -20,8 +20,8 @@ async function lockedWorkspace(): Promise<string> {
 const pathsIn = (locks: string | undefined): readonly string[] =>
   JSON.parse(locks ?? '').map(({ path }: { readonly path: string }) => path);
 
-describe('the list', () => {
-  test('has every lock of the workspace', async () => {
+describe('the list of locks', () => {
+  test('contains every lock of the workspace', async () => {
     const workspace = await lockedWorkspace();
     const job = await scene.job({ workspace });
     const result = await job.run({ with: { operation: 'list-locks' } });
@@ -64,11 +64,15 @@ describe('the list', () => {
 
   test.each([
     ['a path', 'Content/Hero.uasset', ['Content/Hero.uasset']],
-    ['a path that is free', 'Content/Free.uasset', []],
+    ['a free path', 'Content/Free.uasset', []],
     ['a pattern', 'Content/**/*.umap', ['Content/Maps/Arena.umap']],
-    ['the name of a file', 'Content/Rock[1].fbx\nContent/Hero.uasset', ['Content/Hero.uasset', 'Content/Rock[1].fbx']],
+    [
+      'file names that look like patterns',
+      'Content/Rock[1].fbx\nContent/Hero.uasset',
+      ['Content/Hero.uasset', 'Content/Rock[1].fbx'],
+    ],
     ['many paths', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'Content/Hero.uasset'].join('\n'), ['Content/Hero.uasset']],
-  ])('is of %s where that is given', async (_name, path, expected) => {
+  ])('is limited to %s', async (_name, path, expected) => {
     const job = await scene.job({ workspace: await lockedWorkspace() });
     await checkOut(job, 'Content/Maps/Arena.umap', 'Content/Maps/Free.umap', 'Content/Rock[1].fbx');
     const { outputs } = await job.run({ with: { operation: 'list-locks', path } });
@@ -76,7 +80,7 @@ describe('the list', () => {
     expect(outputs).toMatchObject({ status: expected.length > 0 ? 'locked' : 'free', count: String(expected.length) });
   });
 
-  test('leaves out the locks of owners that do not count, and is free where nothing is left', async () => {
+  test('excludes ignored owners, and is free if no other locks remain', async () => {
     const job = await scene.job({ workspace: await lockedWorkspace() });
     const listed = { operation: 'list-locks', 'fail-if-locked': 'true' };
     const one = await job.run({ with: { ...listed, 'ignore-owner': 'grace' } });
@@ -90,7 +94,7 @@ describe('the list', () => {
   });
 });
 
-test('a thousand locks are a short log, ten annotations, and no output that is too large for a step', async () => {
+test('a thousand locks produce a short log, ten annotations, and an empty output with a warning', async () => {
   const locks = Array.from({ length: 1_000 }, (_, number) => ({
     path: `Content/Maps/${String(number).padStart(4, '0')}.umap`,
     owner: 'ada',
@@ -108,7 +112,7 @@ test('a thousand locks are a short log, ten annotations, and no output that is t
   expect(result.summary).toMatch(summaryShape);
   const all = new URL('/workspaces/game/locks', server.baseUrl).href;
   expect(result.summary).toContain(`<p>And 500 more: <a href="${all}">all locks of game</a>.</p>`);
-  // Our service has that page: it asks who is there.
+  // This service has that page, behind its sign-in.
   const page = await scene.service.ask('GET', '/workspaces/game/locks');
   expect(page.status).not.toBe(404);
   expect(result.annotations).toHaveLength(10);

@@ -15,7 +15,7 @@ beforeAll(() => {
   remote = repository.path;
 });
 
-test('the workspaces that the token can see are listed', async () => {
+test('lists the workspaces that the token can see', async () => {
   await scene.service.workspace();
   const job = await scene.job();
   const result = await job.run({ with: { operation: 'list-workspaces' } });
@@ -44,7 +44,7 @@ test('the workspaces that the token can see are listed', async () => {
   `);
 });
 
-test('the branches of a workspace are listed', async () => {
+test('lists the branches of a workspace', async () => {
   const job = await scene.job({ workspace: await scene.service.workspace(remote) });
   const result = await job.run({ with: { operation: 'list-branches' } });
   expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [], state: {} });
@@ -63,7 +63,7 @@ test('the branches of a workspace are listed', async () => {
   `);
 });
 
-test('a workspace that there is not fails the step, which says so in its log and its summary', async () => {
+test('reports a missing workspace in the log and the summary', async () => {
   const job = await scene.job({ workspace: 'nowhere' });
   const result = await job.run({ with: { operation: 'list-branches' } });
   expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
@@ -78,7 +78,7 @@ test('a workspace that there is not fails the step, which says so in its log and
   `);
 });
 
-test('warns of a list that may be incomplete, and once of unused inputs', async () => {
+test('warns about an incomplete list, and once about unused inputs', async () => {
   const server = await startOtherServer(json(200, { workspaces: ['game', { id: 'film', name: 'Film' }, 7, {}] }));
   const job = await jobAt(server.baseUrl);
   const result = await job.run({ with: { operation: 'list-workspaces', ttl: '2h', path: 'a' } });
@@ -93,9 +93,9 @@ test('warns of a list that may be incomplete, and once of unused inputs', async 
   ]);
 });
 
-test('plain http is refused to another address than loopback, and goes where it is allowed to', async () => {
+test('rejects plain http to addresses other than loopback, unless allow-http is set', async () => {
   const server = await startOtherServer(json(200, []));
-  // An address of this machine that is not its loopback address.
+  // An address of this machine other than its loopback address.
   const job = await jobAt(`http://0.0.0.0:${server.port}/v1`);
   const listing = { operation: 'list-workspaces' };
   expect((await job.run({ with: listing })).log).toMatch(/Plain http would expose the token to everyone on the way/);

@@ -11,7 +11,7 @@ import { checkOut, errorsOf, jobAt, openScene } from './scene.ts';
 const scene = openScene();
 
 describe('a lock', () => {
-  test('is taken, and released when the job ends', async () => {
+  test('is acquired, and released when the job ends', async () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace });
     const result = await job.run({ with: { operation: 'lock', path: 'Content/Hero.uasset', ttl: '90m' } });
@@ -54,7 +54,7 @@ describe('a lock', () => {
     expect(await scene.locked(workspace)).toEqual([]);
   });
 
-  test('is taken on every path that is named, once each, with those that a pattern matches', async () => {
+  test('is acquired on every named path once, and on the paths that a pattern matches', async () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace });
     await checkOut(
@@ -112,8 +112,8 @@ describe('a lock', () => {
   });
 });
 
-describe('a path that somebody else holds', () => {
-  test('fails the step, which says who has it and what to do, and locks nothing', async () => {
+describe('a path held by someone else', () => {
+  test('fails the step, which names the holder and what to do, and nothing is locked', async () => {
     const workspace = await scene.service.workspace();
     await scene.lock(workspace, 'Content/Hero.uasset', { ttl: '100m' });
     const job = await scene.job({ workspace });
@@ -135,7 +135,7 @@ describe('a path that somebody else holds', () => {
         "Content/Hero.uasset is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7. Set \`wait: 105m\` to wait for it.",
       ]
     `);
-    // Read in a year, the summary says when, and where to look.
+    // Read much later, the summary still has the date and a link to the run.
     expect(result.summary).toMatch(summaryShape);
     expect(result.summary).not.toMatch(/`| ago\b|\(in /);
     expect(result.summary.replaceAll('<wbr>', '')).toMatch(
@@ -148,7 +148,7 @@ describe('a path that somebody else holds', () => {
   });
 });
 
-test('nothing is asked for when a path is wrong', async () => {
+test('sends no request if a path is wrong', async () => {
   const server = await startOtherServer(problem(500, {}));
   const job = await jobAt(server.baseUrl);
   const result = await job.run({ with: { operation: 'lock', path: 'Content/*.uasset\nok\n!ok' } });
@@ -161,11 +161,11 @@ test('nothing is asked for when a path is wrong', async () => {
   expect(server.requests).toEqual([]);
 });
 
-/** Long paths make an output too large with few of them. */
+/** With long paths, even few of them make an output too large. */
 const [many, folder] = everyForm ? [1_000, 'Content/Maps'] : [210, `Content/${'Deep/'.repeat(60)}Maps`];
 const inText = many.toLocaleString('en');
 
-test('hundreds of paths are a short log, a table, and a file of locks', async () => {
+test('hundreds of paths produce a short log, a table and a file of locks', async () => {
   const workspace = await scene.service.workspace();
   const job = await scene.job({ workspace });
   const paths = Array.from({ length: many }, (_, number) => `${folder}/Level-${String(number).padStart(4, '0')}.umap`);

@@ -6,7 +6,7 @@ import { checkOut, errorsOf, openScene, type SceneJob } from './scene.ts';
 
 const scene = openScene();
 
-/** The steps of these jobs find neither a service nor a workspace in their environment. */
+/** Opens a job whose environment has neither a service nor a workspace. */
 const openJob = (more: Parameters<typeof scene.job>[0] = {}) =>
   scene.job({ ...more, env: { WORKSPACE_BASE_URL: '', ...more.env } });
 
@@ -38,7 +38,7 @@ describe('check and unlock', () => {
     for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
   });
 
-  test('list the workspaces if the job has locks in several, and take one that is named', async () => {
+  test('list the workspaces if the job has locks in several, and use the one that is named', async () => {
     const [one, two] = [await scene.service.workspace(), await scene.service.workspace()];
     const job = await openJob();
     await lockIn(job, one, 'a');
@@ -53,7 +53,7 @@ describe('check and unlock', () => {
     const result = await unlock(job, { workspace: two });
     expect(result).toMatchObject({ conclusion: 'success', outputs: { released: '["b"]' } });
     expect(result.log).toContain(`The locks of this job in ${one} are kept: each workspace needs its own step.`);
-    // Only one is left.
+    // The job now holds locks in one workspace only.
     expect(await unlock(job)).toMatchObject({ conclusion: 'success', outputs: { released: '["a"]' } });
   });
 
@@ -105,7 +105,7 @@ describe('unlock without `path`, `locks` and `locks-file`', () => {
     for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
   });
 
-  test('succeeds if the job has released its locks, or did not get them', async () => {
+  test('succeeds if the job has already released its locks, or did not get them', async () => {
     const { workspace, job } = await heldJob('a');
     await unlock(job);
     const released = await unlock(job);
@@ -122,7 +122,7 @@ describe('unlock without `path`, `locks` and `locks-file`', () => {
     expect(await scene.locked(workspace)).toEqual(['b']);
   });
 
-  test('fails if no step of the job has locked anything, so that empty `locks` of another job do not pass as done', async () => {
+  test('fails if no step of the job has locked anything, since the `locks` of another job may be empty by mistake', async () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace });
     const result = await unlock(job, { locks: '' });
@@ -132,7 +132,7 @@ describe('unlock without `path`, `locks` and `locks-file`', () => {
     ]);
   });
 
-  test('fails for a lock that was lost, after it has released the others', async () => {
+  test('fails for a lost lock after it has released the others', async () => {
     const { workspace, job } = await heldJob('a\nb');
     await scene.release(workspace, 'a');
     await scene.lock(workspace, 'a');
@@ -141,7 +141,7 @@ describe('unlock without `path`, `locks` and `locks-file`', () => {
     expect(await scene.locked(workspace)).toEqual(['a']);
   });
 
-  test('releases the locks that it can read of in a damaged ledger, and fails because there may be more', async () => {
+  test('releases the readable locks of a damaged ledger, and fails because there may be more', async () => {
     const { workspace, job } = await heldJob('a');
     await writeFile(join(job.folders.temp, 'workspace-automation', 'ledger.jsonl'), '\n{"kind":"gra', { flag: 'a' });
     const result = await unlock(job);

@@ -24,7 +24,7 @@ const pathsIn = (locks: string | undefined): readonly string[] =>
 const mistakes = [`- ${hero}`, `"${hero}"`, '# a comment', `$GITHUB_WORKSPACE/${hero}`, '~/x'].join('\n');
 
 describe('lock', () => {
-  test('reports a folder and every line that cannot be meant as a path, and locks nothing', async () => {
+  test('reports a folder and every line that is unlikely to be a path, and locks nothing', async () => {
     const { workspace, job } = await jobWithCheckout();
     const result = await locking(job, `${hero}\nContent/Maps\n${mistakes}`);
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
@@ -41,7 +41,7 @@ describe('lock', () => {
     expect(await scene.locked(workspace)).toEqual([]);
   });
 
-  test('reports such lines without a checkout as well', async () => {
+  test('reports such lines even without a checkout', async () => {
     const workspace = await scene.service.workspace();
     const result = await locking(await scene.job({ workspace }), mistakes);
     expect(result.conclusion).toBe('failure');
@@ -49,7 +49,7 @@ describe('lock', () => {
     expect(await scene.locked(workspace)).toEqual([]);
   });
 
-  test('warns once of all lines that name no file, says what was probably meant, and locks them', async () => {
+  test('warns once about all lines without a file, suggests corrections, and locks them', async () => {
     const { workspace, job } = await jobWithCheckout();
     const lines = ['content/hero.uasset', 'Content/Heroo.uasset', `${hero}, ${chair}`, `${hero} ${chair}`, hero];
     const result = await locking(job, lines.join('\n'));
@@ -63,7 +63,7 @@ describe('lock', () => {
     expect(await scene.locked(workspace)).toEqual(lines.toSorted());
   });
 
-  test('takes all of that as paths with glob: false', async () => {
+  test('takes every line as a path with glob: false', async () => {
     const { workspace, job } = await jobWithCheckout();
     const lines = ['Content/Maps', ...mistakes.split('\n'), 'content/hero.uasset'];
     const result = await locking(job, lines.join('\n'), { glob: 'false' });
@@ -71,14 +71,14 @@ describe('lock', () => {
     expect(await scene.locked(workspace)).toEqual(lines.toSorted());
   });
 
-  test('does not warn of paths without a file before a checkout', async () => {
+  test('does not warn about paths without a file before a checkout', async () => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
     expect(await locking(job, hero)).toMatchObject({ conclusion: 'success', annotations: [] });
   });
 });
 
 describe('list-locks', () => {
-  test('lists all locks below a folder of the checkout, also on paths that the checkout lacks', async () => {
+  test('lists all locks below a folder of the checkout, even on paths that the checkout lacks', async () => {
     const { workspace, job } = await jobWithCheckout();
     const deep = 'Content/Maps/Deep/Cave.umap';
     for (const path of [hero, arena, deep, 'Content/Mapsets/x', 'Content/Maps.txt']) await scene.lock(workspace, path);
@@ -96,7 +96,7 @@ describe('list-locks', () => {
     await expect(list('Content/Props')).resolves.toMatchObject({ outputs: { status: 'free', count: '0' } });
   });
 
-  test('warns of a path that is no file of the checkout', async () => {
+  test('warns about a path that is not a file of the checkout', async () => {
     const { workspace, job } = await jobWithCheckout();
     await scene.lock(workspace, hero);
     const result = await job.run({ with: { operation: 'list-locks', path: 'content/hero.uasset' } });
@@ -106,7 +106,7 @@ describe('list-locks', () => {
 });
 
 describe('unlock', () => {
-  test('says that the job holds no lock that a pattern matches', async () => {
+  test('reports that the job holds no lock that a pattern matches', async () => {
     const { workspace, job } = await jobWithCheckout();
     await locking(job, hero);
     const result = await job.run({ with: { operation: 'unlock', path: 'Sounds/**' } });
@@ -117,7 +117,7 @@ describe('unlock', () => {
     expect(await scene.locked(workspace)).toEqual([hero]);
   });
 
-  test('warns of a path that is neither a file nor a lock of the job, but not of a lock without a file', async () => {
+  test('warns about a path that is neither a file nor a lock of the job, but not about a lock without a file', async () => {
     const { workspace, job } = await jobWithCheckout();
     await locking(job, `new.txt\n${hero}`, { glob: 'false' });
     const wrong = await job.run({ with: { operation: 'unlock', path: 'content/hero.uasset' } });

@@ -16,7 +16,7 @@ async function lockedWithNote(path: string): Promise<string> {
 }
 
 describe('the note of a lock', () => {
-  test('is in the refusal and in the summary, where it stays text', async () => {
+  test('is in the error and in the summary, as plain text', async () => {
     const job = await scene.job({ workspace: await lockedWithNote('a') });
     const result = await job.run({ with: { operation: 'lock', path: 'a' } });
     expect(errorsOf(result)).toEqual([expect.stringContaining(`, with the note "${note}". Set `)]);
@@ -25,7 +25,7 @@ describe('the note of a lock', () => {
     expect(result.rawSummary).not.toContain('<b>');
   });
 
-  test('is in the line of a step that waits', async () => {
+  test('is in the log line of a waiting step', async () => {
     const workspace = await lockedWithNote('a');
     const job = await scene.job({ workspace });
     const step = await job.step({ with: { operation: 'lock', path: 'a', wait: '10m' } });
@@ -33,12 +33,12 @@ describe('the note of a lock', () => {
     await scene.release(workspace, 'a');
     const result = await step.finished;
     expect(result).toMatchObject({ outputs: { acquired: 'true' } });
-    // How long it took is said once.
+    // The duration is logged only once.
     expect(result.log).toMatch(/ after waiting for [\d.]+ s\.$/m);
     expect(result.log).not.toContain('It took');
   });
 
-  test('is in the annotation of the guard, in its summary and in the output locks', async () => {
+  test('is in the annotation and the summary of a guard, and in the output locks', async () => {
     const job = await scene.job({ workspace: await lockedWithNote('a') });
     const result = await job.run({ with: { operation: 'list-locks', path: 'a', 'fail-if-locked': 'true' } });
     expect(result.annotations.find(({ file }) => file === 'a')?.message).toMatch(/, with the note "New armor .*"\.$/);
@@ -46,7 +46,7 @@ describe('the note of a lock', () => {
     expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([{ path: 'a', note }]);
   });
 
-  test('is in the failure of a check whose lock somebody else has taken', async () => {
+  test('is in the error of a check if another holder has the lock', async () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace });
     await job.run({ with: { operation: 'lock', path: 'a' } });
@@ -59,7 +59,7 @@ describe('the note of a lock', () => {
     expect(result.summary).toContain('<td>grace (&quot;New armor');
   });
 
-  test('of any service is one line of a bounded length, without secrets and without a command', async () => {
+  test('is limited to one line of bounded length, without secrets and workflow commands', async () => {
     const secret = 'wsa_of_another_service';
     const long = `x\n::error::y ${secret} ${'z'.repeat(500)}`;
     const holder = { path: 'a', owner: 'grace', note: long };
@@ -70,7 +70,7 @@ describe('the note of a lock', () => {
     expect(result.annotations).toHaveLength(1);
   });
 
-  test('takes no column of the summary where no lock has one', async () => {
+  test('has no column in the summary if no lock has a note', async () => {
     const server = await startOtherServer(json(200, { locks: [{ path: 'a', owner: 'grace', note: null }] }));
     const result = await (await jobAt(server.baseUrl)).run({ with: { operation: 'list-locks' } });
     expect(result.summary).not.toContain('Note');

@@ -11,7 +11,7 @@ import { openScene } from './scene.ts';
 const scene = openScene({ allowedNetworks: ['127.0.0.0/8'] });
 const { main, post = '' } = await readActionFile();
 
-/** A step as a script of another CI system runs it: nothing there takes commands of the runner out of the log. */
+/** Runs steps like a script of another CI system, which does not process workflow commands in the log. */
 async function openScript(env: Readonly<Record<string, string>>) {
   const folder = await temporaryFolder();
   const [state, output] = [join(folder, 'state'), join(folder, 'output')];
@@ -34,7 +34,7 @@ async function openScript(env: Readonly<Record<string, string>>) {
   };
 }
 
-test('writes no secret to the log where nothing masks it', async () => {
+test('writes no secrets to the log if nothing masks them', async () => {
   const workspace = await scene.service.workspace();
   const { secret } = await scene.service.token();
   const hookSecret = `whsec_${btoa('a secret of the receiver')}`;

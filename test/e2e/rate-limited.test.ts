@@ -5,13 +5,13 @@ import { passOn } from '../support/other-servers/slash-proxies.ts';
 import { fasterTime } from '../support/preload.ts';
 import { openScene } from './scene.ts';
 
-/** Its limit is that of the proxy in front. */
+/** The proxy in front of the service has the rate limit. */
 const scene = openScene({ rateLimit: null });
 
-/** The time of the service and of the steps passes so many times faster. */
+/** Time passes faster by this factor for the proxy and the steps. */
 const times = 5;
 
-test('a limit of which a service tells nothing but that it is met holds up all requests together, which is said once', async () => {
+test('an unannounced rate limit pauses all requests together, and is logged once', async () => {
   const { admit } = createRateLimiter({ perSecond: 5, burst: 10 }, () => performance.now() * times);
   const onward = passOn(scene.service.port);
   const server = await startOtherServer((response, request) => {

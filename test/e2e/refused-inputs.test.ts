@@ -6,7 +6,7 @@ import { errorsOf, everythingLeft, jobAt, openScene } from './scene.ts';
 const scene = openScene({ resolve: async () => ['93.184.215.14'] });
 const url = 'https://ci.example.com/services/geheim';
 
-describe('what the service refuses is shown as the input that it came from, with its value', () => {
+describe('the error for a rejected input', () => {
   test.each<[string, Readonly<Record<string, string>>, RegExp]>([
     [
       'the branch of a sync',
@@ -24,7 +24,7 @@ describe('what the service refuses is shown as the input that it came from, with
       /^Input `hook-events` has "lock\.stolen"\. It must be one of .* \(POST \S+: 422 /,
     ],
     [
-      'the address of a webhook, without what may be secret in it',
+      'the URL of a webhook, without the parts that may be secret',
       { operation: 'register-hook', 'hook-url': 'https://127.0.0.1/services/geheim?key=geheim' },
       /^Input `hook-url` is "https:\/\/127\.0\.0\.1\/…"\. https:\/\/127\.0\.0\.1 leads to a loopback address\. /,
     ],
@@ -43,7 +43,7 @@ describe('what the service refuses is shown as the input that it came from, with
       { operation: 'register-hook', 'hook-url': url, 'hook-options': '{"headers":{"host":"geheim.example"}}' },
       /^Input `hook-options` has a member "headers" that is not valid\. .* \(POST \S+: 422 /,
     ],
-  ])('%s', async (_, inputs, message) => {
+  ])('names the input and its value: %s', async (_, inputs, message) => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
     const result = await job.run({ with: inputs });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
@@ -51,7 +51,7 @@ describe('what the service refuses is shown as the input that it came from, with
     expect(await everythingLeft(job, result)).not.toContain('geheim');
   });
 
-  test('several at once, and what comes from no input stays as the service says it', async () => {
+  test('names several inputs at once, and keeps the words of the service for other errors', async () => {
     const errors = [
       { pointer: '#/ttl', detail: 'At most 1 day.' },
       { pointer: '#/path', detail: 'Too deep.' },

@@ -9,12 +9,12 @@ const scene = openScene({ resolve: async () => ['93.184.215.14'] });
 const url = 'https://ci.example.com/hook';
 const secret = 'whsec_Z2VoZWltZ2VoZWltZ2VoZWltZ2VoZWlt';
 
-/** All that a step leaves behind, but the line that masks a secret. */
+/** Everything that a step leaves behind, except the lines that mask secrets. */
 const everythingOf = (result: StepResult): string =>
   JSON.stringify({ ...result, masks: [], written: [], rawLog: result.rawLog.replaceAll(/^::add-mask::.*$/gm, '') });
 
 describe('a webhook', () => {
-  test('is registered with what is given, the options merged in', async () => {
+  test('is registered with the inputs and options', async () => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
     const result = await job.run({
       with: {
@@ -48,7 +48,7 @@ describe('a webhook', () => {
     expect(everythingOf(result)).not.toContain('eheim');
   });
 
-  test('that is there already is replaced', async () => {
+  test('is replaced if it exists already', async () => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
     const step = { with: { operation: 'register-hook', 'hook-url': url, 'hook-secret': secret } };
     const first = await job.run(step);
@@ -59,12 +59,12 @@ describe('a webhook', () => {
 
   test.each<[string, Readonly<Record<string, string>>, string]>([
     [
-      'without a secret has one that the service made, and nobody is shown it',
+      'gets a generated secret if none is given, which is not shown',
       {},
       '##[warning]The service generated a secret for this webhook. It is not shown here. To verify deliveries, set your own with `hook-secret`.\n',
     ],
-    ['in the format github says nothing of a secret that nobody verifies with', { format: 'github' }, ''],
-    ['in the format buildkite says nothing of it either', { format: 'buildkite' }, ''],
+    ['causes no message about a secret in the format github, since nothing verifies it', { format: 'github' }, ''],
+    ['causes no message about a secret in the format buildkite either', { format: 'buildkite' }, ''],
   ])('%s', async (_, options, said) => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
     const given = { 'hook-url': url, 'hook-options': JSON.stringify(options) };
@@ -76,7 +76,7 @@ describe('a webhook', () => {
     expect(everythingOf(result)).not.toContain('whsec_');
   });
 
-  test('to a place that is not allowed is refused', async () => {
+  test('is rejected if its address is forbidden', async () => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
     const result = await job.run({ with: { operation: 'register-hook', 'hook-url': 'https://127.0.0.1/hook' } });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
@@ -86,7 +86,7 @@ describe('a webhook', () => {
   });
 });
 
-test('what the options say gives way to the inputs, and goes to the service as it is', async () => {
+test('inputs take precedence over the options, and all other options are passed on unchanged', async () => {
   const server = await startOtherServer(json(201, { hook_id: 7 }));
   const job = await jobAt(server.baseUrl);
   const options = {
@@ -111,7 +111,7 @@ test('what the options say gives way to the inputs, and goes to the service as i
   expect(everythingOf(result)).not.toContain('geheim');
 });
 
-test('warns of each option that an input replaces, without its value', async () => {
+test('warns about each option that an input replaces, without its value', async () => {
   const server = await startOtherServer(json(201, { hook_id: 7 }));
   const job = await jobAt(server.baseUrl);
   const result = await job.run({

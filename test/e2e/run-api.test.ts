@@ -11,7 +11,7 @@ const { main, post = '' } = await readActionFile();
 
 type Texts = Readonly<Record<string, string | undefined>>;
 
-/** A runner that nobody here wrote. It knows no expressions in defaults, so that the token of the job has to be given. */
+/** A third-party runner. It does not evaluate expressions in defaults, so the token of the job must be passed. */
 async function openRunner() {
   const folder = await temporaryFolder();
   for (const name of ['workspace', 'temp']) await mkdir(join(folder, name));
@@ -29,7 +29,7 @@ async function openRunner() {
     );
 }
 
-test('in a runner that others wrote, a lock is taken by main, and released by post', async () => {
+test('acquires a lock in main and releases it in post on a third-party runner', async () => {
   const workspace = await scene.service.workspace();
   const { secret } = await scene.service.token();
   const inputs = {
@@ -57,7 +57,7 @@ test('in a runner that others wrote, a lock is taken by main, and released by po
   expect(await scene.locked(workspace)).toEqual([]);
 });
 
-test('in a runner that others wrote, a step with wrong inputs is told of them', async () => {
+test('reports wrong inputs on a third-party runner', async () => {
   const result = await (await openRunner())(main, { operation: 'lock', ttl: '1 hour' });
   expect(result).toMatchObject({ exitCode: 1, isSuccess: false });
   expect(result.commands.errors).toHaveLength(5);

@@ -12,9 +12,9 @@ import { stable } from '../support/stable.ts';
 
 export interface SceneJobOptions extends JobOptions {
   readonly workspace?: string;
-  /** All, if not given. */
+  /** All scopes by default. */
   readonly scopes?: readonly Scope[];
-  /** Whose token it is: the owner of its locks. */
+  /** Name of the token: the owner of its locks. */
   readonly name?: string;
 }
 
@@ -22,16 +22,16 @@ export interface SceneJob extends Job {
   readonly token: string;
 }
 
-/** A service that runs as long as the tests of a file, and jobs whose steps know where it is. */
+/** A service for all tests of a file, and jobs whose environment names it. */
 export interface Scene {
   readonly service: RunningService;
-  /** A job with a token of its own. Its steps find service, token and workspace in the environment of the job. */
+  /** Starts a job with its own token. The environment of the job has service, token and workspace. */
   job(options?: SceneJobOptions): Promise<SceneJob>;
-  /** Somebody who is not a job: takes a lock on the path. */
+  /** Takes a lock on the path on behalf of someone who is not a job. */
   lock(workspace: string, path: string, options?: { readonly name?: string; readonly ttl?: string }): Promise<void>;
-  /** Whoever has the lock: it is released. */
+  /** Releases the lock on the path, whoever holds it. */
   release(workspace: string, path: string): Promise<void>;
-  /** The paths that are locked, in their order. */
+  /** Paths of all locks, sorted. */
   locked(workspace: string): Promise<readonly string[]>;
 }
 
@@ -92,7 +92,7 @@ export function openScene(options: RunningServiceOptions = {}): Scene {
   };
 }
 
-/** A job at a server that behaves as the test wants. */
+/** A job that uses a simulated server. */
 export const jobAt = (baseUrl: string, options: JobOptions = {}): Promise<Job> =>
   startJob({
     sharesProcesses: !everyForm,
@@ -113,7 +113,7 @@ export async function checkOut({ folders }: Pick<Job, 'folders'>, ...files: read
   }
 }
 
-/** What is left of a step, without the lines that tell the runner what to mask. */
+/** Everything that a step leaves behind, except the lines that mask secrets. */
 export async function everythingLeft({ folders }: Pick<Job, 'folders'>, result: StepResult): Promise<string> {
   const files = await readdir(folders.temp, { recursive: true, withFileTypes: true });
   const contents = await Promise.all(

@@ -8,7 +8,7 @@ import type { StepResult } from '../support/runner/step.ts';
 import { forms } from '../support/runs.ts';
 import { everythingLeft, jobAt } from './scene.ts';
 
-/** A step of each operation, against whatever service the environment names. */
+/** A step of each operation, for any service in the environment. */
 const everyOperation: readonly Readonly<Record<string, string>>[] = [
   { operation: 'sync', branch: 'main', wait: '30s' },
   { operation: 'lock', path: 'a\nb' },
@@ -20,7 +20,7 @@ const everyOperation: readonly Readonly<Record<string, string>>[] = [
 ];
 
 const headersOf = (text: string): Readonly<Record<string, string>> => {
-  // What no header can have, no service can send.
+  // Removes characters that headers cannot contain.
   const value = text.replaceAll(/[^\x20-\x7e]/g, '');
   return {
     etag: `"${value.replaceAll('"', '')}"`,
@@ -44,7 +44,7 @@ const fieldsOf = (text: string) => ({
   [text]: text,
 });
 
-/** A service that does what it is asked, and says the text wherever there is place for one. */
+/** A service that works, and returns the text wherever a response can contain one. */
 const sayingEverywhere =
   (text: string): Answer =>
   (response, request) => {
@@ -68,7 +68,7 @@ const sayingEverywhere =
     (answer ?? nothing(404))(response, request);
   };
 
-/** A service that refuses everything, with the text wherever there is place for one. */
+/** A service that rejects all requests, and returns the text wherever an error can contain one. */
 const refusingWith =
   (text: string): Answer =>
   (response, request) => {
@@ -86,14 +86,14 @@ const refusingWith =
     problem(status, body, headersOf(text))(response, request);
   };
 
-// Each has signs that look different in JSON, in a URL and in HTML.
+// Secrets with characters that are encoded in JSON, URLs and HTML.
 const token = 'wsa_\\geheim/1+2&<3>%@:4';
 const hookSecret = "whsec_geheim=\\5/6'#";
 const header = 'Basic geheim:\\7&8/=';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** What of a secret stands in Base64, wherever in a group of three bytes it begins. */
+/** The parts of an encoded secret that do not depend on adjacent bytes, at each of the three offsets in Base64. */
 const coresOf = (secret: string): readonly string[] =>
   ['', '.', '..'].map((before) => base64(`${before}${secret}...`).slice(4, -8));
 
@@ -121,7 +121,7 @@ const secretsOfHook = {
 
 const all = [token, hookSecret, header];
 
-/** The service answers with what it has got: the token always, the other secrets when a hook is registered. */
+/** The service returns the secrets that it received: the token always, the others when a webhook is registered. */
 const withWhatItGot =
   (answer: (text: string) => Answer, spell: (secret: string) => string): Answer =>
   (response, request) => {
@@ -132,32 +132,29 @@ const withWhatItGot =
 const asItIs = (secret: string): string => secret;
 
 const ways: readonly (readonly [name: string, answer: typeof refusingWith, spell: (secret: string) => string])[] = [
-  ['as they are', sayingEverywhere, asItIs],
+  ['in plain form', sayingEverywhere, asItIs],
   ['in a URL', sayingEverywhere, encodeURIComponent],
   ['in Base64', sayingEverywhere, base64],
-  ['in Base64, with something before', sayingEverywhere, (secret) => base64(`x:${secret}`)],
+  ['in Base64, after other text', sayingEverywhere, (secret) => base64(`x:${secret}`)],
   ['in JSON', sayingEverywhere, (secret) => JSON.stringify({ secret })],
-  ['as they are, with a refusal', refusingWith, asItIs],
-  ['in Base64, with a refusal', refusingWith, base64],
+  ['in plain form in an error', refusingWith, asItIs],
+  ['in Base64 in an error', refusingWith, base64],
 ];
 
-test.each(forms(ways, 0, 6))(
-  'secrets that the service sends back %s are nowhere to be found',
-  async (_name, answer, spell) => {
-    const job = await jobOf(withWhatItGot(answer, spell));
-    for (const step of everyOperation) {
-      const result = await job.run({ with: { ...step, ...(step['operation'] === 'register-hook' && secretsOfHook) } });
-      // It did speak with the service.
-      expect(result.written.length).toBeGreaterThan(1);
-      expectNoSecretIn(await everythingLeft(job, result));
-    }
-    for (const result of await job.post()) expectNoSecretIn(await everythingLeft(job, result));
-  },
-);
+test.each(forms(ways, 0, 6))('secrets that the service returns %s appear nowhere', async (_name, answer, spell) => {
+  const job = await jobOf(withWhatItGot(answer, spell));
+  for (const step of everyOperation) {
+    const result = await job.run({ with: { ...step, ...(step['operation'] === 'register-hook' && secretsOfHook) } });
+    // The step did send requests to the service.
+    expect(result.written.length).toBeGreaterThan(1);
+    expectNoSecretIn(await everythingLeft(job, result));
+  }
+  for (const result of await job.post()) expectNoSecretIn(await everythingLeft(job, result));
+});
 
-/** Ways in which GitHub, or what stands before it, can give back the token that it got. */
+/** Responses in which GitHub, or a gateway in front of it, may repeat the token. */
 const givenBack: readonly (readonly [name: string, answer: (text: string) => Answer])[] = [
-  ['in a refusal', (text) => json(403, { message: text, documentation_url: text, errors: [text] })],
+  ['in an error', (text) => json(403, { message: text, documentation_url: text, errors: [text] })],
   ['in a page', (text) => raw(200, text, { 'content-type': 'text/html' })],
   [
     'in a redirect',
@@ -165,7 +162,7 @@ const givenBack: readonly (readonly [name: string, answer: (text: string) => Ans
       nothing(302, { location: `http://127.0.0.1:1/${encodeURIComponent(text)}?token=${encodeURIComponent(text)}` }),
   ],
   [
-    'in links and in names of files',
+    'in links and file names',
     (text) => (response, request) => {
       const files = [text, `${text}\\`].map((filename) => ({ filename, status: 'renamed', previous_filename: text }));
       const link = `<http://127.0.0.1:1/?token=${encodeURIComponent(text)}>; rel="next"`;
@@ -175,8 +172,8 @@ const givenBack: readonly (readonly [name: string, answer: (text: string) => Ans
   ],
 ];
 
-describe.each(forms(givenBack, 3))('the token of GitHub, given back %s', (_name, answer) => {
-  test.each(['as it is', 'in Base64'])('%s, is nowhere to be found', async (spelling) => {
+describe.each(forms(givenBack, 3))('the GitHub token, returned %s,', (_name, answer) => {
+  test.each(['as it is', 'in Base64'])('appears nowhere, spelled %s', async (spelling) => {
     const api = await startGitHubApi({ instead: () => answer(spelling === 'as it is' ? token : base64(token)) });
     const server = await startOtherServer(sayingEverywhere('x'));
     const event = pullRequestEvent({ number: 7, head: 'topic' });
@@ -189,7 +186,7 @@ describe.each(forms(givenBack, 3))('the token of GitHub, given back %s', (_name,
   });
 });
 
-test('what is secret is masked before anything else is said, by a step and by its post-step', async () => {
+test('a step and its post-step mask their secrets before any other output', async () => {
   const job = await jobOf(sayingEverywhere('x'));
   const given = { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook', ...secretsOfHook };
   const result = await job.run({ with: given });
@@ -202,7 +199,7 @@ test('what is secret is masked before anything else is said, by a step and by it
   expect(post?.written.length).toBeGreaterThan(2);
 });
 
-test('a token that is given as an input is masked first, also where the step is wrong in every way', async () => {
+test('a token in an input is masked first, even if all inputs are invalid', async () => {
   const job = await jobAt('');
   const result = await job.run({ with: { operation: 'x', token: `${token} x`, 'hook-secret': hookSecret } });
   expect(masksFirst(result).slice(0, 2)).toEqual([`::add-mask::${percent(token)} x`, `::add-mask::${hookSecret}`]);

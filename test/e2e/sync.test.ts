@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 
 describe('a sync', () => {
-  test('is triggered, and the step is done', async () => {
+  test('is started, and the step ends', async () => {
     const workspace = await scene.service.workspace(remote.path);
     const job = await scene.job({ workspace });
     const result = await job.run({ with: { operation: 'sync', branch: 'main' } });
@@ -49,7 +49,7 @@ describe('a sync', () => {
     expect(result.state).toEqual({});
   });
 
-  test('is waited for, and told where it has changed', async () => {
+  test('is waited for, and its progress is logged', async () => {
     const workspace = await scene.service.workspace(remote.path);
     const job = await scene.job({ workspace });
     const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '1m' } });
@@ -63,7 +63,7 @@ describe('a sync', () => {
         "sync_id": "<sync>",
       }
     `);
-    // In between it may be seen running.
+    // In between, the log may show it running.
     const [first, ...others] = stable(result.log).split('\n');
     expect(first).toBe('The sync of main in <workspace> is queued, about 100 objects to receive.');
     expect(others.at(-1)).toBe(
@@ -81,7 +81,7 @@ describe('a sync', () => {
     `);
   });
 
-  test('that fails, fails the step', async () => {
+  test('fails the step if it fails', async () => {
     const workspace = await scene.service.workspace(join(scene.service.dataFolder, 'nothing.git'));
     const job = await scene.job({ workspace });
     const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '1m' } });
@@ -100,7 +100,7 @@ describe('a sync', () => {
     `);
   });
 
-  test('warns of LFS objects that the mirror lacks, and counts them in an output', async () => {
+  test('warns about LFS objects that the mirror lacks, and counts them in an output', async () => {
     const store = await startLfsStore();
     onTestFinished(store.stop);
     store.behaviour.public = true;
@@ -143,7 +143,7 @@ describe('a sync', () => {
   });
 });
 
-test('the id of a sync is there as soon as the service has named it: for who looks while, or after the step was killed', async () => {
+test('outputs the id of a sync as soon as the service returns it, so that it survives a kill', async () => {
   const server = await startOtherServer((response, request) => {
     const sync = { sync_id: 'sync-7', status: 'queued', branch: 'main', estimated_objects: 3 };
     json(request.method === 'POST' ? 202 : 200, sync, { location: '/v1/workspaces/game/syncs/sync-7' })(
@@ -160,8 +160,8 @@ test('the id of a sync is there as soon as the service has named it: for who loo
 });
 
 test.each([
-  ['a cancelled step stops waiting at once, and says that the service goes on', {}],
-  ['a step that is cancelled in a long pause does not wait for its last look', { 'retry-after': '90' }],
+  ['a cancelled step stops waiting at once, and says that the sync continues on the service', {}],
+  ['a step that is cancelled in a long pause does not send its last request', { 'retry-after': '90' }],
 ])('%s', async (_, pause) => {
   const server = await startOtherServer(
     json(202, { sync_id: 's', status: 'running', branch: 'main' }, { location: '/v1/s', ...pause }),
@@ -175,7 +175,7 @@ test.each([
   expect(result.outputs).toMatchObject({ sync_id: 's', status: 'running' });
 });
 
-describe('a service that others wrote', () => {
+describe('the sync of a third-party service', () => {
   const started = json(
     202,
     { sync_id: 's', status: 'pending', branch: 'main', estimated_objects: 2_000 },
@@ -184,7 +184,7 @@ describe('a service that others wrote', () => {
   const received = (received_objects: number, status = 'transferring') =>
     json(200, { id: 's', status, received_objects, estimated_objects: 2_000 });
 
-  test('is told of only when something has changed, through trouble that passes', async () => {
+  test('is logged only when it changes, and survives a transient error', async () => {
     const server = await startOtherServer(
       inTurn(started, received(0), received(0), page(503), received(2_000, 'completed')),
     );
@@ -200,7 +200,7 @@ describe('a service that others wrote', () => {
     expect(result.outputs).toMatchObject({ status: 'completed', sync_id: 's', estimated_objects: '2000' });
   });
 
-  test('without a status resource cannot be waited for, and that is said', async () => {
+  test('cannot be waited for without a status URL, which is reported', async () => {
     const server = await startOtherServer(json(202, { sync_id: 's', status: 'queued', branch: 'main' }));
     const job = await jobAt(server.baseUrl);
     const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '5m' } });
@@ -213,10 +213,10 @@ describe('a service that others wrote', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('that takes longer than the wait fails the step, with what is known', async () => {
+  test('fails the step if it exceeds the wait, with the last known status', async () => {
     const server = await startOtherServer(inTurn(started, received(700)));
     const job = await jobAt(server.baseUrl);
-    // A second is short on a busy machine: for this process it lasts five of ours.
+    // One second is short on a busy machine: for this process, time passes five times slower.
     const env = { NODE_OPTIONS: fasterTime(1 / 5) };
     const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '1s' }, env });
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'transferring', sync_id: 's' } });
@@ -226,7 +226,7 @@ describe('a service that others wrote', () => {
   });
 });
 
-test('every request names the run, with its attempt, and has nothing in its body but what the interface knows: here the branch of the run', async () => {
+test('requests have the run URL with its attempt, and a body with only documented members', async () => {
   const server = await startOtherServer(json(202, { sync_id: 's', status: 'queued', branch: 'main' }));
   const event = pullRequestEvent({ number: 7, head: 'topic/x' });
   const job = await jobAt(server.baseUrl, { event, run: { runId: '77', runAttempt: '3' } });

@@ -24,7 +24,7 @@ afterAll(async () => {
   await service.ended();
 });
 
-/** In a shell, as an operator pastes it. */
+/** Runs a command in a shell, as if pasted by an operator. */
 function runInShell(command: string): string {
   const installed = join(import.meta.dirname, '../../bin/workspace-service.js');
   const script = `workspace-service() { "$NODE" "$INSTALLED" "$@"; }; ${command}`;
@@ -36,23 +36,20 @@ function runInShell(command: string): string {
 
 test.each([
   ['Enterprise Server', '/_services/token', '--issuer'],
-  ['a forge that is not GitHub', '/api/actions', '--claim'],
-])(
-  'the command that the error prints lets the jobs of %s in, though the environment lacks their ids',
-  async (_, path, option) => {
-    const issuer = await startOidcIssuer({ path });
-    onTestFinished(issuer.stop);
-    const ids = { GITHUB_REPOSITORY_ID: '', GITHUB_REPOSITORY_OWNER_ID: '', GITHUB_WORKFLOW_REF: '' };
-    const env = { ...issuer.runnerEnvironment, ...ids, WORKSPACE_TOKEN: '' };
-    const listing = { with: { operation: 'list-workspaces', audience } };
-    const job = await jobAt(baseUrl, { env });
-    const [error = '', ...others] = (await job.run(listing)).annotations.map(({ message }) => message);
-    expect(others).toEqual([]);
-    const [, command = ''] = /`(workspace-service trust add [^`]*)`/.exec(error) ?? [];
-    expect(command).toContain(option);
-    const filledIn = command.replace('OWNER', 'build-bot').replace('SCOPES', 'locks:write');
-    expect(runInShell(filledIn)).toMatch(/^Added trust_/);
-    const result = await (await jobAt(baseUrl, { env })).run(listing);
-    expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { count: '1' } });
-  },
-);
+  ['a forge other than GitHub', '/api/actions', '--claim'],
+])('the command in the error admits the jobs of %s even without ids in the environment', async (_, path, option) => {
+  const issuer = await startOidcIssuer({ path });
+  onTestFinished(issuer.stop);
+  const ids = { GITHUB_REPOSITORY_ID: '', GITHUB_REPOSITORY_OWNER_ID: '', GITHUB_WORKFLOW_REF: '' };
+  const env = { ...issuer.runnerEnvironment, ...ids, WORKSPACE_TOKEN: '' };
+  const listing = { with: { operation: 'list-workspaces', audience } };
+  const job = await jobAt(baseUrl, { env });
+  const [error = '', ...others] = (await job.run(listing)).annotations.map(({ message }) => message);
+  expect(others).toEqual([]);
+  const [, command = ''] = /`(workspace-service trust add [^`]*)`/.exec(error) ?? [];
+  expect(command).toContain(option);
+  const filledIn = command.replace('OWNER', 'build-bot').replace('SCOPES', 'locks:write');
+  expect(runInShell(filledIn)).toMatch(/^Added trust_/);
+  const result = await (await jobAt(baseUrl, { env })).run(listing);
+  expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { count: '1' } });
+});

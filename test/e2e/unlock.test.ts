@@ -4,7 +4,7 @@ import { errorsOf, openScene } from './scene.ts';
 
 const scene = openScene();
 
-test('a path that this job has locked is released, and the post-step has nothing left to do', async () => {
+test('releases paths that this job locked, and leaves nothing to do for the post-step', async () => {
   const workspace = await scene.service.workspace();
   const job = await scene.job({ workspace });
   await job.run({ with: { operation: 'lock', path: 'Content/Hero.uasset\nContent/Other.uasset' } });
@@ -38,7 +38,7 @@ test('a path that this job has locked is released, and the post-step has nothing
   expect(ofLock?.log).toBe('Nothing was left to release at the end of the job.');
 });
 
-test('a path that is not locked is absent, and that is fine', async () => {
+test('succeeds for a path that is not locked, and reports it as absent', async () => {
   const workspace = await scene.service.workspace();
   const job = await scene.job({ workspace });
   const result = await job.run({ with: { operation: 'unlock', path: 'Content/Hero.uasset' } });
@@ -50,7 +50,7 @@ test('a path that is not locked is absent, and that is fine', async () => {
   `);
 });
 
-test('the locks of another job are released by its output, and left alone where somebody else has them now, and the step fails after the others', async () => {
+test('releases the locks of another job by its output, but leaves those with a new holder alone, and fails', async () => {
   const workspace = await scene.service.workspace();
   const first = await scene.job({ workspace });
   const locking = await first.run({ with: { operation: 'lock', path: 'a\nb\nc', 'auto-release': 'false' } });
@@ -83,8 +83,8 @@ test('the locks of another job are released by its output, and left alone where 
   expect(await scene.locked(workspace)).toEqual(['b']);
 });
 
-describe('a release that the service refuses', () => {
-  test('fails the step, after everything else was released', async () => {
+describe('the release of a lock of another owner', () => {
+  test('fails the step if it is rejected, after everything else was released', async () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace, scopes: ['locks:write'] });
     await job.run({ with: { operation: 'lock', path: 'a\nc', 'auto-release': 'false' } });
@@ -101,7 +101,7 @@ describe('a release that the service refuses', () => {
     expect(await scene.locked(workspace)).toEqual(['b']);
   });
 
-  test('is refused with force to a token that may not, and none for one that may', async () => {
+  test('needs a token with the scope locks:admin and force', async () => {
     const workspace = await scene.service.workspace();
     await scene.lock(workspace, 'a');
     const forced = { with: { operation: 'unlock', path: 'a', force: 'true' } };
@@ -115,7 +115,7 @@ describe('a release that the service refuses', () => {
   });
 });
 
-test('with force, exactly the locks of another owner are released that `locks` names, and no later one', async () => {
+test('a forced unlock by `locks` releases exactly these locks of another owner, and no later ones', async () => {
   const workspace = await scene.service.workspace();
   const first = await scene.job({ workspace, name: 'ada', scopes: ['locks:write'] });
   const locking = await first.run({ with: { operation: 'lock', path: 'a\nb', 'auto-release': 'false' } });
@@ -130,7 +130,7 @@ test('with force, exactly the locks of another owner are released that `locks` n
   expect(await scene.locked(workspace)).toEqual(['b']);
 });
 
-test('a file of locks that cannot be read is a wrong input', async () => {
+test('reports a missing file of locks as a wrong input', async () => {
   const job = await scene.job({ workspace: 'game' });
   const result = await job.run({ with: { operation: 'unlock', 'locks-file': '/nowhere/locks.json' } });
   expect(result).toMatchObject({ conclusion: 'failure', outputs: {}, summary: '' });

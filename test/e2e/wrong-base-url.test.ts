@@ -3,7 +3,7 @@ import { errorsOf, openScene } from './scene.ts';
 
 const scene = openScene();
 
-test('a wrong prefix is suspected when the service has nothing there', async () => {
+test('an error about an unknown route suggests checking the base URL', async () => {
   const job = await scene.job({ workspace: await scene.service.workspace() });
   const inputs = { operation: 'list-locks', 'base-url': `${scene.service.baseUrl}/wrong/v1` };
   expect(errorsOf(await job.run({ with: inputs }))).toEqual([

@@ -15,7 +15,7 @@ import { codeUnits } from './texts.ts';
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const unit = fc.constantFrom('s', 'm', 'h', 'd');
 
-/** Small and large ones alike, and whole multiples of a unit more often than chance would have it. */
+/** Small and large durations alike, with more multiples of a unit than uniform random numbers have. */
 const duration: fc.Arbitrary<Duration> = fc.oneof(
   fc.nat({ max: Math.floor(Number.MAX_SAFE_INTEGER / 1_000) }).map((seconds) => ({ seconds })),
   fc.tuple(fc.nat({ max: 10_000 }), unit).map(([count, name]) => ({ seconds: count * (secondsIn[name] ?? 0) })),
@@ -25,7 +25,7 @@ const syntax = 'It must be a whole number and one of the units s, m, h and d, su
 const limits = 'A lock lives for at least 1s and at most 30d.';
 
 describe('a duration', () => {
-  test('is the same after it was written and read', () => {
+  test('survives formatting and parsing', () => {
     fc.assert(
       fc.property(duration, (value) => {
         expect(parseDuration(formatDuration(value))).toEqual({ ok: true, value });
@@ -34,7 +34,7 @@ describe('a duration', () => {
     );
   });
 
-  test('is written in the largest unit that leaves a whole number', () => {
+  test('is formatted in the largest unit without a fraction', () => {
     fc.assert(
       fc.property(duration, (value) => {
         const written = formatDuration(value);
@@ -61,14 +61,14 @@ describe('a duration', () => {
     );
   });
 
-  test('is refused when it is not a whole number and a unit', () => {
+  test('is rejected unless it is a whole number and a unit', () => {
     const almost = ['', '1', 'h', '1w', '1ms', '1H', '1.5h', '-1h', '+1h', '1e3s', '0x1h', ' 1h', '1h ', '1 h', '1h\n'];
     for (const text of [...almost, '1h30m', '１h', '1ｈ', '١h', 'PT1H', 'NaNs', 'Infinitys']) {
       expect(parseDuration(text), text).toEqual({ ok: false, reason: syntax });
     }
   });
 
-  test('is read from nothing but ASCII digits and one unit', () => {
+  test('is parsed only from ASCII digits and one unit', () => {
     const almost = fc.string({ unit: fc.constantFrom(...'019smhdw .-１'), maxLength: 5 });
     fc.assert(
       fc.property(fc.oneof(codeUnits, almost), (text) => {
@@ -79,7 +79,7 @@ describe('a duration', () => {
   });
 });
 
-describe('the lifetime of a lock', () => {
+describe('the ttl of a lock', () => {
   test('is a duration from one second to thirty days', () => {
     const nearLimits = fc.nat({ max: 31 * 86_400 }).map((seconds) => ({ seconds }));
     const allowed = ({ seconds }: Duration) => seconds >= 1 && seconds <= 30 * 86_400;
@@ -114,7 +114,7 @@ describe('a span of time', () => {
     [47 * hour + 59.7 * minute, '48 h'],
     [2 * day + 4 * hour, '2 d 4 h'],
     [30 * day, '30 d'],
-  ])('of %d seconds is %j', (seconds, text) => {
+  ])('is formatted from %d seconds as %j', (seconds, text) => {
     expect(formatSpan(seconds)).toBe(text);
   });
 
@@ -125,7 +125,7 @@ describe('a span of time', () => {
       0,
     );
 
-  test('is told near enough, whatever it is, in parts that are carried over', () => {
+  test('is formatted with a small rounding error, and never with 60 minutes or 24 hours', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 400 * day, noNaN: true }), (seconds) => {
         const text = formatSpan(seconds);
@@ -139,6 +139,6 @@ describe('a span of time', () => {
   });
 });
 
-test('a span of milliseconds is rounded up', () => {
+test('rounds a span of milliseconds up', () => {
   expect([0.2, 300, 1_001, 600_000].map(spanOfMs)).toEqual(['1 ms', '300 ms', '2 s', '10 min']);
 });

@@ -31,7 +31,7 @@ const reason = {
 
 const whyNot = (parsed: Parsed<unknown>): string => (parsed.ok ? 'accepted' : parsed.reason);
 
-/** `C:/a` is a fine path on Linux, but whoever writes it in a workflow means a drive. */
+/** `C:/a` is a valid path on Linux, but in a workflow it means a drive. */
 const withoutDrive = lockPaths.filter((path) => !/^[a-z]:\//i.test(path));
 
 const bases = ['https://assets.example/v1/workspaces/w/locks/', 'http://[::1]:8080/a%2Fb/v1/workspaces/%C3%A9/locks/'];
@@ -39,7 +39,7 @@ const bases = ['https://assets.example/v1/workspaces/w/locks/', 'http://[::1]:80
 const allReasons: readonly string[] = Object.values(reason);
 
 describe('a lock path', () => {
-  test('is kept but for the composition of its characters, or refused with nothing of it in the reason', () => {
+  test('is normalized to composed characters, or rejected with a reason that repeats nothing of it', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const parsed = parseLockPath(text);
@@ -67,18 +67,18 @@ describe('a lock path', () => {
     [reason.slashes, ['a//b']],
     [reason.dots, ['.', './a', '..', 'a/../b', 'a/..']],
     [reason.long, ['a'.repeat(maxLockPathBytes + 1)]],
-  ])('is refused with its reason: %s', (reason, texts) => {
+  ])('is rejected with a reason: %s', (reason, texts) => {
     for (const text of texts) expect(whyNot(parseLockPath(text)), text).toBe(reason);
   });
 
-  test('may be unusual, and case counts', () => {
+  test('may be unusual, and is case-sensitive', () => {
     const unusual = ['...', '.gitignore', 'a/..b', 'a/b..', ' ', 'a b/c', '%2e%2e/a', 'C:/a', 'a?b#c', '~'];
     for (const text of [...unusual, 'シーン/主人公.blend', 'Art/HERO.psd']) {
       expect(parseLockPath(text)).toEqual({ ok: true, value: text });
     }
   });
 
-  test('is measured in bytes, after its characters were composed', () => {
+  test('is measured in bytes after normalization', () => {
     const composed = 'é'.repeat(maxLockPathBytes / 2);
     expect(bytesIn(composed)).toBe(maxLockPathBytes);
     expect(bytesIn(composed.normalize('NFD'))).toBeGreaterThan(maxLockPathBytes);
@@ -86,19 +86,19 @@ describe('a lock path', () => {
     expect(parseLockPath(composed.normalize('NFD'))).toEqual({ ok: true, value: composed });
     expect(whyNot(parseLockPath(`${composed}a`))).toBe(reason.long);
 
-    // U+0958 is excluded from composition: NFC makes two characters of it, so that it grows.
+    // U+0958 is a composition exclusion: NFC decomposes it into two characters, so the text grows.
     const growing = '\u0958'.repeat(maxLockPathBytes / 3);
     expect(bytesIn(growing)).toBeLessThan(maxLockPathBytes);
     expect(whyNot(parseLockPath(growing))).toBe(reason.long);
   });
 
-  test('has nothing that makes it look like another path, and the joiners that scripts need', () => {
+  test('must not contain characters that disguise it, but may contain joiners that scripts need', () => {
     const misleading = '\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069';
     for (const character of misleading) {
       const path = `Art/hero${character}.psd`;
       expect(whyNot(parseLockPath(path))).toBe(reason.misleading);
       expect(whyNot(canonicalLockPath(`./${path}`))).toBe(reason.misleading);
-      // A lock on it may be there from before.
+      // An older lock on this path may exist.
       expect(lockPathFromUrl(encodeURIComponent(path))).toEqual({ ok: true, value: path });
     }
     for (const joined of ['می\u200cخواهم.psd', 'क्\u200dष.psd', '👩\u200d🚀.png']) {
@@ -106,8 +106,8 @@ describe('a lock path', () => {
     }
   });
 
-  test('may be written with any characters that compose to it, however many', () => {
-    // No character has a longer spelling for its length: iota as the mark that stands for it, and two accents.
+  test('may be written in any decomposed form, however long that is', () => {
+    // The longest decomposition relative to the composed length: iota as a combining mark, with two accents.
     const longest = '\u1fbe\u0308\u0301'.repeat(maxLockPathBytes / 2);
     expect(bytesIn(longest)).toBe(3.5 * maxLockPathBytes);
     expect(parseLockPath(longest)).toEqual({ ok: true, value: '\u0390'.repeat(maxLockPathBytes / 2) });
@@ -122,7 +122,7 @@ describe('a lock path', () => {
     );
   });
 
-  test('is looked at for its length before anything else', () => {
+  test('is checked for its length first', () => {
     const marks = '\u0345'.repeat(400_000) + '\u0327'.repeat(400_000);
     for (const parse of [parseLockPath, canonicalLockPath, lockPathFromUrl])
       expect(whyNot(parse(marks))).toBe(reason.long);
@@ -134,7 +134,7 @@ describe.each([
   ['one segment', asOneSegment],
   ['several segments', asSegments],
 ])('a lock path in a URL, as %s', (_, encode) => {
-  test.each(bases)('comes back out of it, and addresses nothing else: %s', (base) => {
+  test.each(bases)('is decoded unchanged, and addresses nothing else: %s', (base) => {
     const prefix = new URL(base).pathname;
     fc.assert(
       fc.property(lockPaths, (path) => {
@@ -153,7 +153,7 @@ describe.each([
 });
 
 describe('the path of a URL', () => {
-  test('is never repaired: what decodes to a refused path is refused, with nothing of it in the reason', () => {
+  test('is never repaired: if it decodes to an invalid path, it is rejected without repeating it', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         if (text.isWellFormed()) expect(lockPathFromUrl(encodeURIComponent(text))).toEqual(parseHeldPath(text));
@@ -173,7 +173,7 @@ describe('the path of a URL', () => {
     [reason.slashes, ['a%2F%2Fb']],
     [reason.empty, ['']],
     [reason.encoding, ['%', 'a%2', '%zz', '%C3', '%C0%AF', '%ED%A0%80']],
-  ])('is refused with its reason: %s', (reason, texts) => {
+  ])('is rejected with a reason: %s', (reason, texts) => {
     for (const raw of texts) expect(whyNot(lockPathFromUrl(raw)), raw).toBe(reason);
   });
 
@@ -183,7 +183,7 @@ describe('the path of a URL', () => {
 });
 
 describe('a path as a person writes it', () => {
-  test('becomes a lock path that needs no change, or is refused with nothing of it in the reason', () => {
+  test('becomes a canonical lock path, or is rejected with a reason that repeats nothing of it', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const written = canonicalLockPath(text);
@@ -198,7 +198,7 @@ describe('a path as a person writes it', () => {
     );
   });
 
-  test('is the same path with either slash, and with segments that change nothing', () => {
+  test('may have slashes of either kind, and redundant segments', () => {
     const start = fc.constantFrom('', './', '.\\', './/', '././');
     const separators = fc.infiniteStream(fc.constantFrom('/', '\\', '//', '/\\', '/./', '\\.\\', '/.//./'));
     fc.assert(
@@ -216,9 +216,9 @@ describe('a path as a person writes it', () => {
     ['././a/./b', 'a/b'],
     ['Cafe\u0301\\a.psd', 'Café/a.psd'],
     ['a/C:/b', 'a/C:/b'],
-    // Measured after the repair.
+    // Measured after normalization.
     [`${'.//'.repeat(maxLockPathBytes)}a`, 'a'],
-  ])('%j is %j', (text, path) => {
+  ])('%j becomes %j', (text, path) => {
     expect(canonicalLockPath(text)).toEqual({ ok: true, value: path });
   });
 
@@ -231,7 +231,7 @@ describe('a path as a person writes it', () => {
     [reason.control, ['a\nb']],
     [reason.surrogate, ['\ud83d']],
     [reason.long, [`a${'/b'.repeat(maxLockPathBytes / 2)}`]],
-  ])('is refused with its reason: %s', (reason, texts) => {
+  ])('is rejected with a reason: %s', (reason, texts) => {
     for (const text of texts) expect(whyNot(canonicalLockPath(text)), text).toBe(reason);
   });
 });

@@ -5,31 +5,31 @@ import { createRedactor, redact, redactCut, spellingsOf } from '../../src/interf
 import { hostileText } from '../action/report/texts.ts';
 import { runs } from '../support/runs.ts';
 
-// Without an asterisk: what stands for a secret could put another one together.
+// Without an asterisk, since a replacement could complete another secret.
 const character = fc.constantFrom(...'abzAZ019-_.~+/=!"\'()&<>:;@#%? ,\\{}[]|^$é\u4e2d\u{1f600}');
 const secret = fc.string({ unit: character, minLength: 8, maxLength: 40 }).filter((text) => text.trim() === text);
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const lowerHex = (text: string): string => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase());
 
-/** How a service, or a program on the way to it, may write down what it got. */
+/** Encodings in which a service, or a gateway in front of it, may repeat a text. */
 const spellings: Readonly<Record<string, (text: string) => string>> = {
-  'as it is': (text) => text,
+  'in plain form': (text) => text,
   'in a URL': encodeURIComponent,
   'in a URL, in lower case': (text) => lowerHex(encodeURIComponent(text)),
   'in a form': (text) => new URLSearchParams({ '': text }).toString().slice(1),
   'in JSON': (text) => JSON.stringify(text).slice(1, -1),
-  'in JSON, as PHP writes it': (text) => JSON.stringify(text).slice(1, -1).replaceAll('/', '\\/'),
+  'in JSON as written by PHP': (text) => JSON.stringify(text).slice(1, -1).replaceAll('/', '\\/'),
   'in Base64': base64,
   'in Base64 for URLs': (text) => Buffer.from(text).toString('base64url'),
   'in hexadecimal digits': (text) => Buffer.from(text).toString('hex'),
-  'in ISO 8859-1, read as UTF-8': (text) => Buffer.from(text, 'latin1').toString(),
+  'in ISO 8859-1 that was read as UTF-8': (text) => Buffer.from(text, 'latin1').toString(),
   'in HTML': (text) =>
     text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
 };
 
 describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
-  test('is taken out, wherever it stands', () => {
+  test('is removed wherever it occurs', () => {
     fc.assert(
       fc.property(secret, hostileText, hostileText, (text, before, after) => {
         const spelled = spell(text);
@@ -39,19 +39,19 @@ describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
   });
 });
 
-test('no bytes of a secret can be read from Base64, whatever it was encoded together with', () => {
+test('no bytes of a secret can be decoded from Base64, whatever it was encoded together with', () => {
   fc.assert(
     fc.property(secret, fc.string({ maxLength: 7 }), fc.string({ maxLength: 7 }), (text, before, after) => {
       const redacted = createRedactor([text])(base64(before + text + after));
       expect(redacted).toContain('***');
-      // Up to two characters on either side belong to a neighbour as well.
+      // Up to two characters on either side encode adjacent bytes as well.
       const left = Buffer.from(redacted.replace('***', ''), 'base64').length;
       expect(left).toBeLessThanOrEqual(Buffer.byteLength(before + after) + 3);
     }),
   );
 });
 
-test('of a secret with several lines, no line is left', () => {
+test('removes each line of a secret with several lines', () => {
   const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkq\r\n  hkiG9w0BAQEFAASC\n-----END KEY-----\n';
   const redact = createRedactor([key]);
   expect(redact('x MIIEvQIBADANBgkq y')).toBe('x *** y');
@@ -59,18 +59,18 @@ test('of a secret with several lines, no line is left', () => {
   expect(redact(key)).toBe('***');
 });
 
-test('a secret of 60,000 characters is taken out like any other, and so is a short one beside it', () => {
+test('removes a secret of 60,000 characters like any other, and a short one next to it', () => {
   const long = 'abcdefghij'.repeat(6_000);
   const redact = createRedactor(['geheim', long]);
   expect(redact(`x ${long} y ${Buffer.from(long).toString('hex')} z geheim`)).toBe('x *** y *** z ***');
 });
 
-test('many secrets are taken out, the longer of two that begin alike as a whole', () => {
+test('removes many secrets, and the longer one of two with the same prefix completely', () => {
   const many = Array.from({ length: 600 }, (_, number) => `${'geheim'.repeat(10)}${number}`);
   expect(createRedactor(many)(many.join(' '))).toBe(many.map(() => '***').join(' '));
 });
 
-test('a text without secrets stays as it is', () => {
+test('leaves a text without secrets unchanged', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       expect(createRedactor([])(text)).toBe(text);
@@ -79,18 +79,18 @@ test('a text without secrets stays as it is', () => {
   );
 });
 
-test('a secret with half of a character does no harm', () => {
+test('accepts a secret with an unpaired surrogate', () => {
   expect(createRedactor(['abc\ud800defg'])('abc\ud800defg x')).toBe('*** x');
 });
 
-describe('a text that was cut off', () => {
-  test('is told without the beginning of a secret that it ends in, however that is spelled', () => {
+describe('a truncated text', () => {
+  test('loses a partial secret at its end, in any encoding', () => {
     fc.assert(
       fc.property(secret, fc.nat(39), fc.constantFrom(...Object.keys(spellings)), (each, length, spelled) => {
         const whole = spellings[spelled]?.(each) ?? '';
         const begun = whole.slice(0, Math.min(length, whole.length - 1));
         const shown = redactCut(`the end: \n${begun}`, spellingsOf([each]));
-        // What is begun can have another spelling in it that is whole, with a little of its own around it.
+        // A partial secret can contain a complete one in another encoding, and a few more characters.
         if (redact(begun, spellingsOf([each])) === begun) expect(shown).toBe('the end: \n');
         else expect(shown.replaceAll('***', '\n')).not.toContain(each);
       }),
@@ -98,16 +98,16 @@ describe('a text that was cut off', () => {
     );
   });
 
-  test('without a secret at its end stays as it is, but for half a character', () => {
+  test('stays unchanged without a secret at its end, except for a partial character', () => {
     expect(redactCut('a text\ufffd', spellingsOf(['s3cret']))).toBe('a text');
     expect(redactCut('a text', [])).toBe('a text');
   });
 });
 
-test('a secret of four characters is taken out of Base64 where it stands alone', () => {
+test('removes a secret of four characters from Base64 if it stands alone', () => {
   expect(createRedactor(['abcd'])(`key: ${base64('abcd')}`)).toBe('key: ***');
 });
 
-test('values that are too short to be secrets are not looked for where that is asked for', () => {
+test('ignores values that are too short to be secrets on request', () => {
   expect(redact('it is true that 1 is odd', spellingsOf(['1', 'is', 'odd'], 4))).toBe('it is true that 1 is odd');
 });

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { grants, isScope, type Scope, scopes } from '../../src/interface/scopes.ts';
 import { codeUnits } from './texts.ts';
 
-/** All that a token with these scopes may do. */
+/** All scopes granted to a token with these scopes. */
 const reach = (...held: readonly Scope[]): Scope[] => scopes.filter((needed) => grants(held, needed));
 
-test('a scope grants itself and what it implies, and nothing else', () => {
+test('a scope grants itself and the scopes that it implies, and nothing else', () => {
   expect(Object.fromEntries(scopes.map((one) => [one, reach(one)]))).toEqual({
     sync: ['sync', 'contents:read'],
     'contents:read': ['contents:read'],
@@ -18,7 +18,7 @@ test('a scope grants itself and what it implies, and nothing else', () => {
   });
 });
 
-test('several scopes grant what each of them does, and none grants nothing', () => {
+test('several scopes grant the union of their grants, and no scopes grant nothing', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.constantFrom(...scopes)), (held) => {
       expect(new Set(reach(...held))).toEqual(new Set(held.flatMap((one) => reach(one))));
@@ -26,7 +26,7 @@ test('several scopes grant what each of them does, and none grants nothing', () 
   );
 });
 
-test('a scope is known by its exact name', () => {
+test('a scope is recognized only by its exact name', () => {
   const almost = fc.constantFrom('', 'toString', 'locks', '*', ...scopes, ...scopes.map((one) => one.toUpperCase()));
   fc.assert(
     fc.property(fc.oneof(codeUnits, almost), (text) => {

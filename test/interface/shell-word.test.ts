@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { shellQuoted, shellWord } from '../../src/interface/shell-word.ts';
 
-// The kernel hands a program no NUL.
+// Command arguments cannot contain NUL.
 const texts = fc.array(
   fc.string({ unit: 'grapheme', minLength: 1 }).map((text) => text.replaceAll('\0', "'")),
   {
@@ -12,7 +12,7 @@ const texts = fc.array(
   },
 );
 
-it.each([shellWord, shellQuoted])('a shell reads any text back as one word: %o', (written) => {
+it.each([shellWord, shellQuoted])('a shell reads any text back as a single word: %o', (written) => {
   fc.assert(
     fc.property(texts, (words) => {
       const script = `printf '%s\\0' ${words.map(written).join(' ')}`;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
 
-/** Any string of UTF-16 code units: half surrogate pairs too. */
+/** Any string of UTF-16 code units, including unpaired surrogates. */
 export const codeUnits: fc.Arbitrary<string> = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 })
   .map((units) => String.fromCharCode(...units));
@@ -9,9 +9,9 @@ export const codeUnits: fc.Arbitrary<string> = fc
 const awkward = [
   ...'. .. ... % %2e %2E%2e %2F %5c %00 %25 + ? # : ; @ & = " ~ * [ ] { | ^ ` C: http:'.split(' '),
   ...["'", ' ', '\ufeff', '\u200b', '\u2028', '\u202e', '🗝'],
-  // One character that NFC composes, its two halves, and one that NFC takes apart again.
+  // A character that NFC composes, its two parts, and a character that NFC decomposes.
   ...['é', 'e\u0301', '\u0301', '\u0958'],
-  // Characters that look like, or are compatible with, the ones that have a meaning in a path.
+  // Characters that resemble, or are compatible with, characters with a meaning in paths.
   ...['／', '＼', '．', '‥', '\u2215', '\u0338', '\u212a'],
 ];
 
@@ -28,12 +28,12 @@ const name = fc
   )
   .map((parts) => parts.join(''));
 
-/** Mostly what is accepted as a path, full of what a URL could take for something else. */
+/** Mostly valid paths, full of characters with a meaning in URLs. */
 export const pathLike: fc.Arbitrary<string> = fc
   .array(name, { minLength: 1, maxLength: 5 })
   .map((names) => names.join('/'));
 
-/** Mostly what is refused: the same, with slashes, dots, backslashes and control characters strewn in. */
+/** Mostly invalid paths: the same, mixed with slashes, dots, backslashes and control characters. */
 export const pathMess: fc.Arbitrary<string> = fc
   .array(fc.oneof(name, fc.constantFrom('/', '/', '//', '\\', './', '../', '.\\'), fc.constantFrom(...forbidden)), {
     maxLength: 8,
@@ -42,7 +42,7 @@ export const pathMess: fc.Arbitrary<string> = fc
 
 export const anyText: fc.Arbitrary<string> = fc.oneof(pathLike, pathMess, codeUnits);
 
-/** Every path that one of the generated texts is accepted as. */
+/** Valid lock paths, parsed from the generated texts. */
 export const lockPaths: fc.Arbitrary<LockPath> = pathLike
   .map(parseLockPath)
   .filter((parsed) => parsed.ok)

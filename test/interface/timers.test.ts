@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { unlessAborted } from '../../src/interface/timers.ts';
 
-test('work that is done before the signal is aborted gives what it ends with', async () => {
+test('returns the result of work that ends before the signal is aborted', async () => {
   const { signal } = new AbortController();
   await expect(unlessAborted(Promise.resolve(1), signal)).resolves.toBe(1);
   await expect(unlessAborted(Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken');
 });
 
-test('work is no longer waited for once the signal is aborted, and how it ends then is ignored', async () => {
+test('stops waiting for work when the signal is aborted, and ignores its later result', async () => {
   const controller = new AbortController();
   const { signal } = controller;
   const work = Promise.withResolvers<number>();

@@ -8,11 +8,11 @@ test.each([
   [50_000_000, '50 MB'],
   [2_000_000_000_000, '2 TB'],
   [5_300_000_000_000_000, '5300 TB'],
-])('%i bytes are %s', (bytes, text) => {
+])('formats %i bytes as %s', (bytes, text) => {
   expect(byteSize(bytes)).toBe(text);
 });
 
-test('the pace is that of the last half minute, and says nothing of what stands still or was begun anew', () => {
+test('reports the rate of the last half minute, and nothing for a stalled or restarted transfer', () => {
   const paceOf = createPace();
   const at = (seconds: number, bytes: number): string => paceOf({ bytes, total: 1_000_000_000 }, seconds * 1_000);
   expect([at(0, 0), at(0.5, 1_000_000)]).toEqual(['', '']);

@@ -20,7 +20,7 @@ async function start(code: string, delays: Partial<RunnerDelays> = {}) {
 const patient = { sigtermAfterMs: long, sigkillAfterMs: long };
 
 describe('a cancelled step', () => {
-  test('has time to give back what it took, and is cancelled even if it ends well', async () => {
+  test('has time to clean up, and counts as cancelled even if it exits with 0', async () => {
     const { job, step } = await start(
       `process.on('SIGINT', async () => {
         say('giving back');
@@ -37,7 +37,7 @@ describe('a cancelled step', () => {
     expect((await job.post()).map(({ log }) => log)).toEqual(['cleaned up after cancelled']);
   });
 
-  test('gets SIGTERM when it does not end', async () => {
+  test('gets SIGTERM if it does not end', async () => {
     const { step } = await start(
       `process.on('SIGINT', () => say('SIGINT')); process.on('SIGTERM', () => { say('SIGTERM'); process.exit(5); });`,
       { sigtermAfterMs: 50, sigkillAfterMs: long },
@@ -50,7 +50,7 @@ describe('a cancelled step', () => {
     });
   });
 
-  test('gets SIGKILL when that does not help either', async () => {
+  test('gets SIGKILL if it ignores SIGTERM', async () => {
     const { step } = await start("for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => say(name));", {
       sigtermAfterMs: 200,
       sigkillAfterMs: 200,
@@ -66,7 +66,7 @@ describe('a cancelled step', () => {
   });
 });
 
-describe('a process that a step has started', () => {
+describe('a child process of a step', () => {
   const withChild = `
     const { spawn } = await import('node:child_process');
     const child = spawn(process.execPath, ['-e', ${JSON.stringify(`
@@ -83,15 +83,15 @@ describe('a process that a step has started', () => {
     return { job, step, pid: Number(pid) };
   }
 
-  test('gets no signal and lives on', async () => {
+  test('gets no signal, and keeps running', async () => {
     const { job, step, pid } = await startWithChild("['ignore', 'pipe', 'ignore']", patient);
     await expect(step.cancel()).resolves.toMatchObject({ signal: 'SIGINT' });
-    // It can be signalled by us, so it is there.
+    // Succeeds only if the process exists.
     process.kill(pid, 0);
     expect(existsSync(`${job.folders.temp}/signalled`)).toBe(false);
   });
 
-  test('can hold the output open, and is not waited for longer than the runner does', async () => {
+  test('may keep the output open, but delays the end only as long as on a real runner', async () => {
     const { step } = await startWithChild("['ignore', 'inherit', 'inherit']", { ...patient, drainMs: 100 });
     const result = await step.cancel();
     expect(result).toMatchObject({ conclusion: 'cancelled', signal: 'SIGINT' });

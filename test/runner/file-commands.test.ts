@@ -4,7 +4,7 @@ import { keyValuePairs } from '../support/runner/file-commands.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { temporaryActionFile, temporaryScripts } from './scripts.ts';
 
-/** The pairs that were read, and the mistake after them if there is one. */
+/** The parsed pairs, and the error after them, if any. */
 function read(...lines: readonly string[]) {
   const pairs: (readonly [string, string])[] = [];
   try {
@@ -15,37 +15,37 @@ function read(...lines: readonly string[]) {
   }
 }
 
-describe('a file of pairs', () => {
+describe('a file of key-value pairs', () => {
   test.each<[string, string[], Readonly<Record<string, string>>]>([
-    ['nothing', [''], {}],
+    ['no content', [''], {}],
     ['a pair in one line', ['a=b'], { a: 'b' }],
     ['an empty value', ['a='], { a: '' }],
     ['further equals signs', ['a==b=', 'c=d<<e'], { a: '=b=', c: 'd<<e' }],
-    ['blanks, which count', [' a = b '], { ' a ': ' b ' }],
+    ['significant blanks', [' a = b '], { ' a ': ' b ' }],
     ['empty lines between pairs', ['', 'a=b', '', '', 'c=d', ''], { a: 'b', c: 'd' }],
-    ['a value of several lines', ['a<<EOF', 'one', '', 'two', 'EOF'], { a: 'one\n\ntwo' }],
-    ['an empty value of several lines', ['a<<EOF', 'EOF', 'b=c'], { a: '', b: 'c' }],
-    ['a value that ends in a line end', ['a<<EOF', 'one', '', 'EOF'], { a: 'one\n' }],
-    ['delimiters of other characters', ['a<<=x', '1', '=x', 'b<<<x', '2', '<x'], { a: '1', b: '2' }],
-    ['lines that only look like the delimiter', ['a<<E', ' E', 'E ', 'E\r', 'E'], { a: ' E\nE \nE\r' }],
-    ['a carriage return, which belongs to the value', ['a=b\r'], { a: 'b\r' }],
+    ['a multiline value', ['a<<EOF', 'one', '', 'two', 'EOF'], { a: 'one\n\ntwo' }],
+    ['an empty multiline value', ['a<<EOF', 'EOF', 'b=c'], { a: '', b: 'c' }],
+    ['a value that ends in a line break', ['a<<EOF', 'one', '', 'EOF'], { a: 'one\n' }],
+    ['delimiters with special characters', ['a<<=x', '1', '=x', 'b<<<x', '2', '<x'], { a: '1', b: '2' }],
+    ['lines that resemble the delimiter', ['a<<E', ' E', 'E ', 'E\r', 'E'], { a: ' E\nE \nE\r' }],
+    ['a carriage return as part of a value', ['a=b\r'], { a: 'b\r' }],
   ])('may have %s', (_, lines, pairs) => {
     expect(read(...lines)).toEqual({ pairs: Object.entries(pairs) });
   });
 
   test.each([
-    ['a line that is no pair', ['a'], "Invalid format 'a'"],
-    ['no name', ['=b'], "Invalid format '=b'. Name must not be empty"],
-    ['no name before a delimiter', ['<<EOF', 'EOF'], "Invalid format '<<EOF'. Name must not be empty"],
-    ['no delimiter', ['a<<', ''], "Invalid format 'a<<'. Delimiter must not be empty"],
-    ['no end of a value', ['a<<EOF', 'one', ''], "Invalid value. Matching delimiter not found 'EOF'"],
-    ['an end that is cut off', ['a<<EOF', 'one', 'EO'], 'Invalid value. EOF marker missing new line.'],
+    ['a line without a pair', ['a'], "Invalid format 'a'"],
+    ['an empty name', ['=b'], "Invalid format '=b'. Name must not be empty"],
+    ['an empty name before a delimiter', ['<<EOF', 'EOF'], "Invalid format '<<EOF'. Name must not be empty"],
+    ['an empty delimiter', ['a<<', ''], "Invalid format 'a<<'. Delimiter must not be empty"],
+    ['an unterminated value', ['a<<EOF', 'one', ''], "Invalid value. Matching delimiter not found 'EOF'"],
+    ['a truncated delimiter', ['a<<EOF', 'one', 'EO'], 'Invalid value. EOF marker missing new line.'],
   ])('must not have %s', (_, lines, mistake) => {
     expect(read('before=1', ...lines, 'after=1')).toMatchObject({ pairs: [['before', '1']] });
     expect(read('before=1', ...lines)).toEqual({ pairs: [['before', '1']], mistake });
   });
 
-  test('gives back whatever was written under a delimiter that is not in it', () => {
+  test('returns any value whose text does not contain the delimiter', () => {
     const text = fc.string({ unit: 'binary' });
     const name = text.filter((it) => it !== '' && !/[\n=]|<</.test(it));
     fc.assert(
@@ -57,7 +57,7 @@ describe('a file of pairs', () => {
   });
 });
 
-describe('the files of a step', () => {
+describe('the command files of a step', () => {
   async function run(code: string) {
     const scripts = await temporaryScripts();
     const job = await startJob({ actionFile: await temporaryActionFile(scripts, '') });
@@ -88,7 +88,7 @@ describe('the files of a step', () => {
     });
   });
 
-  test('fail the step when one cannot be read, and what stands before the mistake counts', async () => {
+  test('fail the step if one is invalid, but entries before the error count', async () => {
     const result = await run(`fs.writeFileSync(env.GITHUB_OUTPUT, 'a=1\\nb<<EOF\\n2\\n')`);
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 0, outputs: { a: '1' } });
     expect(result.annotations).toMatchObject([
@@ -97,7 +97,7 @@ describe('the files of a step', () => {
     ]);
   });
 
-  test('have room for a summary of 1 MiB, and a larger one is not shown at all', async () => {
+  test('allow a summary of 1 MiB, and a larger one is not shown', async () => {
     const sized = (size: number) => run(`fs.writeFileSync(env.GITHUB_STEP_SUMMARY, 'ü' + 'x'.repeat(${size} - 2))`);
     const [fits, tooLarge] = await Promise.all([sized(1024 * 1024), sized(1024 * 1024 + 1)]);
     expect(Buffer.byteLength(fits.summary)).toBe(1024 * 1024);

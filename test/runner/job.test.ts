@@ -12,7 +12,7 @@ async function setUp(options: JobOptions = {}) {
 
 const sayPost = "say('post of ' + env.INPUT_NAME + ', state ' + (env.STATE_step ?? 'missing'))";
 
-describe('the posts of a job', () => {
+describe('the post-steps of a job', () => {
   test('run in reverse order, each with the inputs and the state of its own main', async () => {
     const { scripts, job } = await setUp();
     await scripts.add('main', "fs.appendFileSync(env.GITHUB_STATE, 'step=' + env.INPUT_NAME.toUpperCase() + '\\n')");
@@ -29,8 +29,8 @@ describe('the posts of a job', () => {
   });
 
   test.each([
-    ['before it could save any state', '', 'missing'],
-    ['after it has saved some', "fs.appendFileSync(env.GITHUB_STATE, 'step=1\\n');", '1'],
+    ['before it saved any state', '', 'missing'],
+    ['after it saved some state', "fs.appendFileSync(env.GITHUB_STATE, 'step=1\\n');", '1'],
   ])('run after a main that was killed %s', async (_, code, state) => {
     const { scripts, job } = await setUp();
     await scripts.add('main', `${code} say('ready'); setInterval(() => {}, 1000);`);
@@ -46,7 +46,7 @@ describe('the posts of a job', () => {
     expect((await job.post()).map(({ rawLog }) => rawLog)).toEqual([`post of a, state ${state}`]);
   });
 
-  test('have files of their own: nothing that the main wrote is read a second time', async () => {
+  test('have their own command files, so that the files of the main are not read again', async () => {
     const { scripts, job } = await setUp();
     await scripts.add(
       'main',
@@ -62,7 +62,7 @@ describe('the posts of a job', () => {
 });
 
 describe('the steps of a job', () => {
-  test('see what earlier ones wrote to GITHUB_ENV, and so do the posts, but not the state of others', async () => {
+  test('see variables that earlier steps exported, and so do post-steps, but not the state of other steps', async () => {
     const { scripts, job } = await setUp();
     await scripts.add(
       'main',
@@ -78,7 +78,7 @@ describe('the steps of a job', () => {
   });
 });
 
-test('a job that ends leaves no process and no folder behind', async () => {
+test('the end of a job leaves no process and no folder behind', async () => {
   const scripts = await temporaryScripts();
   await scripts.add('main', "say('ready'); setInterval(() => {}, 1000)");
   const job = await openJob({ actionFile: await temporaryActionFile(scripts, '') });

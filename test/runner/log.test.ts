@@ -5,7 +5,7 @@ import { startJob } from '../support/runner/start-job.ts';
 import { createStepLog } from '../support/runner/step-log.ts';
 import { temporaryActionFile, temporaryScripts } from './scripts.ts';
 
-/** A log that has taken these lines. */
+/** The log after these lines. */
 function logOf(lines: readonly string[], { debug = false, secrets = [] as readonly string[] } = {}) {
   const masks = createMasks(secrets);
   const log = createStepLog({ masks, workspace: '/home/runner/dragon', debug });
@@ -14,7 +14,7 @@ function logOf(lines: readonly string[], { debug = false, secrets = [] as readon
 }
 
 describe('the log of a step', () => {
-  test('shows annotations as a person sees them, and collects them with what they point to', () => {
+  test('shows annotations as the runner prints them, and collects their properties', () => {
     const log = logOf([
       '::error file=/home/runner/dragon/Content/Hero.uasset,line=3,title=Held::It is%0Aheld',
       '::warning file=Content/Sky.uasset::Soon',
@@ -29,13 +29,13 @@ describe('the log of a step', () => {
     expect(log.failed()).toBe(false);
   });
 
-  test('cuts a long annotation and no line', () => {
+  test('truncates a long annotation, but not its line', () => {
     const log = logOf([`::error::${'x'.repeat(5000)}`]);
     expect(log.annotations[0]?.message).toHaveLength(4096);
     expect(log.text).toHaveLength('##[error]'.length + 5000);
   });
 
-  test('shows debug lines, and repeats commands, only where they are wanted', () => {
+  test('shows debug lines and commands only with debug logging', () => {
     const lines = ['::debug::one%0Atwo', 'text', '::group::A', '::add-mask::geheim', '::error::C'];
     expect(logOf(lines)).toMatchObject({ text: 'text\n##[group]A\n##[error]C', debug: ['one\ntwo'] });
     const all = ['##[debug]one', '##[debug]two', 'text', '::group::A', '##[group]A', '::add-mask::***', '##[error]C'];
@@ -44,13 +44,13 @@ describe('the log of a step', () => {
 });
 
 describe('a secret', () => {
-  test('is masked from the moment on that it is known, in texts and messages, not in titles', () => {
+  test('is masked in lines and messages, but not in titles, as soon as it is known', () => {
     const log = logOf(['geheim', '::add-mask::geheim', 'x geheimgeheim y', '::error title=geheim::geheim']);
     expect(log.text).toBe('geheim\nx *** y\n##[error]***');
     expect(log.annotations).toMatchObject([{ title: 'geheim', message: '***' }]);
   });
 
-  test('of several lines is masked as a whole and line by line', () => {
+  test('is masked as a whole and line by line if it has several lines', () => {
     const log = logOf([
       '::add-mask::first line%0D%0A  second line ',
       'a first line b',
@@ -73,11 +73,11 @@ describe('a secret', () => {
     expect(logOf([`<${encoded}>`], { secrets: ['a"b\'c&d<é'] }).text).toBe('<***>');
   });
 
-  test('is masked without its quotes, if it is long enough', () => {
+  test('is masked without its quotes if it is long enough', () => {
     expect(logOf(['long-secret', 'short'], { secrets: ['"long-secret"', '"short"'] }).text).toBe('***\nshort');
   });
 
-  test('that overlaps another is masked together with it', () => {
+  test('is masked together with another one that overlaps it', () => {
     expect(createMasks(['abcd', 'cdef', 'xx']).apply('-abcdef-xxabcd-xxx-')).toBe('-***-***-***-');
   });
 });
@@ -90,7 +90,7 @@ describe('the output of a process', () => {
   }
   const run = async (code: string, options: JobOptions = {}) => (await start(code, options)).step.finished;
 
-  test('is read whole, with characters that two chunks share', async () => {
+  test('is read completely, including characters split across chunks', async () => {
     const result = await run(`
       const bytes = Buffer.from('ü'.repeat(100_000) + '\\n');
       for (let at = 0; at < bytes.length; at += 4097) await new Promise((done) => process.stdout.write(bytes.subarray(at, at + 4097), done));

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Job } from '../support/runner/job.ts';
 
-/** A folder of small scripts that stand for actions, removed when the test has finished. */
+/** A folder of small scripts that take the place of actions, removed when the test ends. */
 export interface Scripts {
   readonly folder: string;
   /**
-   * Writes a script. It has `fs`, `env`, `say` (a line on stdout) and `told`, which waits for what the test tells it.
+   * Writes a script. It can use `fs`, `env`, `say` (prints a line) and `told`, which waits for a signal of the test.
    */
   add(name: string, code: string): Promise<string>;
 }
@@ -22,7 +22,7 @@ const told = async (what) => {
 };
 `;
 
-/** Ends the wait of a script for `told(what)`. */
+/** Signals `told(what)` in a script. */
 export const tell = (job: Job, what: string): Promise<void> => writeFile(join(job.folders.temp, `told-${what}`), '');
 
 export async function temporaryScripts(): Promise<Scripts> {
@@ -38,7 +38,7 @@ export async function temporaryScripts(): Promise<Scripts> {
   };
 }
 
-/** An action file that declares the inputs as given. */
+/** An action file with these inputs. */
 export async function temporaryActionFile(scripts: Scripts, inputs: string): Promise<string> {
   const path = join(scripts.folder, 'action.yml');
   await writeFile(

@@ -34,7 +34,7 @@ const declared = `inputs:
     description: One with an expression.
     default: <\${{ github.token }}>`;
 
-/** What a script sees as the main of a step. */
+/** Returns the process details that the main script of a step sees. */
 async function look(step: StepOptions = {}, job: JobOptions = {}) {
   const scripts = await temporaryScripts();
   const main = await scripts.add('main', report);
@@ -50,7 +50,7 @@ const inputsOf = (env: Seen['env']) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('INPUT_')));
 
 describe('the inputs of a step', () => {
-  test('are the empty string or the default where the workflow says nothing', async () => {
+  test('are the default, or the empty string, if the workflow does not set them', async () => {
     const { env } = await look({}, { expressions: { 'github.token': 'a-token' } });
     expect(inputsOf(env)).toEqual({
       'INPUT_PLAIN-NAME': '',
@@ -61,7 +61,7 @@ describe('the inputs of a step', () => {
     });
   });
 
-  test('are passed on as they are, whatever the case of the name, and an empty one hides the default', async () => {
+  test('are passed on unchanged, with names in any case, and an empty one overrides the default', async () => {
     const text = '  not trimmed \n# nor read\n\t';
     const { env, result } = await look({
       with: { 'plain-name': text, 'With Blanks Too': 'x', Fallback: '', token: '' },
@@ -90,12 +90,12 @@ describe('the environment of a step', () => {
     (name) => `RUNNER_${name}`,
   );
 
-  test('is what the runner sets, PATH and a home of its own, and nothing of the tests', async () => {
+  test('contains the variables of the runner, PATH and its own HOME, but none of the tests', async () => {
     vi.stubEnv('SECRET_OF_THE_TESTS', 'x');
     vi.stubEnv('https_proxy', 'http://127.0.0.1:1');
     const { env, job } = await look();
     const names = Object.keys(env).filter((name) => !name.startsWith('INPUT_'));
-    // macOS adds a variable of its own to every process.
+    // macOS adds a variable to every process.
     expect(names.filter((name) => name !== '__CF_USER_TEXT_ENCODING').toSorted()).toEqual(
       [...set, ...runner, 'HOME', 'PATH'].toSorted(),
     );
@@ -104,7 +104,7 @@ describe('the environment of a step', () => {
     expect(env).toMatchObject({ GITHUB_REF: 'refs/heads/main', GITHUB_REF_NAME: 'main', GITHUB_REF_TYPE: 'branch' });
   });
 
-  test('has what the job gives, lets a step overrule it, and nobody the runner', async () => {
+  test('contains the variables of the job and then of the step, but neither can override those of the runner', async () => {
     const { env } = await look(
       { env: { COLOUR: 'blue', GITHUB_SHA: 'forged', INPUT_FALLBACK: 'forged', GITHUB_ACTIONS: 'false', CI: 'mine' } },
       { env: { COLOUR: 'red', RUNNER_TEMP: '/forged', https_proxy: 'http://127.0.0.1:1', HOME: '/home/ada' } },

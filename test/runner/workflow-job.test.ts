@@ -15,7 +15,7 @@ const run = (text: string, options: Options = {}) => runWorkflowJob({ ...options
 const runSteps = (steps: string, options: Options = {}) => run(withSteps(steps), options);
 
 describe('expressions', () => {
-  test('name the contexts, and what they give is text that is not looked at again', async () => {
+  test('can use the contexts, and their results are not evaluated again', async () => {
     const { log } = await runSteps(
       `- run: echo "$A | $B | $C | $D | $E"
   env:
@@ -37,8 +37,8 @@ describe('expressions', () => {
   });
 });
 
-describe('variables', () => {
-  test('of the step go before GITHUB_ENV, that before the job, and that before the workflow', async () => {
+describe('a variable', () => {
+  test('is taken from the step, then GITHUB_ENV, then the job, then the workflow', async () => {
     const { log } = await run(
       withSteps(
         `- run: |
@@ -59,9 +59,9 @@ describe('variables', () => {
 
 describe('a script', () => {
   test.each([
-    ['without a shell ends at an error, but not at one within a pipe', '', 'one\ntwo', 'failure'],
-    ['in bash ends at an error within a pipe too', '\n  shell: bash', 'one', 'failure'],
-    ['in a shell of its own is run as it says', '\n  shell: bash {0}', 'one\ntwo\nthree', 'success'],
+    ['stops at an error without a shell, but not at one within a pipe', '', 'one\ntwo', 'failure'],
+    ['stops at an error within a pipe with bash', '\n  shell: bash', 'one', 'failure'],
+    ['runs as its custom shell says', '\n  shell: bash {0}', 'one\ntwo\nthree', 'success'],
   ])('%s', async (_, shell, log, conclusion) => {
     const { steps } = await runSteps(
       `- run: |\n    echo one\n    false | cat\n    echo two\n    false\n    echo three${shell}`,
@@ -71,7 +71,7 @@ describe('a script', () => {
 });
 
 describe('conditions', () => {
-  test('without a status function ask for success too', async () => {
+  test('require success unless they contain a status function', async () => {
     const { steps, result } = await runSteps(
       `- { id: bad, run: exit 3 }
 - { name: plain, run: echo }
@@ -100,7 +100,7 @@ describe('conditions', () => {
 describe('the action of a step', () => {
   const lock = '  with: { operation: nonsense }';
 
-  test('has to be in the folder when its step begins, and its post when the job ends', async () => {
+  test('must exist when its step starts, and its post when the job ends', async () => {
     const put = async ({ job }: { job: { folders: { workspace: string } } }) => {
       const folder = join(job.folders.workspace, 'tools');
       await mkdir(folder);
@@ -116,8 +116,8 @@ describe('the action of a step', () => {
   });
 });
 
-describe('a job that is cancelled', () => {
-  test('ends the step that runs, and goes on with what is to run always', async () => {
+describe('a cancelled job', () => {
+  test('ends the running step, and continues with the steps that always run', async () => {
     const running = await startWorkflowJob({
       workflow: parseWorkflow(
         withSteps(

@@ -13,22 +13,22 @@ const cells: Declared = { unit: '', limit: exactly(3, 'so it is'), sum: true };
 const file = 'test/fire/some.test.ts';
 
 test.each([
-  ['the worst counts', rounds, [700, 499, 600], 499, 'MISSED'],
-  ['the worst counts', late, [2, 7, 1], 7, 'MISSED'],
-  ['the worst counts', lost, [0, 2, 0], 2, 'MISSED'],
-  ['all are kept', lost, [0, 0], 0, 'kept'],
-  ['tests count together', cells, [1, 1, 1], 3, 'kept'],
-  ['tests count together', cells, [1, 1, 1, 1], 4, 'MISSED'],
-  ['its test died', late, [], Number.NaN, 'MISSED'],
-  ['one is no number', rounds, [1_000, Number.NaN], Number.NaN, 'MISSED'],
-])('of a figure that was told several times, or never, %s: %j of %j', (_, declared, values, value, verdict) => {
+  ['the worst one counts', rounds, [700, 499, 600], 499, 'MISSED'],
+  ['the worst one counts', late, [2, 7, 1], 7, 'MISSED'],
+  ['the worst one counts', lost, [0, 2, 0], 2, 'MISSED'],
+  ['all are within the limit', lost, [0, 0], 0, 'kept'],
+  ['all are added up', cells, [1, 1, 1], 3, 'kept'],
+  ['all are added up', cells, [1, 1, 1, 1], 4, 'MISSED'],
+  ['none were reported', late, [], Number.NaN, 'MISSED'],
+  ['one is not a number', rounds, [1_000, Number.NaN], Number.NaN, 'MISSED'],
+])('judges all reported values of a figure (%s): %j becomes %j', (_, declared, values, value, verdict) => {
   const notes = values.map((each) => ({ name: 'a figure', value: each }));
   const [figure] = figuresOf(judge({ file, figures: { 'a figure': declared } }, notes));
   expect(figure).toMatchObject({ name: 'a figure', value });
   expect(figure && verdictOn(figure)).toBe(verdict);
 });
 
-test('a figure whose test was left out is neither kept nor missed, and has its reason', () => {
+test('a figure of a skipped test is neither kept nor missed, and has a reason', () => {
   const reason = 'There is no PostgreSQL.';
   expect(judge({ file, figures: { lost }, leftOut: reason }, [])).toMatchObject({
     figures: [],
@@ -36,6 +36,6 @@ test('a figure whose test was left out is neither kept nor missed, and has its r
   });
 });
 
-test('what is no number comes as one through a file', () => {
+test('NaN survives the file of figures', () => {
   expect(readNotes('{"name":"a figure","value":null}\n')).toEqual([{ name: 'a figure', value: Number.NaN }]);
 });

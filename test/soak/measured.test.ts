@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 const told = async () => readNotes(await readFile(file, 'utf8'));
 
-test('a figure is told, passes within its limit, and fails its test beyond it with the limit and what was found', async () => {
+test('a figure is recorded, passes within its limit, and otherwise fails its test with limit and findings', async () => {
   measured(late, 5);
   oneMore(calls);
   expect(() => measured(late, 5.01)).toThrow(`${late}: 5.01 s, and not at most 5 s. `);
@@ -37,7 +37,7 @@ test('a figure is told, passes within its limit, and fails its test beyond it wi
   expect(values).toEqual([5, 1, 5.01, 1, Number.NaN]);
 });
 
-test('a property that does not hold fails with its counterexample, and is told with how often it held before', async () => {
+test('a failed property reports its counterexample, and records how often it held before', async () => {
   let left = Number.POSITIVE_INFINITY;
   const property = fc.asyncProperty(fc.constant('the one'), async () => {
     left -= 1;
@@ -49,7 +49,7 @@ test('a property that does not hold fails with its counterexample, and is told w
   expect((await told()).map(({ value }) => value)).toEqual([figureOf(calls).limit.value, 3]);
 });
 
-test('figures are declared of tests that there are, and no two have one name', () => {
+test('figures are declared only for existing tests, and their names are unique', () => {
   const files = Object.keys(declared);
   expect(globSync(files)).toHaveLength(files.length);
   const names = Object.values(declared).flatMap((figures) => Object.keys(figures));

@@ -4,22 +4,22 @@ import { checkOutAction, checkoutFolder } from '../support/workflow/checkouts.ts
 import type { WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import type { UsedStep } from '../support/workflow/used-action.ts';
 
-/** The commit at which our workflow is called. */
+/** The commit of the called workflow. */
 export const ownCommit = '5f1c8a3de2b7946081f2c53a7d9e4b6081f2c53a';
 
 export interface Calling {
-  /** What GitHub says about the called workflow; empty for a server that does not. */
+  /** The `job` context with the called workflow; empty for a server without it. */
   readonly own?: Readonly<Record<string, string>>;
-  /** Puts the caller's files into the workspace. */
+  /** Puts the files of the caller into the workspace. */
   readonly files?: (workspace: string) => Promise<void>;
 }
 
-/** What was checked out: the repository of the action or `caller`, each with its version. */
+/** The checkouts so far: the repository of the action or `caller`, each with its version. */
 export interface CalledWorkflow extends Pick<WorkflowJobOptions, 'contexts' | 'uses'> {
   readonly checkouts: readonly string[];
 }
 
-/** GitHub as a called workflow of ours sees it: the contexts of the called file, and a checkout of either repository. */
+/** GitHub as seen by a called workflow: the contexts of the called file, and checkouts of both repositories. */
 export function calledWorkflow({
   own = { workflow_repository: 'octo-org/workspace-automation', workflow_sha: ownCommit },
   files = async () => {},
@@ -30,7 +30,7 @@ export function calledWorkflow({
     const { repository = '', ref = '', 'persist-credentials': persists } = step.with;
     if (persists !== 'false') throw new Error('No step of ours needs the credentials of the checkout.');
     const folder = await checkoutFolder(step);
-    // Without a clone of that repository, checkout empties its folder first.
+    // If that repository is not cloned there yet, checkout empties the folder first.
     for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
     checkouts.push([repository === '' ? 'caller' : repository, ref].join('@'));
     await (repository === '' ? files(folder) : checkOutAction(folder, step.with));

@@ -14,7 +14,7 @@ const root = dirname(ourActionFile);
 const workflow = await readWorkflow('ci.yml');
 const { gate, ...others } = workflow.jobs;
 
-/** These started this test, or would install what is installed. */
+/** Scripts that started this test, or would repeat the installation. */
 const leftOut = new Map([
   ['npm ci', 'It would install the dependencies once more.'],
   ['npm cit', 'It runs the tests, this one among them.'],
@@ -33,7 +33,7 @@ const jobNamed = (name: string): WorkflowJob => {
   return job;
 };
 
-/** What a job needs of a checkout: the bundle, and the service that the tests built. */
+/** The files that a job needs from a checkout: the bundle, and the service that the tests built. */
 const checkout: UsesHandler = async ({ job }) => {
   await putActionInto(job.folders.workspace);
   for (const name of ['.ci', 'bin']) await symlink(join(root, name), join(job.folders.workspace, name));
@@ -41,7 +41,7 @@ const checkout: UsesHandler = async ({ job }) => {
 };
 const nothing: UsesHandler = async () => undefined;
 
-/** As the job looks for what was left behind. A process that was killed is there for a moment longer. */
+/** Looks for a process like the job does. A killed process exists for a moment longer. */
 function isThere(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`).length > 0;
@@ -56,14 +56,14 @@ async function endService({ job }: RunningWorkflowJob): Promise<void> {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has already ended.
+    // The process has already ended.
   }
   await expect.poll(() => isThere(pid)).toBe(false);
 }
 
 async function run(name: string, uses: UsesHandlers, given: GivenContexts = {}): Promise<WorkflowJobResult> {
   const { steps, ...definition } = jobNamed(name);
-  // Longer than the `ttl` all the same.
+  // Still longer than the `ttl`.
   const inTime = steps.map((step) => ({ ...step, ...(step.run === 'sleep 30' && { run: 'sleep 12' }) }));
   const running = await startWorkflowJob({
     ...given,
@@ -75,7 +75,7 @@ async function run(name: string, uses: UsesHandlers, given: GivenContexts = {}):
   return running.finished;
 }
 
-test('every step of a script either runs here or is listed with a reason, and what is listed exists', () => {
+test('every script either runs here or is listed with a reason, and every listed script exists', () => {
   const scriptsOf = (names: readonly string[]) =>
     names.flatMap((name) => jobNamed(name).steps.flatMap(({ run: script }) => script?.trim() ?? []));
   const all = Object.keys(workflow.jobs);
@@ -88,7 +88,7 @@ const failedSteps = ({ steps }: WorkflowJobResult) =>
   steps.filter(({ conclusion }) => conclusion === 'failure').map(({ name, log }) => [name, log]);
 
 describe('the end-to-end jobs', () => {
-  test('use every operation, and the next job finds that the post-step released the locks', async () => {
+  test('use every operation, and a later job confirms that the post-step released the locks', async () => {
     const saved = join(await temporaryFolder(), 'workspace-data');
     let key: string | undefined;
     const first = await run('end-to-end', {
@@ -101,7 +101,7 @@ describe('the end-to-end jobs', () => {
     expect(failedSteps(first)).toEqual([]);
     expect(first.result).toBe('success');
     expect(first.posts.length).toBeGreaterThan(0);
-    // What the post-step of actions/cache does; a test below checks that it runs last.
+    // Takes the place of the post-step of actions/cache; a test below checks that it runs last.
     await cp(join(first.job.folders.workspace, 'workspace-data'), saved, { recursive: true });
 
     const second = await run(
@@ -120,7 +120,7 @@ describe('the end-to-end jobs', () => {
     expect(key).toBe('end-to-end-7-2');
   });
 
-  test('find a renewed lock to be their own after longer than its ttl', { timeout: 60_000 }, async () => {
+  test('find a renewed lock still held after more than its ttl', { timeout: 60_000 }, async () => {
     const { result, ...job } = await run('renewal', {}, { matrix: { os: 'ubuntu-latest' } });
     expect(failedSteps({ result, ...job })).toEqual([]);
     expect(result).toBe('success');
@@ -139,7 +139,7 @@ describe('the end-to-end jobs', () => {
     expect(step('List the workspaces').conclusion).toBe('skipped');
   });
 
-  test('save the data after all other post-steps: the step that saves them comes before every use of the action', () => {
+  test('save the data after all other post-steps, because the cache step comes before every use of the action', () => {
     const { steps } = jobNamed('end-to-end');
     const keeping = steps.findIndex(({ uses }) => uses?.startsWith('actions/cache@'));
     const ours = steps.flatMap(({ uses }, index) => (uses === './' ? [index] : []));
@@ -170,7 +170,7 @@ describe('the gate', () => {
   });
 
   test.each(['success', 'failure', 'cancelled', 'skipped'] as const)(
-    'goes by a job that ended as %s',
+    'succeeds only if all jobs did: one ended as %s',
     async (result) => {
       const ended = await run('gate', {}, all(result));
       expect(ended.result).toBe(result === 'success' ? 'success' : 'failure');
@@ -178,7 +178,7 @@ describe('the gate', () => {
     },
   );
 
-  test('always runs, and fails if it waited for no job', async () => {
+  test('fails if it waited for no job', async () => {
     expect(await run('gate', {}, { needs: {} })).toMatchObject({ result: 'failure' });
   });
 });

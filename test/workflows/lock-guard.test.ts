@@ -38,7 +38,7 @@ async function guard({ locked, ignoreOwner, event = pullRequest }: Guarded) {
   return { ...result, checkouts: called.checkouts };
 }
 
-test('a pull request that changes locked files fails, with an annotation on each of them, and says how it passes later', async () => {
+test('a pull request that changes locked files fails, with annotations and advice on how to pass later', async () => {
   const { result, annotations, workflowOutputs, step } = await guard({
     locked: ['Content/Hero.uasset', 'Content/Old.uasset', 'Content/Other.uasset'],
   });
@@ -54,7 +54,7 @@ test('a pull request that changes locked files fails, with an annotation on each
   expect(JSON.parse(workflowOutputs['locks'] ?? '')).toMatchObject([{ owner: 'grace' }, { owner: 'grace' }]);
 });
 
-test('a pull request that changes no locked file passes, but for those of ignored owners, also on pull_request_target', async () => {
+test('a pull request without locked files passes; locks of ignored owners do not count', async () => {
   const event = { ...pullRequest, name: 'pull_request_target', ref: 'refs/heads/main' };
   const locked = ['Content/Other.uasset', 'Content/Hero.uasset'];
   const { result, workflowOutputs, checkouts } = await guard({ locked, ignoreOwner: 'linus\ngrace', event });
@@ -62,7 +62,7 @@ test('a pull request that changes no locked file passes, but for those of ignore
   expect(checkouts, 'nothing of the pull request').toEqual([`octo-org/workspace-automation@${ownCommit}`]);
 });
 
-test('a run whose changed files are unknown fails: nothing passes unchecked', async () => {
+test('a run whose changed files are unknown fails', async () => {
   const event = { ...pushEvent(), name: 'schedule', payload: {} };
   expect(await guard({ locked: [], event })).toMatchObject({ result: 'failure', workflowOutputs: { status: '' } });
 });

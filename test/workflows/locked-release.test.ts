@@ -38,7 +38,7 @@ const askForLocks = `node --input-type=module --eval '
   console.log((await answer.json()).locks.map(({ path }) => path).join(" and "));
 '`;
 
-test('the paths are locked while the script runs, and free afterwards', async () => {
+test('locks the paths while the script runs, and releases them afterwards', async () => {
   const { workspace, token, called, options } = await setUp({
     run: `${askForLocks}\necho "result=https://example.com/1" >> "$GITHUB_OUTPUT"`,
     inputs: { paths: 'Content/Hero.uasset\nContent/Boss.uasset' },
@@ -59,7 +59,7 @@ test('the paths are locked while the script runs, and free afterwards', async ()
   expect(called.checkouts).toEqual([`octo-org/workspace-automation@${ownCommit}`, 'caller@']);
 });
 
-test('the locks last longer than their ttl, because they are renewed until the job ends', async () => {
+test('renews the locks until the job ends, even beyond their ttl', async () => {
   const { workspace, token, options } = await setUp({ run: `sleep 6\n${askForLocks}`, inputs: { ttl: '3s' } });
   const env = `LOCKS=${scene.service.baseUrl}/v1/workspaces/${workspace}/locks\nASK_WITH=${token}\n`;
   const job = await runWorkflowJob({ ...options, secrets: { token, env } });
@@ -68,10 +68,10 @@ test('the locks last longer than their ttl, because they are renewed until the j
   expect(await scene.locked(workspace)).toEqual([]);
 });
 
-describe('the script to publish', () => {
+describe('the publish script', () => {
   const publishing = { publish: 'echo "published with $KEY"; echo "result=v2" >> "$GITHUB_OUTPUT"' };
 
-  test('runs after the first one, with the same variables, and its result is that of the workflow', async () => {
+  test('runs after the first one with the same variables, and sets the result of the workflow', async () => {
     const run = 'echo "result=v1" >> "$GITHUB_OUTPUT"';
     const { options } = await setUp({ run, inputs: publishing, env: 'KEY=geheim' });
     const job = await runWorkflowJob(options);
@@ -79,14 +79,14 @@ describe('the script to publish', () => {
     expect(job.step('publish').log).toBe('published with ***');
   });
 
-  test('does not run after a first one that fails', async () => {
+  test('does not run if the first one fails', async () => {
     const { options } = await setUp({ run: 'exit 3', inputs: publishing });
     expect((await runWorkflowJob(options)).step('publish').outcome).toBe('skipped');
   });
 
   test.each([
     ['does not run if a lock was lost', 'fail', 'failure', 'skipped'],
-    ['runs if a lock was lost and the workflow is told only to warn', 'warn', 'success', 'success'],
+    ['runs despite a lost lock with on-lost: warn', 'warn', 'success', 'success'],
   ] as const)('%s', async (_, onLost, result, outcome) => {
     const { workspace, options } = await setUp({
       run: 'echo ready\nuntil [ -e "$RUNNER_TEMP/lost" ]; do sleep 0.1; done',
@@ -103,8 +103,8 @@ describe('the script to publish', () => {
   });
 });
 
-describe('the locks are released', () => {
-  test('after a script that empties the workspace, and fails, which fails the job', async () => {
+describe('the job', () => {
+  test('releases the locks after a script that empties the workspace and fails', async () => {
     const { workspace, options } = await setUp({
       run: 'echo before\ncd "$GITHUB_WORKSPACE" && find . -mindepth 1 -delete\nfalse | cat\necho after',
     });
@@ -114,7 +114,7 @@ describe('the locks are released', () => {
     expect(await scene.locked(workspace)).toEqual([]);
   });
 
-  test('when the run is cancelled', async () => {
+  test('releases the locks when the run is cancelled', async () => {
     const { workspace, options } = await setUp({ run: 'echo ready\nexec sleep 60' });
     const running = await startWorkflowJob(options);
     await (await running.begun('run')).waitForLog('ready');
@@ -128,7 +128,7 @@ describe('the locks are released', () => {
 });
 
 describe('the script', () => {
-  test('is never interpreted by the workflow, whatever the text', async () => {
+  test('is never interpreted by the workflow, whatever its text', async () => {
     const { options } = await setUp({ run: '' });
     const parts = ['${{', '}}', ' github.token ', "'", '"', '$(echo no)', '`', '\\', '\n', ' ', '%0A', 'é', '*', '#'];
     const part = fc.constantFrom(...parts);
@@ -145,7 +145,7 @@ describe('the script', () => {
     );
   });
 
-  test('runs in the given folder, with the variables of the secret env, masked, and neither the token nor its own text', async () => {
+  test('runs in the given folder with the masked variables of `env`, but without the token and its own text', async () => {
     const { options, token } = await setUp({
       run: 'echo "$UPLOAD_TOKEN|$EMPTY|$TEXT|$PWD"; env',
       inputs: { 'working-directory': 'tools' },
@@ -160,7 +160,7 @@ describe('the script', () => {
     expect(log).not.toMatch(/^(INPUT_|LOCKED_RELEASE_|WORKSPACE_TOKEN)/m);
   });
 
-  test('does not run with an invalid secret env, and no value is shown', async () => {
+  test('does not run with an invalid secret `env`, and no value is shown', async () => {
     const { workspace, options } = await setUp({ run: 'echo ran', env: 'A=1\n-----BEGIN KEY-----\n' });
     const { result, step } = await runWorkflowJob(options);
     expect(result).toBe('failure');
@@ -169,7 +169,7 @@ describe('the script', () => {
   });
 });
 
-describe("the caller's checkout", () => {
+describe('the checkout of the caller', () => {
   test('is clean: git, patterns and the script see nothing of the action', async () => {
     const files = async (workspace: string) => {
       await mkdir(join(workspace, 'Content'));
@@ -189,7 +189,7 @@ describe("the caller's checkout", () => {
     expect(called.checkouts.slice(1)).toEqual(['caller@main', 'caller@main']);
   });
 
-  test('happens before the lock only if a line can be a pattern', async () => {
+  test('happens before the lock only if a line may be a pattern', async () => {
     const { jobs } = await readWorkflow('locked-release.yml');
     const step = jobs['release']?.steps.find(({ name }) => name === 'Check out to expand patterns');
     const checksOut = (paths: string, glob = true) =>
@@ -202,7 +202,7 @@ describe("the caller's checkout", () => {
   });
 });
 
-describe('a path that somebody else holds', () => {
+describe('a path held by someone else', () => {
   test('fails the job before it checks out or runs anything', async () => {
     const { workspace, options, called } = await setUp({ run: 'echo ran' });
     await scene.lock(workspace, 'Content/Hero.uasset');

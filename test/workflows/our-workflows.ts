@@ -3,17 +3,17 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { workflowFile } from '../support/workflow/workflow-file.ts';
 
-/** Those that other repositories call to run the action. */
+/** Workflows that other repositories call to run the action. */
 export const actionWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;
 
-/** Those that other repositories call. */
+/** Workflows that other repositories call. */
 export const reusableWorkflows = [...actionWorkflows, 'rerun-lock-guard.yml'] as const;
 
 export const runsAction = (name: string): boolean => actionWorkflows.some((each) => each === name);
 
 export const isReusable = (name: string): boolean => reusableWorkflows.some((each) => each === name);
 
-/** What a called job of ours needs of the one that calls it, beside `id-token: write` where it runs the action without a token. */
+/** Permissions that a called job needs from its caller. Jobs without a token also need `id-token: write`. */
 export const neededPermissions = (name: string) => ({
   ...(runsAction(name) ? { contents: 'read' } : { actions: 'write' }),
   ...(name.endsWith('lock-guard.yml') && { 'pull-requests': 'read' }),
@@ -33,7 +33,7 @@ async function yamlIn(folder: string): Promise<readonly TextFile[]> {
 
 export const workflows = await yamlIn(dirname(workflowFile('ci.yml')));
 
-/** As they are after an organisation copied them and GitHub filled in the branch. */
+/** The templates after an organization has copied them and GitHub has filled in the branch. */
 export const templates = (await yamlIn(templatesFolder)).map(({ name, text }) => ({
   name,
   text: text.replaceAll('$default-branch', 'main'),

@@ -7,7 +7,7 @@ import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/w
 import { calledWorkflow, ownCommit } from './called.ts';
 import { actionWorkflows } from './our-workflows.ts';
 
-/** With an invalid address: if the workflow finds the action, the action reports it. */
+/** Runs a workflow with an invalid base URL: an error about it shows that the workflow found the action. */
 const run = (workflow: string, own: Readonly<Record<string, string>>, given: Readonly<Record<string, string>> = {}) => {
   const called = calledWorkflow({ own });
   const needed = workflow === 'locked-release.yml' ? { paths: 'a.uasset', run: 'true' } : {};
@@ -39,7 +39,7 @@ test('the steps that fetch the action are the same in each workflow', async () =
 });
 
 describe.each(actionWorkflows)('%s', (workflow) => {
-  test('runs the action at its own commit, of which it fetches action.yml and dist/ and nothing else', async () => {
+  test('runs the action at its own commit, and fetches only action.yml and dist/ of it', async () => {
     const { checkouts, log, job } = await run(workflow, own);
     expect(checkouts).toEqual([`octo-org/workspace-automation@${ownCommit}`]);
     expect(log).toMatch(ran);
@@ -61,23 +61,23 @@ describe.each(actionWorkflows)('%s', (workflow) => {
 const given = { 'action-repository': 'corp/workspace-automation', 'action-ref': 'v1' };
 
 test.each([
-  ['if the server does not know its own', {}],
-  ["instead of the server's own", own],
-])('a version that the caller sets is used %s', async (_, told) => {
+  ['if the server does not name its own version', {}],
+  ['in place of the one that the server names', own],
+])('uses a version that the caller sets %s', async (_, told) => {
   const { checkouts, log } = await run('sync-branch.yml', told, given);
   expect(checkouts).toEqual(['corp/workspace-automation@v1']);
   expect(log).toMatch(ran);
 });
 
 test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
-  ['the repository alone', own, { 'action-repository': given['action-repository'] }],
-  ['the commit alone', own, { 'action-ref': given['action-ref'] }],
-  ['half of what the server knows', { workflow_repository: 'octo-org/workspace-automation' }, {}],
-])('nothing is fetched with %s', async (_, told, inputs) => {
+  ['only the repository', own, { 'action-repository': given['action-repository'] }],
+  ['only the commit', own, { 'action-ref': given['action-ref'] }],
+  ['only half of the context of the server', { workflow_repository: 'octo-org/workspace-automation' }, {}],
+])('fetches nothing if %s is known', async (_, told, inputs) => {
   expect(await run('sync-branch.yml', told, inputs)).toMatchObject({ result: 'failure', checkouts: [] });
 });
 
-test('a copy of the action from an earlier run is replaced', async () => {
+test('replaces a copy of the action from an earlier run', async () => {
   const text = await readFile(workflowFile('sync-branch.yml'), 'utf8');
   const before = '- run: mkdir ../.workspace-automation && touch ../.workspace-automation/old';
   const after = '- { id: after, if: always(), run: ls ../.workspace-automation }';

@@ -25,17 +25,17 @@ beforeAll(async () => {
 const recipe = section(recipes, 'Turn the check green after a release');
 const caller = parseWorkflow(workflow(recipe.title));
 
-/** A name that a shell must not read. */
+/** A file name with shell syntax. */
 const hero = `Content/$(touch run)';touch run;'"::error::.uasset`;
 
 interface Run {
   readonly id: number;
-  /** The pull request whose head it ran on. */
+  /** The pull request that it ran for. */
   readonly of: number;
   /** Null while it is in progress. */
   conclusion: 'failure' | 'success' | null;
   readonly event?: 'pull_request' | 'pull_request_target';
-  /** What becomes of one in progress when it is looked at. */
+  /** Conclusion of a run in progress after the first look at it. */
   readonly ends?: 'failure' | 'success';
 }
 
@@ -44,7 +44,7 @@ interface Dispatch extends JobEvent {
 }
 
 interface GitHub extends GitHubApi {
-  /** The runs whose failed jobs were run again. */
+  /** Runs whose failed jobs were rerun. */
   readonly rerun: readonly number[];
   readonly dispatched: Promise<Dispatch>;
 }
@@ -57,7 +57,7 @@ const changing = (...names: readonly string[]): PullRequest => ({
   files: names.map((filename) => ({ filename, status: 'modified' })),
 });
 
-/** The part of GitHub that the recipe asks, with pages as GitHub's. */
+/** The part of GitHub that the recipe uses, with pages like those of GitHub. */
 async function startGitHub({
   open,
   runs,
@@ -65,7 +65,7 @@ async function startGitHub({
 }: {
   readonly open: Readonly<Record<number, PullRequest>>;
   readonly runs: readonly Run[];
-  /** Those that are too old. */
+  /** Runs that are too old to be rerun. */
   readonly refused?: readonly number[];
 }): Promise<GitHub> {
   const rerun: number[] = [];
@@ -129,7 +129,7 @@ async function inputsOfService() {
   };
 }
 
-/** The registration of the other recipe with the events of this one, as the text says. */
+/** Registers the webhook of the other recipe with the events of this one, as its text says. */
 async function register({ apiUrl }: GitHub) {
   const events = codeIn(recipe.text).find((code) => code.startsWith('hook-events:')) ?? '';
   const text = workflow('Build when a sync ends, 1').replace(/hook-events: .*/, events);
@@ -141,7 +141,7 @@ async function register({ apiUrl }: GitHub) {
   expect(registered).toMatchObject({ result: 'success', annotations: [] });
 }
 
-/** What the recipe calls, with a `sleep` that does not take its time. */
+/** Runs the workflow that the recipe calls, with a `sleep` that returns at once. */
 async function rerunGuards({ apiUrl }: GitHub, event: JobEvent) {
   const folder = await temporaryFolder();
   await writeFile(join(folder, 'sleep'), '#!/bin/sh\n');
@@ -155,7 +155,7 @@ async function rerunGuards({ apiUrl }: GitHub, event: JobEvent) {
   });
 }
 
-test('a released lock turns the check green of the pull request that it had failed', async () => {
+test('a released lock makes the failed check of a pull request pass', async () => {
   const run: Run = { id: 71, of: 7, conclusion: null };
   const github = await startGitHub({ open: { 7: changing(hero) }, runs: [run] });
   await register(github);
@@ -196,7 +196,7 @@ const released: JobEvent = {
   payload: { action: 'lock.released', client_payload: { data: { workspace: 'game', lock: { path: hero } } } },
 };
 
-test('the failed guards of open pull requests that change the path run again, and no others', async () => {
+test('reruns the failed guards of open pull requests that change the path, and no others', async () => {
   const many = Array.from({ length: 150 }, (_, index) => `Content/${index}.uasset`);
   const renamed: PullRequest = { files: [{ filename: 'new', status: 'renamed', previous_filename: hero }] };
   const github = await startGitHub({
@@ -222,7 +222,7 @@ test('the failed guards of open pull requests that change the path run again, an
       { id: 71, of: 7, conclusion: null, ends: 'success' },
       { id: 81, of: 8, conclusion: 'failure' },
       { id: 92, of: 9, conclusion: 'failure', event: 'pull_request_target' },
-      // Of an earlier commit.
+      // A run of an earlier commit.
       { id: 91, of: 9, conclusion: 'failure', event: 'pull_request_target' },
     ],
     refused: [81],
@@ -233,13 +233,13 @@ test('the failed guards of open pull requests that change the path run again, an
   expect(annotations).toEqual([expect.objectContaining({ level: 'warning', message: expect.stringContaining('#8') })]);
 });
 
-test('without a failed guard, pull requests are not looked up', async () => {
+test('does not look up pull requests without a failed guard', async () => {
   const github = await startGitHub({ open: { 7: changing(hero) }, runs: [{ id: 71, of: 7, conclusion: 'success' }] });
   expect(await rerunGuards(github, released)).toMatchObject({ result: 'success', annotations: [] });
   expect(github.requests.filter(({ url }) => url.includes('/pulls'))).toEqual([]);
 });
 
-test('the job fails if GitHub refuses to say which guards have failed', async () => {
+test('fails if GitHub does not return the failed guards', async () => {
   const github = await startGitHub({ open: {}, runs: [] });
   const absent = { ...github, apiUrl: `${github.apiUrl}/nowhere` };
   expect((await rerunGuards(absent, released)).result).toBe('failure');

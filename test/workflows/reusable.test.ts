@@ -12,7 +12,7 @@ describe.each(ours)('$name', ({ name, text }) => {
   const { on, jobs } = parseWorkflow(text);
   const call = on.workflow_call;
 
-  test('can only be called, with inputs that are required or have a default', () => {
+  test('can only be called, and each input is either required or has a default', () => {
     expect(Object.keys(on)).toEqual(['workflow_call']);
     for (const [each, input] of Object.entries(call?.inputs ?? {})) {
       expect(input.required, each).toBe(input.default === undefined);
@@ -37,7 +37,7 @@ describe.each(ours)('$name', ({ name, text }) => {
     );
   });
 
-  test.runIf(runsAction(name))('passes only inputs that the action has', async () => {
+  test.runIf(runsAction(name))('passes only inputs of the action', async () => {
     const asIfPublished = (content: string) =>
       findingsIn(
         `.github/workflows/${name}`,
@@ -49,8 +49,9 @@ describe.each(ours)('$name', ({ name, text }) => {
     expect(misspelt.map(({ at }) => at)).toEqual(['wrkspace']);
   });
 
-  // GitHub does not start a called job that names more than its caller gives, and who has a secret gives no `id-token`.
-  test('asks for no permission by itself, and says in its first lines which it needs', () => {
+  // GitHub rejects a called job that requests more permissions than its caller has, and callers with a secret grant no
+  // `id-token`.
+  test('requests no permissions, and lists the required ones in its first lines', () => {
     expect(Object.values(jobs).map(({ permissions }) => permissions)).toEqual([undefined]);
     const [, comment = ''] = /^((?:#.*\n)+)/.exec(text) ?? [];
     for (const [scope, access] of Object.entries({

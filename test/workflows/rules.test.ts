@@ -10,12 +10,12 @@ const usesIn = (text: string): readonly (string | undefined)[] =>
   Object.values(parseWorkflow(text).jobs).flatMap(({ uses, steps }) => [uses, ...steps.map((step) => step.uses)]);
 
 describe.each([...workflows, ...templates])('$name', ({ name, text }) => {
-  test('gives permissions only to jobs that ask for them, and those of its caller if it can only be called', () => {
+  test('grants permissions per job, or those of its caller if it can only be called', () => {
     const isCalled = isReusable(name) && workflows.some((workflow) => workflow.text === text);
     expect(parseWorkflow(text).permissions).toEqual(isCalled ? undefined : {});
   });
 
-  test('has no expression in the text of a script', () => {
+  test('has no expression in a script', () => {
     for (const { steps } of Object.values(parseWorkflow(text).jobs)) {
       for (const { run = '' } of steps) expect(run).not.toContain('${{');
     }
@@ -23,7 +23,7 @@ describe.each([...workflows, ...templates])('$name', ({ name, text }) => {
 });
 
 describe.each(workflows)('$name', ({ name: file, text }) => {
-  test('names each action by its commit, and its version beside it', () => {
+  test('pins each action to a commit, with its version in a comment', () => {
     const lines = usesLines(text);
     expect(lines.map(({ action }) => action)).toEqual(usesIn(text).filter((uses) => uses !== undefined));
     for (const { action, comment } of lines) {
@@ -33,7 +33,7 @@ describe.each(workflows)('$name', ({ name: file, text }) => {
     }
   });
 
-  test('sets the permissions and the time limit of each job, and leaves no token in a checkout', () => {
+  test('sets permissions and a timeout for each job, and keeps no token in a checkout', () => {
     for (const [name, job] of Object.entries(parseWorkflow(text).jobs)) {
       if (!isReusable(file)) expect(job.permissions, name).toBeDefined();
       if (job.uses === undefined) expect(job['timeout-minutes'], name).toBeDefined();

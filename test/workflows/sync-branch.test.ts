@@ -25,7 +25,7 @@ async function sync(options: Pick<WorkflowJobOptions, 'event' | 'inputs'> = {}, 
   });
 }
 
-test('the branch of the run is synced when the job ends, and the outputs say so', async () => {
+test('syncs the branch of the run, and returns the result as outputs', async () => {
   const { result, workflowOutputs, log } = await sync();
   expect(log).not.toContain('##[error]');
   expect(result).toBe('success');
@@ -34,19 +34,19 @@ test('the branch of the run is synced when the job ends, and the outputs say so'
   expect(workflowOutputs['clone_url']).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/workspaces\/[^/]+\/git$/);
 });
 
-test('the branch can be set; in a pull request it defaults to the head branch', async () => {
+test('syncs the branch in the input, or the head branch of a pull request', async () => {
   expect(await sync({ inputs: { branch: 'topic' } })).toMatchObject({ workflowOutputs: { branch: 'topic' } });
   const event = pullRequestEvent({ number: 7, head: 'topic' });
   expect(await sync({ event })).toMatchObject({ result: 'success', workflowOutputs: { branch: 'topic' } });
 });
 
-test('a sync that fails fails the job, and the outputs still say which one it was', async () => {
+test('a failed sync fails the job, and the outputs still identify it', async () => {
   const { result, workflowOutputs } = await sync({}, `${remote.path}.nowhere`);
   expect(result).toBe('failure');
   expect(workflowOutputs).toMatchObject({ status: 'failed', branch: 'main', sync_id: expect.stringMatching(/./) });
 });
 
-test('without a wait, the sync is only queued', async () => {
+test('only queues the sync if wait is 0s', async () => {
   expect(await sync({ inputs: { wait: '0s' } })).toMatchObject({
     result: 'success',
     workflowOutputs: { status: 'queued', sync_id: expect.stringMatching(/./) },

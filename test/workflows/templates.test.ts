@@ -10,8 +10,8 @@ import { parseWorkflow, readWorkflow } from '../support/workflow/workflow-file.t
 import { neededPermissions, reusableWorkflows, templates, templatesFolder } from './our-workflows.ts';
 
 /**
- * Docs of GitHub, "Creating workflow templates for your organization", and of the categories the README of
- * actions/starter-workflows. The octicons are those of github.com/primer/octicons that we use.
+ * GitHub Docs, "Creating workflow templates for your organization"; the categories are from the README of
+ * actions/starter-workflows. The octicons are those from github.com/primer/octicons that the templates use.
  */
 const properties = z.strictObject({
   name: z.string().min(1).max(60),
@@ -49,12 +49,12 @@ test('each reusable workflow has a template with the properties that GitHub show
 describe.each(templates)('the template $name', ({ name, text }) => {
   const [job] = Object.values(parseWorkflow(text).jobs);
 
-  test('is valid for the language service, and calls the workflow of its name at a version that exists', async () => {
+  test('is valid for the language service, and calls the workflow with its name at an existing version', async () => {
     expect(await findingsIn(`.github/workflows/${name}`, text)).toEqual([]);
     expect(job?.uses).toBe(`${ourAction}/.github/workflows/${name}@${ourVersion}`);
   });
 
-  test('passes only declared inputs and secrets, and all required ones, and grants the permissions that are needed', async () => {
+  test('passes all required and only declared inputs and secrets, and grants the required permissions', async () => {
     const called = await readWorkflow(name);
     const scope = { contexts: { github: {}, vars: {} } };
     expect(() => inputsOf(called, job?.with ?? {}, scope)).not.toThrow();

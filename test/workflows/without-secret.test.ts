@@ -31,24 +31,27 @@ test.each<[string, object, object, () => Promise<Partial<WorkflowJobOptions>>]>(
   ['locked-release.yml', { paths: 'Content/Hero.uasset', run: 'echo ready' }, { status: 'acquired' }, async () => ({})],
   ['sync-branch.yml', {}, { status: 'succeeded' }, async () => ({})],
   ['lock-guard.yml', {}, { status: 'free', count: '0' }, guarded],
-])('%s works without a secret where the job may prove who it is', async (workflow, inputs, outputs, more) => {
-  const workspace = await scene.service.workspace(remote.path);
-  const options: WorkflowJobOptions = {
-    workflow,
-    inputs: { workspace, ...inputs },
-    vars: { WORKSPACE_BASE_URL: `${scene.service.baseUrl}/v1` },
-    ...calledWorkflow(),
-    ...(await more()),
-  };
-  const job = await runWorkflowJob({ ...options, env: issuer.runnerEnvironment });
-  expect(job, job.log).toMatchObject({ result: 'success', workflowOutputs: outputs, annotations: [] });
-  expect(await scene.locked(workspace)).toEqual([]);
+])(
+  '%s works without a secret if the job can authenticate with its identity',
+  async (workflow, inputs, outputs, more) => {
+    const workspace = await scene.service.workspace(remote.path);
+    const options: WorkflowJobOptions = {
+      workflow,
+      inputs: { workspace, ...inputs },
+      vars: { WORKSPACE_BASE_URL: `${scene.service.baseUrl}/v1` },
+      ...calledWorkflow(),
+      ...(await more()),
+    };
+    const job = await runWorkflowJob({ ...options, env: issuer.runnerEnvironment });
+    expect(job, job.log).toMatchObject({ result: 'success', workflowOutputs: outputs, annotations: [] });
+    expect(await scene.locked(workspace)).toEqual([]);
 
-  const elsewhere = { ...options, inputs: { ...options.inputs, audience: 'https://elsewhere.example' } };
-  const refused = await runWorkflowJob({ ...elsewhere, env: issuer.runnerEnvironment });
-  expect(refused.log).toContain('The audience of the identity token is https://elsewhere.example');
+    const elsewhere = { ...options, inputs: { ...options.inputs, audience: 'https://elsewhere.example' } };
+    const refused = await runWorkflowJob({ ...elsewhere, env: issuer.runnerEnvironment });
+    expect(refused.log).toContain('The audience of the identity token is https://elsewhere.example');
 
-  const neither = await runWorkflowJob(options);
-  expect(neither.result).toBe('failure');
-  expect(neither.log).toContain('Input `token` is missing.');
-});
+    const neither = await runWorkflowJob(options);
+    expect(neither.result).toBe('failure');
+    expect(neither.log).toContain('Input `token` is missing.');
+  },
+);

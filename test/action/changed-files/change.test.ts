@@ -14,18 +14,18 @@ const none = '0'.repeat(40);
 const repository = { default_branch: 'main' };
 const instead = ' Name the files with `path` instead.';
 
-// JSON has no other values than these.
+// Only the values that JSON can express.
 const parse = (event: string, payload: unknown) => parseChange(event, JSON.parse(JSON.stringify(payload)) as Json);
 
-/** What it is called, or why it is refused. */
+/** The name of the change, or the reason why it is rejected. */
 function nameIn(event: string, payload: object): string {
   const change = parse(event, payload);
   return change.ok ? nameOf(change.value) : change.reason;
 }
 
-describe('an event', () => {
+describe('the change of an event', () => {
   test.each(['pull_request', 'pull_request_target', 'pull_request_review', 'check_of_tomorrow'])(
-    '%s with a pull request is of that',
+    'is the pull request of a %s event that has one',
     (event) => {
       const value = { kind: 'pull-request', number: 7 };
       expect(parse(event, { action: 'opened', pull_request: { number: 7 } })).toEqual({ ok: true, value });
@@ -40,56 +40,56 @@ describe('an event', () => {
   test.each<[string, string, object, string]>([
     ['a push', 'push', push, 'the push to release/1 (1111111 to 2222222)'],
     ['a forced push', 'push', { ...push, forced: true }, 'the push to release/1 (1111111 to 2222222)'],
-    ['the push of a new branch', 'push', topic, 'the push that makes topic (2222222, compared with main)'],
+    ['a push that creates a branch', 'push', topic, 'the push that makes topic (2222222, compared with main)'],
     [
-      'the push of a new tag',
+      'a push that creates a tag',
       'push',
       { ...topic, ref: 'refs/tags/main' },
       'the push that makes main (2222222, compared with main)',
     ],
-    ['a push of SHA-256', 'push', { ...push, ...longIds }, 'the push to release/1 (3333333 to 4444444)'],
-    ['the end of a branch', 'push', { ...topic, before: one, after: none }, 'the push that deletes topic'],
+    ['a push in a SHA-256 repository', 'push', { ...push, ...longIds }, 'the push to release/1 (3333333 to 4444444)'],
+    ['a push that deletes a branch', 'push', { ...topic, before: one, after: none }, 'the push that deletes topic'],
     ['a merge group', 'merge_group', { merge_group: group }, 'the merge group (1111111 to 2222222)'],
-  ])('of %s is that', (_name, event, payload, name) => {
+  ])('is named after the commits and refs of %s', (_name, event, payload, name) => {
     expect(nameIn(event, payload)).toBe(name);
   });
 
   const unknown = 'does not say from which commit';
 
   test.each<[string, string, object, string]>([
-    ['of another kind', 'workflow_dispatch', { inputs: {} }, 'The event of the run is "workflow_dispatch"'],
-    ['of a comment', 'issue_comment', { issue: { number: 7, pull_request: {} } }, 'of push and of merge_group.'],
-    ['without a name', '', {}, 'The run has no event, which has no list of changed files'],
+    ['an event of another kind', 'workflow_dispatch', { inputs: {} }, 'The event of the run is "workflow_dispatch"'],
+    ['a comment', 'issue_comment', { issue: { number: 7, pull_request: {} } }, 'of push and of merge_group.'],
+    ['an event without a name', '', {}, 'The run has no event, which has no list of changed files'],
     [
-      'of a pull request without a number',
+      'a pull request without a number',
       'pull_request',
       { pull_request: { number: '7' } },
       'which has no list of changed files',
     ],
-    ['of a push without its commits', 'push', { ref: 'refs/heads/main', after: two }, unknown],
-    ['of a push with half a commit', 'push', { ref: 'a', before: '1111111', after: two }, unknown],
-    ['of a merge group without commits', 'merge_group', { merge_group: { head_sha: two } }, unknown],
+    ['a push without commits', 'push', { ref: 'refs/heads/main', after: two }, unknown],
+    ['a push with an abbreviated commit', 'push', { ref: 'a', before: '1111111', after: two }, unknown],
+    ['a merge group without commits', 'merge_group', { merge_group: { head_sha: two } }, unknown],
     [
-      'of the push that makes the default branch',
+      'a push that creates the default branch',
       'push',
       { ...topic, ref: 'refs/heads/main' },
       'The push makes the default branch "main": there is nothing to compare it with.',
     ],
     [
-      'of a new branch of an unknown repository',
+      'a push of a new branch in an unknown repository',
       'push',
       { ...topic, repository: undefined },
       'does not say with which branch to compare that.',
     ],
-    ['that is a list', 'push', [], 'The event file does not contain a JSON object.'],
-  ])('%s is refused, with what to do instead', (_name, event, payload, words) => {
+    ['an event file with a list', 'push', [], 'The event file does not contain a JSON object.'],
+  ])('is rejected for %s, with advice on what to do instead', (_name, event, payload, words) => {
     expect(parse(event, payload).ok).toBe(false);
     expect(nameIn(event, payload)).toContain(words);
     expect(nameIn(event, payload).endsWith(instead)).toBe(true);
   });
 });
 
-/** Members that an event can have, with whatever may be in their place. */
+/** Members that an event can have, some with arbitrary values. */
 const orAny = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof(arbitrary, fc.jsonValue());
 const shaped = fc.record(
   {
@@ -103,7 +103,7 @@ const shaped = fc.record(
   { requiredKeys: [] },
 );
 
-test('any JSON, of any event, is a change that can be looked up or a sentence', () => {
+test('parses any JSON of any event into a change that can be looked up, or an error sentence', () => {
   const event = fc.oneof(fc.constantFrom('push', 'pull_request', 'merge_group', 'schedule'), fc.string());
   const commitsOf: Readonly<Record<Change['kind'], number>> = {
     'pull-request': 0,
@@ -129,7 +129,7 @@ test('any JSON, of any event, is a change that can be looked up or a sentence', 
   );
 });
 
-describe('where the files of a change are looked up', () => {
+describe('the source of the changed files', () => {
   const pullRequest = JSON.stringify({ pull_request: { number: 7 } });
   const access = { token: 'ghs_1', allowHttp: false };
 
@@ -146,7 +146,7 @@ describe('where the files of a change are looked up', () => {
     ['https://github.example.com/api/v3/', 'https://github.example.com/api/v3'],
     ['https://api.dragon.ghe.com', 'https://api.dragon.ghe.com'],
     ['http://127.0.0.1:8080/api/v3', 'http://127.0.0.1:8080/api/v3'],
-  ])('is with the address %j of the runner %s', async (given, apiUrl) => {
+  ])('maps the API URL %j of the runner to %s', async (given, apiUrl) => {
     const change = { kind: 'pull-request', number: 7 };
     const dragon = { owner: 'octo-games', repo: 'dragon' };
     expect(findSource(await eventWith({ apiUrl: given }), access)).toEqual({
@@ -155,7 +155,7 @@ describe('where the files of a change are looked up', () => {
     });
   });
 
-  test('is reached by plain http beyond this machine only if that is allowed', async () => {
+  test('allows plain http to other machines only with `allow-http`', async () => {
     const event = await eventWith({ apiUrl: 'http://github.example.com/api/v3' });
     expect(findSource(event, access)).toMatchObject({ ok: false, reason: expect.stringContaining('plain http') });
     expect(findSource(event, { ...access, allowHttp: true }).ok).toBe(true);
@@ -163,13 +163,13 @@ describe('where the files of a change are looked up', () => {
 
   test.each<[string, Partial<RunEvent>, string, string?]>([
     ['an event that is not JSON', {}, 'The file with the event of the run cannot be used: it is not valid JSON.', '{'],
-    ['no file of an event', { file: '' }, 'GITHUB_EVENT_PATH'],
-    ['a file that is not there', { file: '/no/such/event.json' }, 'cannot be read: ENOENT'],
+    ['no event file', { file: '' }, 'GITHUB_EVENT_PATH'],
+    ['a missing event file', { file: '/no/such/event.json' }, 'cannot be read: ENOENT'],
     ['no repository', { repository: '' }, 'GITHUB_REPOSITORY'],
-    ['a repository that leads elsewhere', { repository: 'octo/dragon/../../x' }, 'GITHUB_REPOSITORY'],
-    ['an address that is none', { apiUrl: 'github' }, 'GITHUB_API_URL'],
-    ['an address of a file', { apiUrl: 'file:///etc/passwd' }, 'GITHUB_API_URL'],
-  ])('is not found with %s, in a sentence', async (_name, others, words, text) => {
+    ['a repository with path segments', { repository: 'octo/dragon/../../x' }, 'GITHUB_REPOSITORY'],
+    ['an invalid API URL', { apiUrl: 'github' }, 'GITHUB_API_URL'],
+    ['a file URL as API URL', { apiUrl: 'file:///etc/passwd' }, 'GITHUB_API_URL'],
+  ])('is an error sentence for %s', async (_name, others, words, text) => {
     const source = findSource(await eventWith(others, text), access);
     expect(source).toMatchObject({ ok: false, reason: expect.stringContaining(words) });
   });

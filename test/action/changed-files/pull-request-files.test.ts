@@ -10,7 +10,7 @@ interface State {
 
 const named = (...names: readonly string[]): Json => names.map((filename) => ({ filename, status: 'modified' }));
 
-/** Each question is answered with the next of its answers, and then with the last again and again. */
+/** Each request gets the next of its responses, and then the last one again and again. */
 async function filesOf(states: readonly State[], ...lists: readonly (readonly Json[])[]) {
   let asked = 0;
   let timesListed = 0;
@@ -34,21 +34,21 @@ async function filesOf(states: readonly State[], ...lists: readonly (readonly Js
 
 const readTwice = { timesListed: 2, pauses: 1 };
 
-describe('the list of a pull request', () => {
-  test('that is as long as its count is read once', async () => {
+describe('the file list of a pull request', () => {
+  test('is read once if it is as long as the count', async () => {
     const read = await filesOf([{ count: 3 }], [named('a', 'b'), named('c')]);
     expect(read).toEqual({ names: ['a', 'b', 'c'], timesListed: 1, pauses: 0 });
   });
 
   test.each<[string, readonly State[]]>([
-    ['its head moves', [{ count: 1 }, { count: 1, head: 'another' }]],
-    ['its base moves', [{ count: 1 }, { count: 1, base: 'another' }]],
-    ['its count changes', [{ count: 2 }, { count: 1 }]],
-  ])('is read anew where %s meanwhile', async (_name, states) => {
+    ['the head moves', [{ count: 1 }, { count: 1, head: 'another' }]],
+    ['the base moves', [{ count: 1 }, { count: 1, base: 'another' }]],
+    ['the count changes', [{ count: 2 }, { count: 1 }]],
+  ])('is read again if %s meanwhile', async (_name, states) => {
     expect(await filesOf(states, [named('old')], [named('new')])).toEqual({ names: ['new'], ...readTwice });
   });
 
-  test('is read anew where it is behind the count', async () => {
+  test('is read again if it is shorter than the count', async () => {
     const read = await filesOf([{ count: 2 }], [named('a')], [named('a', 'b')]);
     expect(read).toEqual({ names: ['a', 'b'], ...readTwice });
   });
@@ -57,26 +57,31 @@ describe('the list of a pull request', () => {
 
   test.each<[string, readonly State[], readonly Json[], string]>([
     [
-      'stays behind the count, whatever is there twice',
+      'stays shorter than the count, not counting duplicates',
       [{ count: 3 }],
       [named('a', 'b'), named('b')],
       'GitHub says that it changes 3 files, and lists 2. Run the job again, or name the files with `path`.',
     ],
     [
-      'never stays the same',
+      'keeps changing',
       changing,
       [named('a')],
       'It did not stay the same while its files were listed. Run the job again',
     ],
-    ['is no list', [{ count: 1 }], [{ message: 'x' }], 'a list of files that cannot be read'],
+    ['is not a list', [{ count: 1 }], [{ message: 'x' }], 'a list of files that cannot be read'],
     [
       'has an entry without a name',
       [{ count: 1 }],
       [[{ filename: 'a' }, { status: 'modified' }]],
       'a list of files that cannot be read',
     ],
-    ['has an entry that is none', [{ count: 1 }], [[{ filename: 'a' }, null]], 'a list of files that cannot be read'],
-  ])('that %s is an error', async (_name, states, list, words) => {
+    [
+      'has an entry that is not an object',
+      [{ count: 1 }],
+      [[{ filename: 'a' }, null]],
+      'a list of files that cannot be read',
+    ],
+  ])('is an error if it %s', async (_name, states, list, words) => {
     await expect(filesOf(states, list)).rejects.toThrow(words);
   });
 });

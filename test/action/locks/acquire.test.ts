@@ -11,7 +11,7 @@ import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, ses
 
 const second = 1_000;
 
-/** How long each request takes in these tests. */
+/** Duration of each request in these tests. */
 const requestMs = 20;
 
 const origin = 'https://ci.example.com/runs/7';
@@ -34,21 +34,21 @@ const taken = (path: LockPath): AcquireResult => ({
 const failed = (failure: RequestFailure): AcquireResult => ({ kind: 'failed', error: errorOf(failure) });
 
 interface Answering {
-  /** What the service says to a request, the first of which has the number 0. */
+  /** Response to the request with this number, counted from 0. */
   readonly response: (path: LockPath, number: number) => AcquireResult;
   readonly paths?: readonly string[];
   readonly waitSeconds?: number;
   readonly random?: () => number;
-  /** What the service says to a request whose answer got lost, the first of which has the number 0. */
+  /** Response when the step asks about an unanswered request; the number counts from 0. */
   readonly settle?: (path: LockPath, number: number) => AcquireResult;
-  /** What the service says to who asks to be told, and after how long; it knows nothing of that if this is not given. */
+  /** Response to a request that waits for a release, and the delay before it; undefined if not supported. */
   readonly tell?: (
     request: WaitForReleaseRequest,
     number: number,
   ) => { readonly result: WaitForReleaseResult; readonly afterMs: number };
 }
 
-/** A wait whose time passes only while it sleeps or asks. */
+/** Waits in virtual time, which passes only in pauses and requests. */
 async function waiting({
   response,
   paths = ['a'],
@@ -63,11 +63,11 @@ async function waiting({
   const clock = (): number => now;
   const sleeps: number[] = [];
   const lines: string[] = [];
-  /** What happened, in its order: `ask a`, `give back a`, `sleep`, `listen a 30`. */
+  /** All events in order: `ask a`, `give back a`, `sleep`, `listen a 30`. */
   const events: string[] = [];
-  /** When each request began, since the beginning. */
+  /** Start of each request, relative to the start of the wait. */
   const askedAt: number[] = [];
-  /** How long each lock that is given back may take for it. */
+  /** Time limits of the rollback requests. */
   const givingBackMs: number[] = [];
   let listened = 0;
   const client: Pick<Client, 'serverNow' | 'waitForRelease'> = {
@@ -85,7 +85,7 @@ async function waiting({
   const nothing = (): void => undefined;
   const result = await acquireLocks(
     {
-      // A wait asks it for nothing else.
+      // A wait uses no other methods.
       client: client as Client,
       terms: { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') },
       clock,
@@ -126,7 +126,7 @@ async function waiting({
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 describe('a wait', () => {
-  test('is never longer than was said, and its last request comes shortly before its end, with a pause before it', async () => {
+  test('never exceeds its limit, and pauses before a last request shortly before the limit', async () => {
     await fc.assert(
       fc.asyncProperty(chance, fc.integer({ min: 1, max: 600 }), async (random, waitSeconds) => {
         const { result, sleeps, askedAt, tookMs } = await waiting({
@@ -137,14 +137,14 @@ describe('a wait', () => {
         expect(result.round.kind).toBe('held');
         expect(tookMs).toBeLessThanOrEqual(waitSeconds * second);
         expect(askedAt.at(-1)).toBeGreaterThan(waitSeconds * second - 2 * second);
-        // The last pause is what was left; each before it is half a second at least.
+        // The last pause is the remaining time; each earlier pause is at least half a second.
         expect(Math.min(...sleeps.slice(0, -1), 500)).toBe(500);
         expect(sleeps.at(-1)).toBeGreaterThan(0);
       }),
     );
   });
 
-  test('of one is not the wait of another: those who were sent away together do not come back together', async () => {
+  test('is jittered: jobs that were rejected together do not retry together', async () => {
     const retryAfter = fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined });
     await fc.assert(
       fc.asyncProperty(chance, chance, retryAfter, async (one, other, seconds) => {
@@ -158,7 +158,7 @@ describe('a wait', () => {
     );
   });
 
-  test('is as long as the service asks for with Retry-After, whether somebody holds the path or it is too busy', async () => {
+  test('pauses as long as Retry-After asks, both for a held path and for a busy service', async () => {
     const busy = failed(refused(429, { retryAfterMs: 20 * second }));
     const { sleeps } = await waiting({
       response: (path, number) => [held(path, 30 * second), busy][number] ?? taken(path),
@@ -168,19 +168,19 @@ describe('a wait', () => {
   });
 
   test.each<[string, RequestFailure]>([
-    ['an attempt that took too long', { kind: 'timeout', limitMs: 30 * second }],
+    ['an attempt that timed out', { kind: 'timeout', limitMs: 30 * second }],
     [
       'a lost connection',
       { kind: 'connection', code: 'ECONNRESET', words: 'it was reset', mayHaveArrived: false, untrusted: false },
     ],
-  ])('goes on after %s', async (_, failure) => {
+  ])('continues after %s', async (_, failure) => {
     const { result } = await waiting({
       response: (path, number) => [held(path), failed(failure)][number] ?? taken(path),
     });
     expect(result.round.kind).toBe('acquired');
   });
 
-  test('says with each poll who holds what, from which run, since when, and until when', async () => {
+  test('logs with each poll who holds the path, from which run, since when and until when', async () => {
     const { lines, sleeps } = await waiting({ response: (path) => held(path), waitSeconds: 60 });
     expect(sleeps.length).toBeGreaterThan(5);
     expect(lines).toHaveLength(sleeps.length);
@@ -191,7 +191,7 @@ describe('a wait', () => {
     }
   });
 
-  test('has none of the paths in the meantime: what was taken is given back before the pause', async () => {
+  test('holds none of the paths while it pauses: it rolls back first', async () => {
     const { events, result } = await waiting({
       paths: ['a', 'b'],
       response: (path, number) => (path === 'b' && number < 3 ? held(path) : taken(path)),
@@ -201,7 +201,7 @@ describe('a wait', () => {
   });
 });
 
-describe('a request whose answer got lost', () => {
+describe('an unanswered request', () => {
   const lost = (path: LockPath): AcquireResult => ({
     kind: 'unanswered',
     intent: intentOf(path),
@@ -210,7 +210,7 @@ describe('a request whose answer got lost', () => {
   });
   const away = { response: (path: LockPath, number: number) => (number === 0 ? lost(path) : taken(path)) };
 
-  test('is asked about at the beginning of each round, before the path is asked for anew', async () => {
+  test('is resolved at the start of each round, before the path is requested again', async () => {
     const { events, result } = await waiting({ ...away, settle: (path, number) => (number < 3 ? lost : taken)(path) });
     expect(events).toEqual([
       ...['ask a', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a'],
@@ -219,7 +219,7 @@ describe('a request whose answer got lost', () => {
     expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
   });
 
-  test('is not asked about for ever, where the service answers and does not know', async () => {
+  test('is not resolved forever if the service responds without the result', async () => {
     const error = errorOf(refused(409));
     const settle = (path: LockPath): AcquireResult => {
       const conflict = { path, holder: holderOf(path), retryAfterMs: undefined, supportsWait: false, error };
@@ -237,7 +237,7 @@ test('rolls back within ten seconds, and leaves the rest to the post-step', asyn
   expect(givingBackMs).toEqual([10 * second]);
 });
 
-describe('a wait on a service that tells when a path is free', () => {
+describe('a wait on a service that supports waiting', () => {
   const free = { kind: 'free' } as const;
   const stillHeld = (path: LockPath, afterMs: number) => ({
     result: { kind: 'held', holder: holderOf(path) } as const,
@@ -246,7 +246,7 @@ describe('a wait on a service that tells when a path is free', () => {
   const heldAtFirst = (times: number) => (path: LockPath, number: number) =>
     number < times ? held(path) : taken(path);
 
-  test('asks for the path as soon as it is told, and then for the others', async () => {
+  test('requests the path as soon as it is reported free, and then the other paths', async () => {
     const { events, result } = await waiting({
       paths: ['a', 'b'],
       response: (path, number) => (path === 'b' && number === 1 ? held(path) : taken(path)),
@@ -256,7 +256,7 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(result).toMatchObject({ round: { kind: 'acquired' }, waitedMs: 7 * second + 4 * requestMs });
   });
 
-  test('asks to be told again when it is still held, and says each time who holds it', async () => {
+  test('asks again while the path is still held, and logs the holder each time', async () => {
     const { events, lines } = await waiting({
       response: heldAtFirst(1),
       tell: ({ path, seconds }, number) =>
@@ -269,7 +269,7 @@ describe('a wait on a service that tells when a path is free', () => {
     for (const line of lines) expect(line).toMatch(/^a is held by grace until 13:00 UTC/);
   });
 
-  test('ends in time, with a last request before it', async () => {
+  test('ends in time, after a last request', async () => {
     const late = fc.integer({ min: 0, max: 3_000 });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 200 }), late, async (waitSeconds, lateMs) => {
@@ -286,7 +286,7 @@ describe('a wait on a service that tells when a path is free', () => {
     );
   });
 
-  test('looks now and then where the service does not wait, and does not ask it to again', async () => {
+  test('polls if the service does not support waiting, and does not ask it to wait again', async () => {
     const { events, result } = await waiting({
       response: heldAtFirst(3),
       tell: () => ({ result: { kind: 'unsupported' }, afterMs: 10 }),
@@ -295,7 +295,7 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(result.round.kind).toBe('acquired');
   });
 
-  test('asks a service that has gone again within 300 ms, until it is back', async () => {
+  test('retries an unavailable service within 300 ms until it is back', async () => {
     const { events, sleeps } = await waiting({
       response: heldAtFirst(1),
       tell: ({ path, seconds }, number) => {
@@ -309,7 +309,7 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(events.filter((event) => event === 'ask a')).toHaveLength(2);
   });
 
-  test('takes a connection that is cut while it listens for the first time for a restart as well', async () => {
+  test('treats a connection that is cut on the first wait as a restart as well', async () => {
     const { sleeps } = await waiting({
       response: heldAtFirst(1),
       tell: (_, number) => ({ result: { kind: number < 20 ? 'failed' : 'free' }, afterMs: number === 0 ? 2_500 : 5 }),
@@ -318,7 +318,7 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(Math.max(...sleeps)).toBeLessThan(250);
   });
 
-  test('asks a service of ours again within 300 ms even where it goes away at once', async () => {
+  test('retries a service that supports waiting within 300 ms even if it goes away at once', async () => {
     const { sleeps } = await waiting({
       response: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
       tell: (_, number) => ({ result: { kind: number < 20 ? 'failed' : 'free' }, afterMs: 5 }),
@@ -327,7 +327,7 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(Math.max(...sleeps)).toBeLessThan(250);
   });
 
-  test('asks a service of ours again within 300 ms while it stops and answers at once', async () => {
+  test('asks again within 300 ms while a service that supports waiting shuts down and responds at once', async () => {
     const { sleeps, events } = await waiting({
       response: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
       tell: ({ path }, number) => (number < 20 ? stillHeld(path, 5) : { result: free, afterMs: 5 }),
@@ -337,7 +337,7 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(events.filter((event) => event === 'ask a')).toHaveLength(2);
   });
 
-  test('asks for the lock within a minute where a gateway refuses all requests that wait', async () => {
+  test('requests the lock within a minute if a gateway rejects all requests that wait', async () => {
     const { result, tookMs } = await waiting({
       response: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
       tell: () => ({ result: { kind: 'failed' }, afterMs: 5 }),
@@ -346,7 +346,7 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(tookMs).toBeLessThan(60 * second);
   });
 
-  test('polls where a service never answers those who listen', async () => {
+  test('falls back to polling if a service never responds to requests that wait', async () => {
     const { events } = await waiting({
       response: heldAtFirst(6),
       tell: ({ seconds }) => ({ result: { kind: 'failed' }, afterMs: seconds * second + 30 * second }),
@@ -354,7 +354,7 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(events.filter((event) => event.startsWith('listen'))).toHaveLength(3);
   });
 
-  test('waits as long as a gateway asks while the service is away', async () => {
+  test('pauses as long as a gateway asks while the service is unavailable', async () => {
     const { sleeps } = await waiting({
       response: heldAtFirst(1),
       tell: ({ path }, number) => {
@@ -365,7 +365,7 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(sleeps).toEqual([7 * second]);
   });
 
-  test('listens for its path after a round that failed, and so notices when the service is back', async () => {
+  test('waits for its path after a failed round, and so notices when the service is back', async () => {
     const { events, result } = await waiting({
       response: (path, number) => {
         if (number === 0) return held(path);
@@ -377,7 +377,7 @@ describe('a wait on a service that tells when a path is free', () => {
     expect(result.round.kind).toBe('acquired');
   });
 
-  test.each(['free', 'held'])('does not believe one that says %s at once, again and again', async (kind) => {
+  test.each(['free', 'held'])('does not trust a service that keeps reporting %s at once', async (kind) => {
     const { events } = await waiting({
       response: (path) => held(path),
       waitSeconds: 60,

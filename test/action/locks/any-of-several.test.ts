@@ -14,11 +14,11 @@ const second = 1_000;
 const requestMs = 20;
 const nothing = (): void => undefined;
 
-/** What happens to a request: it fails at once, or after it was done or was not, or it is like the 409 of a repetition. */
+/** Fate of a request: fails at once; or is unanswered, with or without effect; or gets the 409 of a repetition. */
 type Trouble = 'none' | 'busy' | 'refused' | 'unanswered' | 'granted-unanswered' | 'granted-held';
 type ReleaseTrouble = 'none' | 'busy' | 'done-busy';
 
-/** Who holds what, and who waits to be told. */
+/** The current holders, and the steps that wait for a release. */
 function createTable(time: VirtualTime) {
   const holders = new Map<LockPath, string>();
   const waiting = new Set<{ readonly path: LockPath; readonly tell: () => void }>();
@@ -62,20 +62,20 @@ interface Step {
 
 const busy = errorOf(refused(503));
 
-/** A step of the action at the table, and what it did. */
+/** A step of the action with this table, and a record of its behavior. */
 function openStep(time: VirtualTime, table: Table, step: Step) {
   const { name, paths, count, waitSeconds, random, troubles = [], releaseTroubles = [], listens = true } = step;
   const { signal = new AbortController().signal } = step;
   const left = [...troubles];
   const leftForReleases = [...releaseTroubles];
   const lines: string[] = [];
-  /** How many of its paths it had, at the most and whenever it paused. */
+  /** Number of its paths that it held: the maximum, and the number at each pause. */
   let max = 0;
   const whilePausing: number[] = [];
   let requests = 0;
   const isOurs = (path: LockPath): boolean => table.holders.get(path) === name;
   const mine = (): readonly LockPath[] => paths.filter(isOurs);
-  /** Taken without its knowing, or not given back in vain: by no fault of its own. */
+  /** Paths taken by an unanswered request, or with a failed release: not a fault of the step. */
   const excused = new Set<LockPath>();
   const pause = (): void => void whilePausing.push(mine().filter((path) => !excused.has(path)).length);
 
@@ -143,7 +143,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
   };
   const finished: Promise<AcquireLocksResult> = acquireLocks(
     {
-      // A wait asks it for nothing else.
+      // A wait uses no other methods.
       client: client as Client,
       terms: { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') },
       clock: time.now,
@@ -166,7 +166,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
 const pathsOf = (count: number): readonly LockPath[] =>
   Array.from({ length: count }, (_, index) => lockPath(`seat/${index}`));
 
-/** From 0 up to 1, and the same again for the same seed. */
+/** Numbers from 0 up to 1, the same for the same seed. */
 function createDraws(seed: number): () => number {
   let state = seed;
   return () => {
@@ -186,7 +186,7 @@ const steps = fc.integer({ min: 1, max: 12 }).chain((of) =>
   fc.record({
     of: fc.constant(of),
     count: fc.integer({ min: 1, max: of }),
-    /** When others let go of each path: they never had it, or do so in a while, or never. */
+    /** Seconds until other holders release each path: 0 if it was never held, `never` if they keep it. */
     freeAfter: fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 90 }), fc.constant(never)), {
       minLength: of,
       maxLength: of,
@@ -227,8 +227,8 @@ async function playing({ of, freeAfter, seed, ...given }: Played) {
   return { ...step, result, tookMs: endedAt - start, table };
 }
 
-describe('any so many of some paths', () => {
-  test('are so many or none, whatever others hold and whatever happens to the requests', async () => {
+describe('any N of several paths', () => {
+  test('are acquired completely or not at all, whatever others hold and whatever happens to the requests', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {
         const { result, mine, excused, max, whilePausing, tookMs } = await playing(given);
@@ -240,7 +240,7 @@ describe('any so many of some paths', () => {
           expect(taken).toHaveLength(given.count);
           expect(mine().toSorted()).toEqual(taken.toSorted());
         } else {
-          // What could not be given back is known, and is the post-step's.
+          // The locks that could not be released are known, and left to the post-step.
           const known = new Set<string>(owed.map(({ grant }) => grant.path));
           expect(mine().filter((path) => !known.has(path))).toEqual([]);
         }
@@ -253,14 +253,14 @@ describe('any so many of some paths', () => {
     );
   });
 
-  test('are had by a wait as soon as enough are free, with a service that tells and with one that does not', async () => {
+  test('are acquired as soon as enough are free, whether or not the service supports waiting', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {
         const { result, tookMs } = await playing({ ...given, waitSeconds: 120, troubles: [], releaseTroubles: [] });
         const enoughAfter = given.freeAfter.toSorted((one, other) => one - other)[given.count - 1] ?? 0;
         expect(result.round.kind).toBe(enoughAfter < never ? 'acquired' : 'held');
         const slack = (given.of + 2) * 4 * requestMs;
-        // Between two looks there is a pause, and some listening where there is more to listen to than it may.
+        // A pause between two rounds; the step also polls if there are more paths than it may wait for.
         const longestPause = (given.listens && given.of - given.count < 8 ? 0 : 15) * second;
         if (enoughAfter < never) expect(tookMs).toBeLessThanOrEqual(enoughAfter * second + longestPause + slack);
       }),
@@ -268,7 +268,7 @@ describe('any so many of some paths', () => {
     );
   });
 
-  test('are asked for in an order of its own by each step, and by who wants all in one order', async () => {
+  test('are requested in a random order for some of the paths, and in one fixed order for all', async () => {
     const firstOf = async (count: number, seed: number): Promise<string> => {
       const time = createVirtualTime(start);
       const table = createTable(time);
@@ -288,7 +288,7 @@ describe('any so many of some paths', () => {
     expect(new Set(await Promise.all(seeds.map((seed) => firstOf(6, seed))))).toEqual(new Set(['seat/0']));
   });
 
-  test('that are held are not asked for again and again: a wait pauses', async () => {
+  test('are requested only now and then while they are held: a wait pauses', async () => {
     const paused = { of: 6, count: 1, freeAfter: Array(6).fill(never), seed: 1, troubles: [], releaseTroubles: [] };
     const { requests, lines } = await playing({ ...paused, waitSeconds: 120, listens: false });
     expect(requests()).toBeLessThan(6 * 25);
@@ -299,10 +299,10 @@ describe('any so many of some paths', () => {
   });
 });
 
-describe('any one of some paths', () => {
+describe('any one of several paths', () => {
   const plain = { count: 1, seed: 1, listens: true, troubles: [], releaseTroubles: [] };
 
-  test('that are more than a step listens to is found within some seconds, whichever it is', async () => {
+  test('is found within seconds of its release, even with more paths than a step can wait for', async () => {
     for (let freed = 0; freed < 12; freed += 1) {
       const freeAfter = Array.from({ length: 12 }, (_, index) => (index === freed ? 8 : never));
       const { result, tookMs } = await playing({ ...plain, of: 12, freeAfter, waitSeconds: 120 });
@@ -311,7 +311,7 @@ describe('any one of some paths', () => {
     }
   });
 
-  test('are none as long as one too many, of which nobody knew, cannot be given back', async () => {
+  test('is not acquired while an unknown extra lock cannot be released', async () => {
     const unlucky = { ...plain, of: 3, freeAfter: [0, 0, 0], troubles: ['granted-held'] as const };
     const given = await playing({ ...unlucky, waitSeconds: 0 });
     expect(given.result.round.kind).toBe('acquired');
@@ -319,7 +319,7 @@ describe('any one of some paths', () => {
     const stuck = { ...unlucky, releaseTroubles: ['busy'] as const };
     const ended = await playing({ ...stuck, waitSeconds: 0 });
     expect(ended.result.round).toMatchObject({ kind: 'failed', error: busy });
-    // The post-step has it in the ledger.
+    // The post-step finds it in the ledger.
     expect(ended.mine()).toHaveLength(1);
     const waited = await playing({ ...stuck, waitSeconds: 60 });
     expect(waited.result.round.kind).toBe('acquired');
@@ -329,14 +329,14 @@ describe('any one of some paths', () => {
 
 const crowds = fc.record({
   of: fc.integer({ min: 1, max: 8 }),
-  /** How many each job wants, as a part of the paths there are. */
+  /** Number of paths that each job wants, as a fraction of all paths. */
   wants: fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 2, maxLength: 12 }),
   holdMs: fc.integer({ min: 0, max: 30_000 }),
   listens: fc.boolean(),
   seed: fc.integer({ min: 1 }),
 });
 
-test('jobs that want different numbers of the same seats are all served, and no seat has two', async () => {
+test('serves all jobs that want different numbers of the same seats, and never assigns a seat twice', async () => {
   await fc.assert(
     fc.asyncProperty(crowds, async ({ of, wants, holdMs, listens, seed }) => {
       const time = createVirtualTime(start);

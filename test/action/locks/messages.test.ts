@@ -13,14 +13,14 @@ import { errorOf, iso, knownLock, place, refused, start } from '../samples.ts';
 
 const adviceAfter = (ms: number): string => waitAdvice(iso(ms), start);
 
-test('the advice does not change with what the answer of the service has rounded', () => {
+test('rounding of times by the service does not change the advised wait', () => {
   for (const ms of [-900, -1, 0, 1, 999]) {
     expect(adviceAfter(12 * 60_000 + ms)).toBe('Set `wait: 15m` to wait for it.');
     expect(adviceAfter(2 * 3_600_000 + ms)).toBe('Set `wait: 3h` to wait for it.');
   }
 });
 
-test('the advice is always longer than the lock, and never much', () => {
+test('the advised wait is always longer than the lock, but not much longer', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 * 3_600_000 }), (ms) => {
       const [, wait = ''] = /`wait: (.*)`/.exec(adviceAfter(ms)) ?? [];
@@ -33,26 +33,31 @@ test('the advice is always longer than the lock, and never much', () => {
 });
 
 test.each([
-  ['has no end that is known', undefined],
-  ['has an end that cannot be read', 'soon'],
-  ['has just ended', iso(0)],
+  ['has no known end', undefined],
+  ['has an invalid end', 'soon'],
+  ['has just expired', iso(0)],
   ['outlives every job', iso(6 * 3_600_000 + 60_000)],
-])('of a lock that %s, no time is advised', (_, expiresAt) => {
+])('advises no duration for a lock that %s', (_, expiresAt) => {
   expect(waitAdvice(expiresAt, start)).toBe('Set `wait` to wait for it.');
 });
 
 test.each([
-  ['some of its paths', ['a', 'b'], 3_600, 'Name only the other paths in this step, or'],
-  ['all of its paths for long enough', ['a'], 1_800, 'for at least half of its `ttl` of 1h: leave this step out, or'],
-  ['all of its paths for a short time', ['a'], 1_799, 'leave it out and raise the `ttl` of the earlier step, or'],
-])('a step whose job holds %s already is told what to do instead of waiting', (_, asked, seconds, advice) => {
+  ['holds some of its paths', ['a', 'b'], 3_600, 'Name only the other paths in this step, or'],
+  [
+    'holds all of its paths for long enough',
+    ['a'],
+    1_800,
+    'for at least half of its `ttl` of 1h: leave this step out, or',
+  ],
+  ['holds all of its paths for a short time', ['a'], 1_799, 'leave it out and raise the `ttl` of the earlier step, or'],
+])('advises what to do instead of waiting if the job already %s', (_, asked, seconds, advice) => {
   const own = { path: lockPath('a'), owner: undefined, expiresAt: start + seconds * 1_000, stepName: 'lock-hero' };
   const text = alreadyHeldText([own], { paths: asked.map(lockPath), count: asked.length, ttl: ttl('1h') }, start);
   expect(text).toMatch(/^This job already holds a: the step `lock-hero` locked it, until 1\d:\d\d UTC/);
   expect(text).toContain(`${advice} release what is not needed any more with \`operation: unlock\` before`);
 });
 
-describe('where any of several paths would do', () => {
+describe('the messages for any of several paths', () => {
   const minute = 60_000;
   const conflict = (path: string, minutes: number) => ({
     path: lockPath(path),
@@ -64,7 +69,7 @@ describe('where any of several paths would do', () => {
   const others = ['b', 'c', 'd', 'e'].map((path, index) => conflict(path, 40 - index));
   const five = [conflict('a', 50), ...others] as const;
 
-  test('the first three holders are named, and how many more there are', () => {
+  test('name the first three holders, and count the rest', () => {
     const held = (path: string, clock: string) =>
       `${path} is held by owner of ${path} until ${clock} UTC \\(in \\d+ min\\)`;
     const named = `${held('a', '12:50')}; ${held('b', '12:40')}; ${held('c', '12:39')}; and 2 more`;
@@ -76,7 +81,7 @@ describe('where any of several paths would do', () => {
     );
   });
 
-  test('the advice is about the one that ends first', () => {
+  test('advise to wait for the lock that expires first', () => {
     const blocked = { conflicts: five, count: 1, of: 5 };
     expect(blockedAdvice(blocked, undefined, start)).toBe('Set `wait: 45m` to wait for one of them.');
     expect(blockedAdvice(blocked, { seconds: 90 }, start)).toBe(
@@ -87,13 +92,13 @@ describe('where any of several paths would do', () => {
 
 test.each<[string, Parameters<typeof lostRenewalText>[1], string]>([
   [
-    'who has the path now',
+    'the current holder',
     knownLock('a', { acquired_at: iso(60_000) }),
     ' a is held by grace until 13:00 UTC (in 50 min), since 12:01 UTC (9 min ago).',
   ],
-  ['that nobody has it now', 'nobody', ' Nobody holds a now.'],
-  ['who had it then, where nobody tells who has it now', undefined, ' It was held by linus then.'],
-])('a lost lock is told with when it was lost, and %s', (_, found, rest) => {
+  ['that nobody holds the path now', 'nobody', ' Nobody holds a now.'],
+  ['the holder at that time if the current one is unknown', undefined, ' It was held by linus then.'],
+])('reports when a lock was lost, and %s', (_, found, rest) => {
   const loss = {
     kind: 'lost',
     ...place,

@@ -17,7 +17,7 @@ const compare = (own: OwnLock, other: Partial<KnownLock>): string =>
 const verdict = (own: string, other: string): string =>
   compare({ owner: 'grace', acquired_at: own }, { acquired_at: other });
 
-test('a lock of the same owner is ours where it was taken at the same moment, and lost where at another', () => {
+test('a lock of the same owner is ours if it was taken at the same moment, and lost otherwise', () => {
   expect(verdict(iso(120), iso(540))).toBe('lost');
   fc.assert(
     fc.property(moment, moment, (one, other) => {
@@ -28,7 +28,7 @@ test('a lock of the same owner is ours where it was taken at the same moment, an
   );
 });
 
-test('a time that was cut to seconds neither shows that a lock is ours nor that it is not', () => {
+test('a time truncated to seconds proves neither that a lock is ours nor that it is not', () => {
   fc.assert(
     fc.property(moment, (time) => {
       expect(verdict(iso(time), toSeconds(iso(time)))).toBe('unknown');
@@ -39,14 +39,14 @@ test('a time that was cut to seconds neither shows that a lock is ours nor that 
 });
 
 test.each([
-  ['the same id, whatever its ETag says now', { id: 'l1', etag: '"v1"' }, { id: 'l1', etag: '"v2"' }, 'ours'],
-  ['the same id, whatever the owner is called', { id: 'l1', owner: '12' }, { id: 'l1', owner: 'ci' }, 'ours'],
-  ['another id, even with the same ETag', { id: 'l1', etag: '"v1"' }, { id: 'l2', etag: '"v1"' }, 'lost'],
-  ['the same ETag, where there is no id', { etag: '"v1"' }, { etag: '"v1"' }, 'ours'],
-  ['another ETag, where there is no id', { etag: '"v1"' }, { etag: '"v2"' }, 'lost'],
-  ['another ETag, where only one has an id', { etag: '"v1"' }, { id: 'l1', etag: '"v2"' }, 'lost'],
-  ['an ETag that is not in the list', { etag: '"v1"' }, {}, 'unknown'],
-] as const)('a lock with %s', (_, own, other, expected) => {
+  ['ours with the same id and another ETag', { id: 'l1', etag: '"v1"' }, { id: 'l1', etag: '"v2"' }, 'ours'],
+  ['ours with the same id and another owner name', { id: 'l1', owner: '12' }, { id: 'l1', owner: 'ci' }, 'ours'],
+  ['lost with another id and the same ETag', { id: 'l1', etag: '"v1"' }, { id: 'l2', etag: '"v1"' }, 'lost'],
+  ['ours with the same ETag, without ids', { etag: '"v1"' }, { etag: '"v1"' }, 'ours'],
+  ['lost with another ETag, without ids', { etag: '"v1"' }, { etag: '"v2"' }, 'lost'],
+  ['lost with another ETag and an id on one side only', { etag: '"v1"' }, { id: 'l1', etag: '"v2"' }, 'lost'],
+  ['unknown with an ETag that is missing from the list', { etag: '"v1"' }, {}, 'unknown'],
+] as const)('a lock is %s', (_, own, other, expected) => {
   expect(compare(own, other)).toBe(expected);
 });
 

@@ -11,7 +11,7 @@ const lostAnswer = errorOf({ kind: 'timeout', limitMs: second });
 type ClientResult = Awaited<ReturnType<Client['releaseLock']>>;
 
 interface Service {
-  /** What it lists, and what it answers, one after the other; the last of each stays. */
+  /** Successive lists and responses; the last of each is repeated. */
   readonly lists?: readonly (KnownLock | undefined)[];
   readonly answers?: readonly ClientResult[];
 }
@@ -36,7 +36,7 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
   };
   const { kind } = await releaseTarget(
     {
-      // A release asks for nothing else.
+      // A release uses no other methods.
       client: client as Client,
       clock: () => now,
       random: () => 0.5,
@@ -64,8 +64,8 @@ const later = knownLock(hero, { acquired_at: iso(9 * second) });
 const timeless = knownLock(hero);
 const withId = { ...ours, id: 'l2' };
 
-describe('a lock of ours', () => {
-  test('with an id is released by it, without a look, and the ledger says so before and after', async () => {
+describe('the release of a lock of the job', () => {
+  test('sends the id without a lookup, and records the start and the end in the ledger', async () => {
     expect(await releasing(own({ id: 'l1' }))).toEqual({
       kind: 'released',
       events: ['send l1'],
@@ -73,14 +73,14 @@ describe('a lock of ours', () => {
     });
   });
 
-  test('without one is looked at before each attempt, and each attempt is one request', async () => {
+  test('looks up a lock without an id before each attempt, and sends one request per attempt', async () => {
     expect(await releasing(own(), { lists: [ours], answers: [failing(), { kind: 'released' }] })).toMatchObject({
       kind: 'released',
       events: ['look', 'send once', 'look', 'send once'],
     });
   });
 
-  test('without one is never asked for again where another is on the path by then', async () => {
+  test('never sends a second request if another lock is on the path', async () => {
     expect(await releasing(own(), { lists: [ours, later], answers: [failing()] })).toEqual({
       kind: 'released',
       events: ['look', 'send once', 'look'],
@@ -89,7 +89,7 @@ describe('a lock of ours', () => {
   });
 
   test.each([404, 403, 401, 409])(
-    'without one counts as released after a gateway answers %i and it is gone',
+    'succeeds for a lock without an id if a gateway answers %i and the lock is gone',
     async (status) => {
       const gateway = errorOf(refused(status, { isRecognized: false }));
       expect(await releasing(own(), { lists: [ours, undefined], answers: [failing(gateway)] })).toMatchObject({
@@ -99,7 +99,7 @@ describe('a lock of ours', () => {
     },
   );
 
-  test('that cannot be told from another is not released again after a gateway answers', async () => {
+  test('does not repeat a request for an ambiguous lock after a gateway responds', async () => {
     const gateway = errorOf(refused(403, { isRecognized: false }));
     expect(await releasing(own(), { lists: [timeless], answers: [failing(gateway)] })).toMatchObject({
       kind: 'ambiguous',
@@ -108,32 +108,32 @@ describe('a lock of ours', () => {
   });
 
   test.each<[string, boolean, KnownLock | undefined, string, readonly string[]]>([
-    ['that somebody else has is left alone, and is lost', false, later, 'lost', ['ended lost']],
-    ['that may be released and cannot be told from another is left alone', true, timeless, 'ambiguous', []],
-    ['that may be released and is not there is absent', true, undefined, 'absent', ['ended absent']],
-    ['that is not there is absent, and no request is sent for it', false, undefined, 'absent', ['ended absent']],
+    ['leaves the lock of another holder alone, and reports its own as lost', false, later, 'lost', ['ended lost']],
+    ['leaves an ambiguous lock alone if its own may be released already', true, timeless, 'ambiguous', []],
+    ['reports a lock as absent if it may be released already and is gone', true, undefined, 'absent', ['ended absent']],
+    ['reports a missing lock as absent, without a request', false, undefined, 'absent', ['ended absent']],
   ])('%s', async (_, doubtful, listed, kind, recorded) => {
     const result = await releasing(own({}, doubtful), { lists: [listed] });
     expect(result).toEqual({ kind, events: ['look'], recorded: ['releasing', ...recorded] });
   });
 
-  test('that the service refuses to release stays in the ledger as one whose release was begun', async () => {
+  test('keeps a lock in the ledger as one whose release has started if the service rejects the request', async () => {
     const result = await releasing(own({ id: 'l1' }), { answers: [failing(errorOf(refused(403)))] });
     expect(result).toMatchObject({ kind: 'failed', recorded: ['releasing'] });
   });
 });
 
-describe('a lock that was found', () => {
-  test('is released by its id, and one that came later is not', async () => {
+describe('the release of a found lock', () => {
+  test('sends its id, so that a later lock is not released', async () => {
     expect((await releasing(found(withId))).events).toEqual(['send l2']);
   });
 
   test.each<[string, KnownLock | undefined, string]>([
     ['is gone', undefined, 'released'],
-    ['has made way for another', later, 'released'],
-    ['is there still', ours, 'failed'],
-    ['cannot be told from what is there', timeless, 'unanswered'],
-  ])('without one is asked for once; after a lost answer a second look tells, where it %s', async (_, after, kind) => {
+    ['was replaced by another one', later, 'released'],
+    ['still exists', ours, 'failed'],
+    ['may be another one', timeless, 'unanswered'],
+  ])('looks up a lock without an id again after its only request was unanswered: it %s', async (_, after, kind) => {
     const result = await releasing(found(ours), { lists: [after], answers: [failing()] });
     expect(result).toMatchObject({ kind, events: ['send once', 'look'] });
   });
@@ -143,7 +143,7 @@ describe('a lock that was found', () => {
     expect((await releasing(found(withId), { answers: [lost] })).recorded).toEqual(['releasing', 'ended absent']);
   });
 
-  test('to be absent needs no request', async () => {
+  test('needs no request if the path is not locked', async () => {
     const result = await releasing({ kind: 'found', found: { kind: 'absent' } });
     expect(result).toEqual({ kind: 'absent', events: [], recorded: ['ended absent'] });
   });

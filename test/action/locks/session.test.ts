@@ -5,7 +5,7 @@ import type { Client } from '../../../src/client/client.ts';
 import { game, lockPath, ttl } from '../../client/test-client.ts';
 import { place } from '../samples.ts';
 
-test('a post-step that is announced, and a request that is sent, find the intent in the ledger', async () => {
+test('records the intent in the ledger before it announces a post-step or sends a request', async () => {
   const ledger: Entry[] = [];
   const found: Record<string, readonly Entry[]> = {};
   const look = (when: string): void => {
@@ -19,7 +19,7 @@ test('a post-step that is announced, and a request that is sent, find the intent
     },
   };
   const session = openLockSession({
-    // What is asked for asks it for nothing else.
+    // These requests use no other methods.
     client: client as Client,
     clock: Date.now,
     sleep: async () => undefined,

@@ -6,7 +6,7 @@ import { errorOf, grantOf, knownLock, start } from '../samples.ts';
 
 const error = errorOf({ kind: 'timeout', limitMs: 1_000 });
 
-test('a lock step that takes nothing says how much it had, and what has become of the rest of that', () => {
+test('a failed lock step reports how many locks it rolled back, and what happened to the others', () => {
   const texts = (...results: readonly ReleaseResult[]) => {
     const releases = results.map((result) => ({ grant: grantOf(result.kind), result }));
     return rollBackTexts({ releases, unanswered: [] }, 9, start);
@@ -30,7 +30,7 @@ test('a lock step that takes nothing says how much it had, and what has become o
   ]);
 });
 
-test('a list that is not whole proves no file to be free', () => {
+test('an incomplete list does not prove that a file is free', () => {
   const whole = { locks: [], ignored: 0, incomplete: undefined };
   expect(failuresOf(whole)).toEqual([]);
   expect(failuresOf({ ...whole, locks: [knownLock('a')] })).toHaveLength(1);

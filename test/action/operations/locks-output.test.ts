@@ -15,7 +15,7 @@ const locks = (count: number, of: (number: number) => Omit<SomeLock, 'path'>): r
   Array.from({ length: count }, (_, number) => ({ path: `Content/${number}.uasset`, owner: 'ada', ...of(number) }));
 const outputOf = (some: readonly SomeLock[]) => JSON.parse(locksOutput(some, asJson));
 
-test('keeps all that is known of the locks up to 30,000 characters', () => {
+test('keeps all known details of the locks up to 30,000 characters', () => {
   const some = locks(100, (number) => ({ id: `lock_${number}`, etag: `"lock_${number}"` }));
   expect(outputOf(some)).toEqual(some);
   const [first] = some;
@@ -27,16 +27,16 @@ test('keeps all that is known of the locks up to 30,000 characters', () => {
 });
 
 test.each<[string, Omit<SomeLock, 'path'>, Omit<SomeLock, 'path'>]>([
-  ['the id if the ETag is nothing but that in quotes', { id: 'l', etag: '"l"' }, { id: 'l' }],
+  ['the id if the ETag is the quoted id', { id: 'l', etag: '"l"' }, { id: 'l' }],
   ['id and ETag if they differ', { id: 'l', etag: '"7"' }, { id: 'l', etag: '"7"' }],
   ['the ETag if there is no id', { etag: '"7"' }, { etag: '"7"' }],
   ['the id if there is no ETag', { id: 'l' }, { id: 'l' }],
-])('has only path and proof of the locks of a longer list: %s', (_, lock, proof) => {
+])('shortens the locks of a longer list to path and proof: %s', (_, lock, proof) => {
   const some = locks(450, () => ({ ...lock, owner: 'x'.repeat(100) }));
   expect(outputOf(some)).toEqual(some.map(({ path }) => ({ path, ...proof })));
 });
 
-test('shortens no list with a lock that nothing but its times identifies', () => {
+test('does not shorten a list with a lock that only its times identify', () => {
   const some = [...locks(450, () => ({ id: 'l', owner: 'x'.repeat(100) })), { path: 'a' }];
   expect(outputOf(some)).toEqual(some);
 });

@@ -29,7 +29,7 @@ const succeeded = report('succeeded');
 
 const unavailable = (retryAfterMs?: number): ServiceError => errorOf(refused(503, { words: 'Too busy', retryAfterMs }));
 
-/** What one look costs, and what comes of it. */
+/** Duration and result of one status request. */
 interface Look {
   readonly tookMs: number;
   readonly shows: SyncReport | ServiceError;
@@ -37,16 +37,16 @@ interface Look {
 
 interface Following {
   readonly waitSeconds?: number;
-  /** What the answer that started the sync asked to wait for. */
+  /** Delay requested by the response that started the sync. */
   readonly retryAfterMs?: number | undefined;
   readonly startTookMs?: number;
-  /** `at` counts from the beginning of the wait. */
+  /** `at` is relative to the start of the wait. */
   readonly look: (at: number, number: number) => Look;
-  /** Cancels the step so long after the wait began, in a pause or in a look. */
+  /** Cancels the step at this time after the start of the wait, in a pause or in a request. */
   readonly cancelledAt?: number;
 }
 
-/** A sync that is waited for, in a time that passes only while the step sleeps or asks. */
+/** Waits for a sync in virtual time, which passes only in pauses and requests. */
 async function following({ waitSeconds = 60, retryAfterMs, startTookMs = 20, look, cancelledAt }: Following) {
   let now = start - startTookMs;
   const controller = new AbortController();
@@ -56,14 +56,14 @@ async function following({ waitSeconds = 60, retryAfterMs, startTookMs = 20, loo
     now = Math.min(end, Math.max(now, cancelAt));
     if (now >= cancelAt) controller.abort();
   };
-  /** When each look began, since the beginning of the wait. */
+  /** Start of each status request, relative to the start of the wait. */
   const lookedAt: number[] = [];
   const lines: string[] = [];
   const warnings: string[] = [];
   const client: Pick<Client, 'startSync' | 'syncStatus'> = {
     async startSync(): Promise<StartedSync> {
       now += startTookMs;
-      // Only a real service gives out addresses, and nothing here looks into it.
+      // Only a real service issues such URLs, and nothing here parses them.
       const address = '/v1/workspaces/game/syncs/s' as SyncAddress;
       return { ...report('running', retryAfterMs), progress: { kind: 'offered', address } };
     },
@@ -85,7 +85,7 @@ async function following({ waitSeconds = 60, retryAfterMs, startTookMs = 20, loo
     log: { line: (text) => lines.push(text), warn: (text) => warnings.push(text), debug: nothing, group: nothing },
     setOutputs: nothing,
   };
-  // These are all that a sync uses of its context.
+  // A sync uses no other parts of its context.
   const whole = { ...context, client, connection: { requestTimeout: { seconds: 30 } } } as Context;
   const wait = { seconds: waitSeconds };
   const outcome = await sync(whole, { operation: 'sync', workspace: game, branch: 'main', wait });
@@ -96,7 +96,7 @@ const endedAfter =
   (endsAt: number, retryAfterMs?: number, tookMs = 20): Following['look'] =>
   (at) => ({ tookMs, shows: at >= endsAt ? succeeded : report('running', retryAfterMs) });
 
-/** Looks one after the other, and then a success. */
+/** These results in order, then a success. */
 const inTurn =
   (...looks: readonly Look[]): Following['look'] =>
   (_, number) =>
@@ -104,35 +104,35 @@ const inTurn =
 
 const tooLong = errorOf({ kind: 'deadline', last: unavailable().failure, retryAfterMs: forever });
 
-describe('the last look of a wait', () => {
+describe('the last status request of a wait', () => {
   test.each<[string, Following, lookedAtSeconds: readonly number[]]>([
     [
-      'comes shortly before its end, though the service asked at the start to wait for longer than the wait',
+      'is sent shortly before the end even if the service asked to wait for longer than that',
       { retryAfterMs: 90 * second, look: endedAfter(5 * second) },
       [59.7],
     ],
     [
-      'sees a sync that ended minutes before, in the middle of a pause that the service asked for',
+      'notices a sync that ended minutes earlier, during a pause that the service asked for',
       { waitSeconds: 600, look: endedAfter(30 * second, 600 * second) },
       [0.5, 599.7],
     ],
     [
-      'comes after a refusal that asks to wait for longer than the wait',
+      'is sent after a rejection that asks to wait for longer than the wait',
       { waitSeconds: 300, look: inTurn({ tookMs: 20, shows: tooLong }) },
       [0.5, 299.7],
     ],
     [
-      'is made at once where the wait is shorter than the time that is kept for it',
+      'is sent at once if the wait is shorter than the time reserved for it',
       { waitSeconds: 1, startTookMs: 4 * second, look: endedAfter(0) },
       [0],
     ],
     [
-      'has the more time the longer the one before it took',
+      'gets more time if the request before it was slow',
       { look: endedAfter(50 * second, 90 * second, 2 * second) },
       [0.5, 56],
     ],
     [
-      'has its time also where the look before it hangs',
+      'keeps its reserved time if the request before it hangs',
       { look: inTurn({ tookMs: forever, shows: succeeded }) },
       [0.5, 59.7],
     ],
@@ -143,15 +143,15 @@ describe('the last look of a wait', () => {
     expect(tookMs).toBeLessThan((given.waitSeconds ?? 60) * second);
   });
 
-  test('says what a look before it met', async () => {
+  test('logs the error of the request before it', async () => {
     const { lines } = await following({ look: inTurn({ tookMs: 20, shows: tooLong }) });
     expect(lines).toContain(tooLong.message);
   });
 
   test.each<[string, Look]>([
-    ['is refused', { tookMs: 20, shows: unavailable() }],
-    ['gets no answer', { tookMs: forever, shows: succeeded }],
-  ])('that %s leaves what was known, and says so', async (_, lastLook) => {
+    ['is rejected', { tookMs: 20, shows: unavailable() }],
+    ['gets no response', { tookMs: forever, shows: succeeded }],
+  ])('reports the last known status if it %s', async (_, lastLook) => {
     const running = { tookMs: 20, shows: report('running', 90 * second) };
     const { outcome, tookMs } = await following({ look: inTurn(running, lastLook) });
     expect(outcome.outputs).toMatchObject({ status: 'running', sync_id: 's' });
@@ -164,8 +164,8 @@ describe('the last look of a wait', () => {
   });
 
   test.each([
-    ['does not come when the step is cancelled in the pause before it', 10, []],
-    ['is given up when the step is cancelled in its middle', 59.8, [59.7 * second]],
+    ['is not sent if the step is cancelled in the pause before it', 10, []],
+    ['is aborted if the step is cancelled while it is under way', 59.8, [59.7 * second]],
   ])('%s', async (_, cancelledAt, expected) => {
     const look = endedAfter(0, undefined, 200);
     const given = { retryAfterMs: 90 * second, cancelledAt: cancelledAt * second, look };
@@ -177,7 +177,7 @@ describe('the last look of a wait', () => {
   });
 });
 
-test('reports LFS objects in bytes, with rate and time left, and warns of those that the mirror lacks at the end', async () => {
+test('reports LFS objects in bytes, with rate and time left, and warns about missing objects at the end', async () => {
   const receiving = (received_bytes: number): Look => ({
     tookMs: 500,
     shows: {
@@ -209,7 +209,7 @@ test('reports LFS objects in bytes, with rate and time left, and warns of those 
   expect(outcome.tables[0]?.rows[0]?.[3]).toBe('40 (58 MB of LFS objects)');
 });
 
-test('a sync that ended before the last look is seen, in time, whatever the service asked to wait for and answered before', async () => {
+test('notices a sync that ended before the last request, whatever delays and errors the service returned before', async () => {
   const wished = fc.option(fc.integer({ min: 0, max: 7_200 * second }), { nil: undefined });
   const tookMs = fc.integer({ min: 1, max: 2_000 });
   const before: fc.Arbitrary<Look> = fc.oneof(

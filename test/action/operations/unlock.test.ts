@@ -5,7 +5,7 @@ import { statusOf, type UnlockResult, unlockOutcome } from '../../../src/action/
 import { lockPath, hero as path } from '../../client/test-client.ts';
 import { at, end, grantOf, knownLock, place, start } from '../samples.ts';
 
-describe('a path of an unlock', () => {
+describe('the target of an unlocked path', () => {
   const grant = grantOf(path);
   const empty: JobLocks = {
     held: new Map(),
@@ -24,37 +24,40 @@ describe('a path of an unlock', () => {
   const named = { kind: 'named', path } as const;
   const matched = { kind: 'matched', path } as const;
 
-  test.each([named, matched])('that the job holds and that is $kind is its lock, with what proves it', (resolved) => {
-    const asked = resolved.kind === 'matched' ? 'by-pattern' : 'by-name';
-    const own = { kind: 'lock', path, lock: { ...grant.lock, grantedAt: at }, asked };
-    expect(resolveFromLedger(resolved, holding(false))).toEqual({ ...own, doubtful: false });
-    expect(resolveFromLedger(resolved, holding(true))).toEqual({ ...own, doubtful: true });
-    expect(resolveFromLedger(resolved, { ...holding(false), damaged: true })).toEqual({ ...own, doubtful: true });
-  });
+  test.each([named, matched])(
+    'is the identified lock of the job if the path is $kind and the job holds it',
+    (resolved) => {
+      const asked = resolved.kind === 'matched' ? 'by-pattern' : 'by-name';
+      const own = { kind: 'lock', path, lock: { ...grant.lock, grantedAt: at }, asked };
+      expect(resolveFromLedger(resolved, holding(false))).toEqual({ ...own, doubtful: false });
+      expect(resolveFromLedger(resolved, holding(true))).toEqual({ ...own, doubtful: true });
+      expect(resolveFromLedger(resolved, { ...holding(false), damaged: true })).toEqual({ ...own, doubtful: true });
+    },
+  );
 
   const unknown = { kind: 'lock', lock: {}, doubtful: true, asked: 'by-name' };
 
   test.each([
-    ['only a pattern matches is nobody’s to release', matched, empty, { kind: 'matched' }],
-    ['only a pattern matches stays so', matched, { ...empty, damaged: true }, { kind: 'matched' }],
+    ['is nothing to release if only a pattern matches the path', matched, empty, { kind: 'matched' }],
     [
-      'the job does not hold is somebody else’s',
+      'is nothing to release if only a pattern matches the path and the ledger is damaged',
+      matched,
+      { ...empty, damaged: true },
+      { kind: 'matched' },
+    ],
+    [
+      'is the lock of someone else if the job asked for the path but does not hold it',
       named,
       { ...empty, lost: [], planned: new Set([path]) },
       { kind: 'not-ours' },
     ],
-    ['the job never asked for stands for the lock that is found there', named, empty, { kind: 'path' }],
-    [
-      'a damaged ledger may have lost is released only if nothing speaks against it',
-      named,
-      { ...empty, damaged: true },
-      unknown,
-    ],
-  ])('that %s', (_, resolved, jobLocks, target) => {
+    ['is the current lock on the path if the job never asked for it', named, empty, { kind: 'path' }],
+    ['is doubtful if the lock may be missing from a damaged ledger', named, { ...empty, damaged: true }, unknown],
+  ])('%s', (_, resolved, jobLocks, target) => {
     expect(resolveFromLedger(resolved, jobLocks)).toEqual({ path, ...target });
   });
 
-  test('of a lock that was handed on means that lock, by what it was handed on with', () => {
+  test('is the lock that was handed over, with all its details', () => {
     const lock = {
       type: 'exclusive',
       id: 'l1',
@@ -84,32 +87,32 @@ const { released, absent, lost, held } = all;
 const outcomeOf = (...results: readonly UnlockResult[]) =>
   unlockOutcome(results, { ...place, selection: 'paths' }, start);
 
-describe('an unlock', () => {
+describe('the outcome of an unlock', () => {
   test.each([
-    ['lost, whatever else happened', 'lost', Object.values(all)],
-    ['lost, where the rest was released', 'lost', [released, lost]],
-    ['released, where others were left alone', 'released', [absent, held, released]],
-    ['released, where something else was refused', 'released', [all.refused, released]],
-    ['held, where something is held and nothing was released', 'held', [absent, held]],
-    ['held, where who holds it cannot be seen', 'held', [all['not-ours']]],
-    ['held, where the lock that is there cannot be told from another', 'held', [all['ambiguous']]],
-    ['held, where the service refuses', 'held', [absent, all.refused]],
-    ['held, where a release failed: the lock may still be there', 'held', [all.failed]],
-    ['absent, where nothing was there', 'absent', [absent, absent]],
-    ['absent, where a pattern matches nothing of the job’s', 'absent', []],
+    ['lost if any lock was lost, whatever else happened', 'lost', Object.values(all)],
+    ['lost if one lock was lost and the rest released', 'lost', [released, lost]],
+    ['released if some locks were released and others left alone', 'released', [absent, held, released]],
+    ['released if some locks were released and others rejected', 'released', [all.refused, released]],
+    ['held if a path is held and nothing was released', 'held', [absent, held]],
+    ['held if the holder is unknown', 'held', [all['not-ours']]],
+    ['held if the current lock is ambiguous', 'held', [all['ambiguous']]],
+    ['held if the service rejects the release', 'held', [absent, all.refused]],
+    ['held if a release failed, as the lock may still exist', 'held', [all.failed]],
+    ['absent if no path was locked', 'absent', [absent, absent]],
+    ['absent if a pattern matches no lock of the job', 'absent', []],
   ] as const)('has the status %s', (_, word, results) => {
     expect(statusOf(results)).toBe(word);
   });
 
   test.each(Object.values(all))(
-    'fails by what is $kind only if a lock was lost, or a release did not work',
+    'is a failure for the result $kind only if a lock was lost or a release failed',
     (result) => {
       const fails = ['lost', 'refused', 'unanswered', 'failed'].includes(result.kind);
       expect(outcomeOf(result).failures).toHaveLength(fails ? 1 : 0);
     },
   );
 
-  test('names who holds what once each', () => {
+  test('names each holder once', () => {
     const others = ['grace', 'grace', 'linus'].map((owner, index) => ({
       ...held,
       path: lockPath(`${index}`),
@@ -118,7 +121,7 @@ describe('an unlock', () => {
     expect(outcomeOf(...others).sentence).toBe('Nothing was released in game, 3 held by grace, linus.');
   });
 
-  test('advises on a refusal in the words of the inputs', () => {
+  test('explains a rejected release in terms of the inputs', () => {
     expect(outcomeOf(all.refused).failures).toEqual([
       'Content/Hero.uasset is held by grace until 13:00 UTC (in 1 h), and the service does not let this token release that lock. To release it anyway, set `force: true` with a token that has the scope `locks:admin` (DELETE /v1/a: 403 Forbidden, request id req-1).',
     ]);

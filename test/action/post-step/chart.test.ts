@@ -27,7 +27,7 @@ describe('the chart', () => {
   const time = '(\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d{3})';
   const msOf = (text = ''): number => Date.parse(`${text.replace(' ', 'T')}Z`);
 
-  test('has a wait and a hold as two bars in the row of the path, at the times of UTC, whatever the zone of the reader', () => {
+  test('draws the wait and the hold as two bars in the row of the path, in UTC', () => {
     const column = '%%{init: {"gantt": {"leftPadding": 172}}}%%';
     const section = '    section Content/Hero.uasset';
     const bars = [
@@ -38,13 +38,13 @@ describe('the chart', () => {
     expect(gantt([bar('Content/Hero.uasset')])).toBe(lines.join('\n'));
   });
 
-  test('names one time in its title if it begins and ends within a minute', () => {
+  test('has one time in its title if it starts and ends within a minute', () => {
     expect(gantt([bar('a', { granted: start, ended: start + 2_000 })])).toContain('    title 2026-03-01 12:00 UTC\n');
   });
 
   const letters = fc.constantFrom('W', 'm', '_', 'i', '/', '漢', 'é');
 
-  test('has its names beside the bars, in a column with room for the widest, and no name twice', () => {
+  test('fits its names next to the bars, and never repeats a name', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: letters, maxLength: 80 }), { minLength: 1, maxLength: 6 }), (paths) => {
         const picture = gantt(paths.map((path) => bar(path))) ?? '';
@@ -52,7 +52,8 @@ describe('the chart', () => {
         const names = [...picture.matchAll(/^ {4}section (.*)$/gm)].map(([, name = '']) => name);
         expect(new Set(names).size).toBe(paths.length);
         for (const name of names) {
-          // Ten pixels before a name of 11 pixels, in which Latin letters are 8 wide on average and others square.
+          // A name has ten pixels of padding. At font size 11, Latin letters are 8 pixels wide on average, and others
+          // 11.
           const wide = [...name].filter((letter) => letter === '漢').length;
           expect(Number(width)).toBeGreaterThanOrEqual(10 + 8 * (name.length - wide) + 11 * wide);
           expect(name.length).toBeLessThan(42);
@@ -62,16 +63,16 @@ describe('the chart', () => {
   });
 
   test.each<[string, Partial<Bar>, RegExp]>([
-    ['leaves out a wait too short to be seen', { granted: start + 999 }, /^(?!.*waited)/s],
-    ['makes a lock stand out that was not released', { end: 'not released' }, /\n {4}not released :crit, /],
+    ['leaves out a wait that is too short to see', { granted: start + 999 }, /^(?!.*waited)/s],
+    ['highlights a lock that was not released', { end: 'not released' }, /\n {4}not released :crit, /],
     ['draws a lost lock as lost', { end: 'lost' }, /\n {4}lost :crit, /],
-    ['has a bar for a lock that ended at once', { ended: start }, /held.* 12:01:30\.000, 2026-03-01 12:01:30\.001$/m],
+    ['draws a bar for a lock that ended at once', { ended: start }, /held.* 12:01:30\.000, 2026-03-01 12:01:30\.001$/m],
     ['shows the end of a long path', { path: `${'folder/'.repeat(30)}Hero.uasset` }, /section ….{20,}\/Hero\.uasset/],
   ])('%s', (_, more, expected) => {
     expect(gantt([bar('a', more)])).toMatch(expected);
   });
 
-  describe('of locks that were renewed', () => {
+  describe('the chart of renewed locks', () => {
     const marksOf = (renewals: readonly number[], more: Partial<Bar> = {}) => {
       const picture = gantt([bar('a', { renewals: () => renewals, ...more })]) ?? '';
       const part = new RegExp(`^ {4}(held|renewed|not released) :(active|crit), ${time}, ${time}$`, 'gm');
@@ -95,7 +96,7 @@ describe('the chart', () => {
       ]);
     });
 
-    test('has 8 of them at most, evenly and in their order, whatever the times are', () => {
+    test('has at most 8 marks, in order and evenly spaced, whatever the times are', () => {
       fc.assert(
         fc.property(fc.array(fc.integer({ min: -1_000, max: 601_000 }), { maxLength: 200 }), (times) => {
           const { parts } = marksOf(times.map((time) => start + time));
@@ -111,11 +112,11 @@ describe('the chart', () => {
       expect(new Set(parts.slice(0, -1).map(([, , from, to]) => to - from))).toEqual(new Set([60_000]));
     });
 
-    test('has none where nothing was renewed, and is as it was', () => {
+    test('has no marks if nothing was renewed', () => {
       for (const renewals of [[], [granted - 1]]) expect(marksOf(renewals).picture).toBe(gantt([bar('a')]));
     });
 
-    test('is drawn from the ledger: nothing of a lock after it was lost, or in a round that left it out', () => {
+    test('shows no renewal after a lock was lost, and none of a round that left it out', () => {
       const round = (ms: number, except?: readonly string[]): Entry => ({
         kind: 'renewed',
         ...place,
@@ -160,22 +161,22 @@ describe('the chart', () => {
     });
   });
 
-  test('leaves out what has no times, and is none of nothing', () => {
+  test('leaves out locks without valid times, and is undefined without locks', () => {
     const timeless = bar('a', { granted: Number.NaN });
     expect(gantt([timeless, bar('b')])).not.toContain('section a');
-    // Mermaid reads no time before 1970, nor a year of five digits.
+    // Mermaid accepts no dates before 1970, and no years of five digits.
     const [early, late] = [bar('a', { asked: -1 }), bar('a', { ended: Date.UTC(10_000, 0) })];
     for (const bars of [[timeless], [early], [late], []]) expect(gantt(bars)).toBeUndefined();
   });
 
-  test('has the first of many locks, in the order of their paths, and says how many there are', () => {
+  test('shows the first of many locks in the order of their paths, and the number of locks', () => {
     const names = Array.from({ length: 1_234 }, (_, index) => `f${String(index).padStart(4, '0')}`);
     const picture = gantt(names.toReversed().map((name) => bar(name))) ?? '';
     expect(picture.match(/section (\S+)/g)).toEqual(names.slice(0, 30).map((name) => `section ${name}`));
     expect(picture).toMatch(/\n```\n\nThe chart shows the first 30 of 1,234 locks\.\n$/);
   });
 
-  test('has one row for each path, whatever it is, and nothing gets out of it', () => {
+  test('has one row for each path, and no path can break out of its row', () => {
     const unit = fc.constantFrom('`', '~', '\n', ':', ';', '#', '%', '{', '}', 'a', ' ', ',', '\\', '<', '"');
     const anyPath = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -192,7 +193,7 @@ describe('the chart', () => {
         const rows = rest.slice(4, -2);
         expect(rows).toHaveLength(3 * paths.length);
         for (const [index, line] of rows.entries()) {
-          // What Mermaid takes for the text of a section and of a task, and nothing that it takes for something else.
+          // Only characters that Mermaid reads as the text of a section or a task.
           if (index % 3 === 0) expect(line).toMatch(/^ {4}section [^:;#%`{}<>"\\]*$/);
           else expect(line).toMatch(new RegExp(`^ {4}(waited :done|held :active), ${time}, ${time}$`));
         }

@@ -7,10 +7,10 @@ import { readClaims } from '../../../src/action/post-step/claims.ts';
 import { at, grantOf, intentOf, lockOf, place } from '../samples.ts';
 
 interface Records {
-  /** Undefined for a ledger that cannot be read. */
+  /** Undefined if the ledger cannot be read. */
   readonly entries?: readonly Entry[] | undefined;
   readonly damaged?: number;
-  /** What the runner remembers. */
+  /** Locks in the saved state of the runner. */
   readonly saved?: readonly string[] | 'too many';
   readonly inFile?: string;
 }
@@ -41,21 +41,21 @@ function claims({ entries, damaged = 0, saved, inFile = '' }: Records) {
 const a = [intentOf('a'), grantOf('a')];
 const inDoubt = (path: string) => [path, 'records-damaged'] as const;
 
-describe('what a step has to release', () => {
+describe('the locks that a step must release', () => {
   const released: Entry = { kind: 'ended', ...place, path: 'b', id: 'lock_b', how: 'released', at };
   const begun: Entry = { kind: 'releasing', ...place, path: 'a', id: 'lock_a', at };
   const others = [intentOf('b', { step: 'other' }), grantOf('b', { step: 'other' })];
 
   test.each<[string, readonly Entry[], held: readonly (readonly [string, string?])[], unanswered: readonly string[]]>([
-    ['what it was granted and has not released', [...a, intentOf('b'), grantOf('b'), released], [['a']], []],
-    ['what it never had an answer to', [...a, intentOf('c')], [['a']], ['c']],
-    ['none of what other steps of the job have', [...a, ...others], [['a']], []],
-    ['in doubt where a release of it was begun', [...a, begun], [['a', 'release-started']], []],
-  ])('is %s', (_, entries, held, unanswered) => {
+    ['include granted locks that are not released yet', [...a, intentOf('b'), grantOf('b'), released], [['a']], []],
+    ['include requests without an answer', [...a, intentOf('c')], [['a']], ['c']],
+    ['exclude the locks of other steps', [...a, ...others], [['a']], []],
+    ['are doubtful if their release has started', [...a, begun], [['a', 'release-started']], []],
+  ])('%s', (_, entries, held, unanswered) => {
     expect(claims({ entries })).toMatchObject({ held, unanswered, ledgerError: undefined });
   });
 
-  test('has with it what could not be renewed and why, unless the records are damaged', () => {
+  test('come with losses and renewal errors, unless the records are damaged', () => {
     const entries: readonly Entry[] = [
       ...[...a, intentOf('b'), grantOf('b')],
       { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at },
@@ -69,23 +69,23 @@ describe('what a step has to release', () => {
   });
 
   test.each<[string, Records]>([
-    ['cannot be read', {}],
+    ['is unreadable', {}],
     ['has lost lines', { entries: a, damaged: 1 }],
-    ['has nothing of the step', { entries: [] }],
-    ['has lost one of its locks', { entries: a }],
-  ])('comes from what the runner remembers as well where the ledger %s, and is in doubt', (_, records) => {
+    ['has no entries of the step', { entries: [] }],
+    ['is missing a lock of the step', { entries: a }],
+  ])('include the saved locks of the runner, marked as doubtful, if the ledger %s', (_, records) => {
     const { held, ledgerError } = claims({ ...records, saved: ['a', 'b'] });
     expect(held).toEqual(['a', 'b'].map(inDoubt));
     expect(ledgerError).toMatch(/released as far as it can be proven\.$/);
   });
 
-  test('comes from the file of the step where these were too many for the runner, without what is no lock', () => {
+  test('come from the file of the step if they were too many for the runner, without invalid entries', () => {
     const inFile = JSON.stringify([savedLock('a'), { path: 7 }, savedLock('../b')]);
     expect(claims({ saved: 'too many', inFile }).held).toEqual([inDoubt('a')]);
     expect(claims({ saved: 'too many', inFile: 'half of a' }).held).toEqual([]);
   });
 
-  test('is said to be unknown where nothing is left that tells', () => {
+  test('are reported as unknown if no records are left', () => {
     expect(claims({}).ledgerError).toMatch(/They stay until their ttl expires\.$/);
   });
 });

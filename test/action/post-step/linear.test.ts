@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A ledger of a job that has locked these paths, each with a request of its own. */
+/** A ledger of a job that has locked these paths with one request each. */
 function ledgerOf(paths: readonly string[]): { readonly ledger: Ledger; readonly grants: readonly Grant[] } {
   ledgers += 1;
   const ledger = openLedger(join(folder, String(ledgers), 'ledger.jsonl'), redact);
@@ -37,7 +37,7 @@ function ledgerOf(paths: readonly string[]): { readonly ledger: Ledger; readonly
   return { ledger, grants };
 }
 
-/** All that a post-step does of its own with the locks of a step: read, draw and tell. */
+/** All work of a post-step on the locks, except the requests: reading, charting and reporting. */
 function endStep(ledger: Ledger, grants: readonly Grant[]): void {
   readJobLocks(ledger, place.service, place.workspace);
   const claims = readClaims({ ledger, step, locksFile: '', savedState: undefined });
@@ -62,8 +62,8 @@ const readLocks = (ledger: Ledger): void => void readJobLocks(ledger, place.serv
 test.each<[string, (index: number) => string, typeof endStep]>([
   ['A post-step', (index) => `Content/Maps/${index}.umap`, endStep],
   ['The history of a path that was locked again and again', () => 'Content/Hero.uasset', readLocks],
-])('%s takes four times as long for four times as many locks, and not sixteen', (_, pathOf, work) => {
-  /** Time of the processor, and not of the clock: others may want it too. The lesser of two is the cleaner. */
+])('%s takes linear time in the number of locks', (_, pathOf, work) => {
+  /** CPU time, since other processes may run too. The lower of two runs is more precise. */
   const cpuMs = (locks: number): number => {
     const times = [1, 2].map(() => {
       const { ledger, grants } = ledgerOf(Array.from({ length: locks }, (_each, index) => pathOf(index)));

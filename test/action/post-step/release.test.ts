@@ -23,7 +23,7 @@ const takenAt = (ms: number): ReleaseResult => ({ kind: 'lost', holder: knownLoc
 const timeout: RequestFailure = { kind: 'timeout', limitMs: second };
 const failing = (failure: RequestFailure): ReleaseResult => ({ kind: 'failed', error: errorOf(failure) });
 
-/** Ends a step in a time that passes only in its pauses. */
+/** Ends a step in virtual time, which passes only in its pauses. */
 async function ending(
   claims: readonly ReleaseCandidate[],
   response: (path: string, tries: number, doubtful: boolean) => ReleaseResult,
@@ -57,13 +57,13 @@ async function ending(
   return { results, tries, lines, tookMs: now - start };
 }
 
-describe('at the end of a job', () => {
-  test('what would block others for longest is released first', async () => {
+describe('the release at the end of a job', () => {
+  test('starts with the locks that would block others the longest', async () => {
     const claims = [claimOf('short'), claimOf('over', -5), claimOf('long', 7_200), claimOf('middle', 3_600)];
     expect((await ending(claims, () => released)).tries).toEqual(['long', 'middle', 'short', 'over']);
   });
 
-  test('what failed for a passing reason is tried again, also when the service asks for a longer time', async () => {
+  test('retries after a transient error, even if the service asks to wait longer than the deadline', async () => {
     const retryAfterMs = 120 * second;
     const beyond = failing({ kind: 'deadline', last: refused(503, { retryAfterMs }), retryAfterMs });
     const { results, tries } = await ending([claimOf('a'), claimOf('b', 50)], (path, number) =>
@@ -73,7 +73,7 @@ describe('at the end of a job', () => {
     expect(tries).toEqual(['a', 'b', 'a', 'a', 'a']);
   });
 
-  test('what goes on failing is told as it failed last, before the time is over', async () => {
+  test('reports the last error of a lock that keeps failing, before the deadline', async () => {
     const { results, tries, lines, tookMs } = await ending([claimOf('a')], () => failing(refused(502)));
     expect(results).toMatchObject([
       {
@@ -91,13 +91,13 @@ describe('at the end of a job', () => {
     expect(tookMs).toBeLessThan(45 * second);
   });
 
-  test('what is refused for good is not tried again', async () => {
+  test('does not retry after a permanent rejection', async () => {
     const { results, tries } = await ending([claimOf('a')], () => failing(refused(403)));
     expect(results).toMatchObject([{ kind: 'failed' }]);
     expect(tries).toEqual(['a']);
   });
 
-  test('a failure is reported with its reason, and not as the deadline that cut off the last attempt', async () => {
+  test('reports the error itself, not the deadline that cut off the last attempt', async () => {
     const cutOff = { kind: 'deadline', last: undefined, retryAfterMs: undefined } as const;
     for (const last of [cutOff, { kind: 'aborted' } as const]) {
       const { results } = await ending([claimOf('a')], (_, number) => failing(number < 3 ? refused(502) : last));
@@ -111,18 +111,18 @@ describe('at the end of a job', () => {
   };
 
   test.each<[string, RequestFailure, ReleaseResult, kind: string]>([
-    ['reported as lost if another has it after an attempt that never arrived', unreached, taken, 'lost'],
-    ['reported as lost if another had it before an attempt that may have released it', timeout, takenAt(-1), 'lost'],
-    ['not reported as lost if another took it after an attempt that may have released it', timeout, takenAt(0), 'gone'],
-    ['not reported as lost if another has it after an attempt that may have released it', timeout, taken, 'gone'],
-    ['reported as released if it is gone after an attempt that may have released it', timeout, absent, 'released'],
-    ['reported as gone if it is gone after an attempt that never arrived', unreached, absent, 'gone'],
-  ])('a lock is %s', async (_, first, then, kind) => {
+    ['lost if another job holds it after an attempt that never arrived', unreached, taken, 'lost'],
+    ['lost if another job held it before an attempt that may have released it', timeout, takenAt(-1), 'lost'],
+    ['gone, not lost, if another job took it after an attempt that may have released it', timeout, takenAt(0), 'gone'],
+    ['gone, not lost, if another job holds it after an attempt that may have released it', timeout, taken, 'gone'],
+    ['released if it is gone after an attempt that may have released it', timeout, absent, 'released'],
+    ['gone if it is gone after an attempt that never arrived', unreached, absent, 'gone'],
+  ])('reports a lock as %s', async (_, first, then, kind) => {
     const { results } = await ending([claimOf('a')], (_path, number) => (number === 1 ? failing(first) : then));
     expect(results).toMatchObject([{ kind }]);
   });
 
-  test('a lock that no step was told of is not reported as lost if another has it', async () => {
+  test('does not report a lock as lost if no step was informed of its grant', async () => {
     const { grant } = claimOf('a');
     const results = await releaseClaims(
       {
@@ -141,7 +141,7 @@ describe('at the end of a job', () => {
     expect(results).toEqual([{ kind: 'gone', grant }]);
   });
 
-  test('locks whose release fails hold up no others', async () => {
+  test('is not held up by locks whose release fails', async () => {
     const time = createVirtualTime(start);
     const claims = [
       ...Array.from({ length: 60 }, (_, index) => claimOf(`sick${index}`, 7_200)),
@@ -181,7 +181,7 @@ describe('at the end of a job', () => {
     expect(time.now() - start).toBeGreaterThan(35 * second);
   });
 
-  test('a fault of the action with one lock keeps no other from being released', async () => {
+  test('continues with the other locks after an internal error with one lock', async () => {
     const { results } = await ending([claimOf('a'), claimOf('b')], (path) => {
       if (path === 'a') throw new TypeError('x is not a function');
       return released;
@@ -192,13 +192,13 @@ describe('at the end of a job', () => {
     ]);
   });
 
-  test('the client itself retries for a lock that nothing identifies', () => {
+  test('leaves retries to the client if a lock has no id', () => {
     const nameless = { doubt: undefined, grant: grantOf('a', { lock: lockOf('a') }) };
     expect(retriesFor({ held: [claimOf('a')] })).toBe(0);
     for (const held of [[], [claimOf('a'), nameless]]) expect(retriesFor({ held })).toBeGreaterThan(0);
   });
 
-  test('a lock that another has after a try without an answer is not taken for one that was lost', async () => {
+  test('does not report a lock as lost if another job holds it after an unanswered attempt', async () => {
     const { results } = await ending([claimOf('a')], (_, number, doubtful) => {
       expect(doubtful).toBe(number > 1);
       return number === 1 ? failing({ kind: 'timeout', limitMs: second }) : { kind: 'lost', holder: undefined };
@@ -207,7 +207,7 @@ describe('at the end of a job', () => {
   });
 });
 
-describe('at the end of a job whose locks were renewed', () => {
+describe('the release of renewed locks', () => {
   const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(0) };
   const failed = failing(refused(403));
   const held = claimOf('a');
@@ -215,25 +215,37 @@ describe('at the end of a job whose locks were renewed', () => {
   const lost = { ...held, loss };
 
   test.each<[string, ReleaseCandidate, ReleaseResult, string | undefined, kind: string, holder?: 'nobody']>([
-    ['is there', lost, released, undefined, 'released'],
-    ['is gone, though the service refused to renew it', lost, absent, undefined, 'lost', 'nobody'],
-    ['is gone, after it could not be renewed to its end', over, absent, 'It was down.', 'lost', 'nobody'],
-    ['is gone before its end', held, absent, 'It was down.', 'gone'],
-    ['is gone after its end, and could be renewed', over, absent, undefined, 'gone'],
-    ['is gone, and its release was begun', { ...over, doubt: 'release-started' }, absent, 'It was down.', 'gone'],
+    ['released if it still exists', lost, released, undefined, 'released'],
+    ['lost if it is gone and the service refused to renew it', lost, absent, undefined, 'lost', 'nobody'],
+    ['lost if it is gone and could not be renewed before its end', over, absent, 'It was down.', 'lost', 'nobody'],
+    ['gone if it is gone before its end', held, absent, 'It was down.', 'gone'],
+    ['gone if it is gone after its end, without renewal errors', over, absent, undefined, 'gone'],
     [
-      'was lost before its release was begun',
+      'gone if it is gone and its release had started',
+      { ...over, doubt: 'release-started' },
+      absent,
+      'It was down.',
+      'gone',
+    ],
+    [
+      'lost if it was lost before its release started',
       { ...lost, doubt: 'release-started' },
       absent,
       undefined,
       'lost',
       'nobody',
     ],
-    ['may have been lost, where the records are damaged', { ...over, doubt: 'records-damaged' }, absent, 'x', 'gone'],
-    ['is somebody else’s', lost, taken, undefined, 'lost'],
-    ['was lost, and cannot be asked about', lost, failed, undefined, 'lost'],
-    ['cannot be asked about', held, failed, 'It was down.', 'failed'],
-  ])('a lock that %s is told so', async (_, claim, response, trouble, kind, holder) => {
+    [
+      'gone if it may have been lost and the records are damaged',
+      { ...over, doubt: 'records-damaged' },
+      absent,
+      'x',
+      'gone',
+    ],
+    ['lost if someone else holds it', lost, taken, undefined, 'lost'],
+    ['lost if it was lost before and cannot be looked up', lost, failed, undefined, 'lost'],
+    ['failed if it cannot be looked up', held, failed, 'It was down.', 'failed'],
+  ])('reports a lock as %s', async (_, claim, response, trouble, kind, holder) => {
     const { results } = await ending([claim], () => response, trouble);
     expect(results).toMatchObject([{ kind }]);
     const [result] = results;
@@ -247,7 +259,7 @@ describe('at the end of a job whose locks were renewed', () => {
       });
   });
 
-  test('a loss stays one when it takes two attempts to ask about it', async () => {
+  test('still reports a loss if it takes two attempts to look the lock up', async () => {
     const response = (_: string, tries: number) => (tries === 1 ? failing(refused(502)) : absent);
     expect((await ending([lost], response)).results).toMatchObject([{ kind: 'lost', loss }]);
   });

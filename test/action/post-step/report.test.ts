@@ -18,7 +18,7 @@ const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at:
 const reason = 'It lost its connection.';
 const lost = (path: string, its = grantOf(path)): CandidateResult => ({ kind: 'lost', grant: its, holder: undefined });
 
-describe('the end of a job', () => {
+describe('the report at the end of a job', () => {
   test.each<[CandidateResult, number]>([
     [{ kind: 'released', grant }, 0],
     [{ kind: 'gone', grant }, 0],
@@ -27,19 +27,19 @@ describe('the end of a job', () => {
     [{ kind: 'ambiguous', grant }, 1],
     [{ kind: 'failed', grant, reason }, 1],
     [{ kind: 'unanswered', intent, reason }, 1],
-  ])('fails no job for %j, and warns of what stays or did not last', (result, warnings) => {
+  ])('never fails the job for %j, and warns about locks that stay or expired early', (result, warnings) => {
     expect(report([result]).failures).toEqual([]);
     expect(report([result]).warnings).toHaveLength(warnings);
   });
 
-  test('fails the job for each lock that it lost, or warns once of all where it is told to', () => {
+  test('fails the job for each lost lock, or warns once about all of them with `on-lost: warn`', () => {
     const results = [lost('a'), lost('b')];
     expect(report(results).failures).toHaveLength(2);
     expect(report(results, 'warn').failures).toEqual([]);
     expect(report(results, 'warn').warnings).toHaveLength(1);
   });
 
-  test('says of a lost lock whether a longer ttl would have kept it', () => {
+  test('says whether a longer ttl would have kept a lost lock', () => {
     expect(report([lost('a', over)]).failures[0]).toContain('a longer `ttl` would have kept it');
     expect(report([lost('a')]).failures[0]).toContain('Someone had released it before its end.');
   });
@@ -47,17 +47,17 @@ describe('the end of a job', () => {
   const renewalError = 'The service was down.';
   test.each<[string, Partial<Extract<CandidateResult, { kind: 'lost' }>>, RegExp]>([
     [
-      'was refused and nobody has',
+      'was refused and is now free',
       { loss, holder: 'nobody' },
       /^The lock on a was lost at 12:20 UTC \(10 min ago\), when the service refused to renew it\. Nobody holds a now\.$/,
     ],
     [
-      'was refused and another has',
+      'was refused and has another holder',
       { loss, holder: knownLock('a') },
       /refused to renew it\. a is held by grace until 13:00 UTC/,
     ],
     [
-      'was refused before its end, whatever else could not be renewed later',
+      'was refused before its end, whatever renewals failed later',
       { loss, holder: 'nobody', renewalError },
       /, when the service refused to renew it\. Nobody holds a now\.$/,
     ],
@@ -67,27 +67,27 @@ describe('the end of a job', () => {
       /^The lock on a expired at 12:10 UTC \(20 min ago\) because it could not be renewed: The service was down\. Nobody holds a now\.$/,
     ],
     [
-      'expired in an outage and another has',
+      'expired in an outage and has another holder',
       { grant: over, loss, holder: knownLock('a'), renewalError },
       /^The lock on a expired at .*: The service was down\. a is held by grace until 13:00 UTC \(in 30 min\)\.$/,
     ],
     [
-      'ended in trouble',
+      'expired after a failed renewal',
       { grant: over, holder: 'nobody', renewalError },
       /^The lock on a was lost while the job relied on it\. It had ended at 12:10 UTC \(20 min ago\)\. It could not be renewed: The service was down\.$/,
     ],
     [
-      'ended in trouble and another has',
+      'expired after a failed renewal and has another holder',
       { grant: over, holder: knownLock('a'), renewalError },
       /It had ended at 12:10 UTC \(20 min ago\)\. a is held by grace .* left alone\. It could not be renewed: The service was down\.$/,
     ],
-  ])('says of a renewed lock that %s when it was lost and why', (_, more, expected) => {
+  ])('says when and why a renewed lock that %s was lost', (_, more, expected) => {
     const result: CandidateResult = { kind: 'lost', grant, holder: undefined, ...more };
     expect(report([result]).failures).toEqual([expect.stringMatching(expected)]);
     expect(report([result], 'warn').warnings).toEqual([expect.stringMatching(expected)]);
   });
 
-  test('names five locks that could not be released with how to release them, and counts the others', () => {
+  test('names five locks that could not be released with a command for each, and counts the rest', () => {
     const failed = Array.from(
       { length: 8 },
       (_, n): CandidateResult => ({ kind: 'failed', grant: grantOf(`f${n}`), reason }),
@@ -100,7 +100,7 @@ describe('the end of a job', () => {
     expect(lines).toHaveLength(8);
   });
 
-  test('says of a lock that could not be released why, what to do, and last which request it was', () => {
+  test('says why a lock could not be released, what to do, and finally which request failed', () => {
     const request = 'DELETE /v1/workspaces/game/locks/a: 503 Service Unavailable';
     const [warning] = report([{ kind: 'failed', grant, reason, request }]).warnings;
     expect(warning).toMatch(
@@ -109,7 +109,7 @@ describe('the end of a job', () => {
     expect(warning?.endsWith(`' (${request}).`)).toBe(true);
   });
 
-  test('has a table with dates, without ids, and with an end only for locks that may still be there', () => {
+  test('has a table with dates and without ids, and with an end only for locks that may still exist', () => {
     const { table } = report([
       { kind: 'failed', grant: grantOf('f'), reason },
       { kind: 'released', grant },
@@ -124,7 +124,7 @@ describe('the end of a job', () => {
     });
   });
 
-  test('lists the locks first that need a person', () => {
+  test('lists the locks that need attention first', () => {
     const { sentence, table } = report([
       { kind: 'released', grant: grantOf('b') },
       { kind: 'failed', grant: grantOf('c'), reason: '' },
@@ -135,19 +135,23 @@ describe('the end of a job', () => {
   });
 });
 
-describe('the sentence about the end of a job', () => {
+describe('the summary sentence at the end of a job', () => {
   const gone = (path: string): CandidateResult => ({ kind: 'gone', grant: grantOf(path) });
   const toNobody: CandidateResult = { kind: 'lost', grant, holder: 'nobody' };
   test.each<[string, readonly CandidateResult[], string]>([
-    ['counts one lock that was gone', [gone('a')], 'Nothing to release: 1 lock was already gone.'],
-    ['counts several locks that were gone', [gone('a'), gone('b')], 'Nothing to release: 2 locks were already gone.'],
+    ['counts one lock that was already gone', [gone('a')], 'Nothing to release: 1 lock was already gone.'],
+    [
+      'counts several locks that were already gone',
+      [gone('a'), gone('b')],
+      'Nothing to release: 2 locks were already gone.',
+    ],
     [
       'counts gone locks next to released ones',
       [{ kind: 'released', grant }, gone('b'), gone('c')],
       'Released 1 lock at the end of the job, 2 were already gone.',
     ],
     [
-      'names another holder only if there is one',
+      'distinguishes lost locks with another holder from free ones',
       [lost('a'), toNobody, { ...toNobody, holder: undefined, loss }],
       'Released 0 locks at the end of the job, 1 lost to another holder, 1 lost and now free, 1 lost.',
     ],
@@ -156,18 +160,18 @@ describe('the sentence about the end of a job', () => {
     expect(report(results).sentence).toBe(sentence);
   });
 
-  test('agrees with the lines and the table about a lost lock', () => {
+  test('matches the lines and the table for a lost lock', () => {
     const { lines, table } = report([toNobody]);
     expect(lines).toEqual(['a: lost and now free']);
     expect(table.rows).toEqual([['a', 'lost and now free', '']]);
   });
 });
 
-describe('a lock is released by hand', () => {
+describe('the command to release a lock by hand', () => {
   const command = (path: string, lock: Partial<GrantedLock> = {}): string =>
     manualReleaseCommand(grantOf(path, { workspace: 'game assets', lock: lockOf(path, lock) }));
 
-  test('by its address, on the condition that it still is that lock', () => {
+  test('names the URL of the lock, and the lock itself as a condition', () => {
     expect(command('Content/Hero.uasset', { id: 'l1' })).toBe(
       `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>' -H 'If-Match: "l1"' 'https://workspaces.example.com/v1/workspaces/game%20assets/locks/Content%2FHero.uasset'`,
     );
@@ -175,12 +179,12 @@ describe('a lock is released by hand', () => {
     expect(command('a')).not.toContain('If-Match');
   });
 
-  test('pasted into a shell, whatever a path or a service has in it is words of one command', () => {
+  test('is a single shell command, whatever characters the path and the ETag contain', () => {
     const text = (...more: readonly string[]) =>
       fc.string({ unit: fc.constantFrom("'", '$', '(', ')', '`', ';', '&', '|', '!', 'a', ...more), maxLength: 8 });
     const path = text('"', ' ', '*', 'ä').filter((each) => parseLockPath(each).ok);
     const samples = fc.sample(fc.record({ path, tag: text() }), { numRuns: 40 });
-    // A function stands for curl; it tells what it was given, a word a line.
+    // A function takes the place of curl; it prints its arguments, one per line.
     const script = samples.map((one) => command(one.path, { etag: `"${one.tag}"` })).join('\n');
     const words = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${script}`], { encoding: 'utf8' });
     const address = 'https://workspaces.example.com/v1/workspaces/game%20assets/locks';

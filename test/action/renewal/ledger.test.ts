@@ -32,30 +32,46 @@ const leftOut = (ms: number, ...all: readonly string[]): Entry => ({
 const endsOf = (entries: readonly Entry[]) =>
   historyOf(entries).held.map((lock) => Date.parse(lock.grant.lock.expires_at) - start);
 
-describe('a lock ends', () => {
+describe('the expiry of a lock', () => {
   test.each<[string, readonly Entry[], readonly number[]]>([
-    ['by its grant, where nothing renews it', [grant('a')], [10]],
-    ['by the last round', [grant('a'), renewed(3), renewed(6)], [16]],
-    ['by the last round that did not leave it out', [grant('a'), renewed(3), renewed(6, 'a'), renewed(7, 'a')], [13]],
-    ['by its grant, where all rounds left it out', [grant('a'), renewed(3, 'a'), renewed(6, 'a')], [10]],
-    ['by a round after those that left it out', [grant('a'), renewed(3, 'a'), renewed(6)], [16]],
-    ['by its grant, where the rounds are older', [renewed(3), grant('a', 5)], [15]],
+    ['is that of its grant if nothing renews it', [grant('a')], [10]],
+    ['is that of the last round', [grant('a'), renewed(3), renewed(6)], [16]],
     [
-      'by the last round that did not leave it out in several lines',
+      'is that of the last round that did not leave it out',
+      [grant('a'), renewed(3), renewed(6, 'a'), renewed(7, 'a')],
+      [13],
+    ],
+    ['is that of its grant if all rounds left it out', [grant('a'), renewed(3, 'a'), renewed(6, 'a')], [10]],
+    ['is that of a round after those that left it out', [grant('a'), renewed(3, 'a'), renewed(6)], [16]],
+    ['is that of its grant if the rounds are older', [renewed(3), grant('a', 5)], [15]],
+    [
+      'is that of the last round that did not leave it out in several lines',
       [grant('a'), renewed(3), leftOut(6, 'a'), leftOut(6, 'c'), renewed(6, 'b'), leftOut(7, 'a'), renewed(7, 'b')],
       [13],
     ],
-    ['by a round after several lines that left it out', [grant('a'), leftOut(3, 'a'), renewed(3), renewed(6)], [16]],
-    ['by rounds of its own step', [grant('a'), { ...renewed(3), step: 't' }], [10]],
-    ['by its grant, granted again with another ETag', [grant('a'), renewed(3), grant('a', 6), renewed(6)], [16]],
-    ['by the round before it was lost', [grant('a'), renewed(3), lost('a', 6), renewed(6, 'a'), renewed(9)], [13]],
-    ['by the round before its release was begun', [grant('a'), renewed(3), releasing('a', 5), renewed(6)], [13]],
+    [
+      'is that of a round after several lines that left it out',
+      [grant('a'), leftOut(3, 'a'), renewed(3), renewed(6)],
+      [16],
+    ],
+    ['ignores the rounds of other steps', [grant('a'), { ...renewed(3), step: 't' }], [10]],
+    [
+      'is that of the last round after a grant with another ETag',
+      [grant('a'), renewed(3), grant('a', 6), renewed(6)],
+      [16],
+    ],
+    [
+      'is that of the round before it was lost',
+      [grant('a'), renewed(3), lost('a', 6), renewed(6, 'a'), renewed(9)],
+      [13],
+    ],
+    ['is that of the round before its release started', [grant('a'), renewed(3), releasing('a', 5), renewed(6)], [13]],
   ])('%s', (_, entries, ends) => {
     expect(endsOf(entries)).toEqual(ends);
   });
 });
 
-test('a loss is known of the lock that was lost, also when that has ended, and of no other', () => {
+test('records a loss only for the lock that was lost, even after that lock ended', () => {
   const entries = [grant('a'), grant('b'), lost('a', 6), lost('z', 6)];
   expect(historyOf(entries).held.map(({ loss }) => loss?.path)).toEqual(['a', undefined]);
   const ended: Entry = { kind: 'ended', ...place, path: 'a', how: 'absent', at: iso(7) };
@@ -64,14 +80,14 @@ test('a loss is known of the lock that was lost, also when that has ended, and o
   expect(losses.get('a')).toMatchObject({ at: iso(6) });
 });
 
-test('trouble is over with the next round, and is that of one step', () => {
+test('clears a renewal error with the next round of the same step', () => {
   const troubleAfter = (...entries: readonly Entry[]) => historyOf(entries).renewalError.get('s');
   expect(troubleAfter(unrenewed('one'), unrenewed('two'))).toBe('two');
   expect(troubleAfter(unrenewed('one'), renewed(3))).toBeUndefined();
   expect(troubleAfter(unrenewed('one'), { ...renewed(3), step: 't' })).toBe('one');
 });
 
-test('a history that grows knows a lock by its request, and whether its step has stopped', () => {
+test('a growing history finds locks by the key of their request, and records which steps have stopped', () => {
   const history = openHistory();
   history.add([grant('a'), renewed(3)]);
   expect(history.find(grant('a'))?.grant.lock.expires_at).toBe(iso(13));
@@ -89,8 +105,8 @@ test.each<[string, (size: number) => readonly Entry[]]>([
   ['rounds', (size) => [...paths(100).map((path) => grant(path)), ...rounds(20 * size, paths(50))]],
   ['locks', (size) => [...paths(20 * size).map((path) => grant(path)), ...rounds(20)]],
   ['losses', (size) => [...paths(20 * size).flatMap((path) => [grant(path), lost(path, 1)]), ...rounds(20)]],
-])('a history of sixteen times as many %s takes some sixteen times as long, and not 256', (_, entriesOf) => {
-  /** Time of the processor: others may want it too. The least of five is the cleanest. */
+])('reads a history with sixteen times as many %s in roughly sixteen times as long, not 256', (_, entriesOf) => {
+  /** CPU time, since other processes may run too. The minimum of five runs is the most precise. */
   const cpuMs = (size: number): number => {
     const entries = entriesOf(size);
     const times = [1, 2, 3, 4, 5].map(() => {
@@ -103,7 +119,7 @@ test.each<[string, (size: number) => readonly Entry[]]>([
   };
   cpuMs(20);
   const few = runs(25, 100);
-  // Collecting what is not used any more takes a larger part of the longer one.
+  // Garbage collection takes a larger share of the longer run.
   expect(cpuMs(16 * few) / cpuMs(few)).toBeLessThan(80);
 });
 
@@ -111,7 +127,7 @@ const paths = (count: number) => Array.from({ length: count }, (_, index) => `p$
 const rounds = (count: number, except: readonly string[] = []) =>
   Array.from({ length: count }, (_, index) => renewed(index, ...except));
 
-describe('a ledger that is followed', () => {
+describe('a followed ledger', () => {
   function following() {
     const folder = mkdtempSync(join(tmpdir(), 'follow-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -121,13 +137,13 @@ describe('a ledger that is followed', () => {
     return { file, ledger, follow: followLedger(file) };
   }
 
-  test('tells each line once, and half a line when the rest is there', () => {
+  test('returns each line once, and a partial line when it is complete', () => {
     const { file, ledger, follow } = following();
     expect(follow()).toEqual([grant('a')]);
     expect(follow()).toEqual([]);
     const line = JSON.stringify(grant('ü'));
     const bytes = Buffer.from(line);
-    // In the middle of a character.
+    // Split in the middle of a character.
     const middle = bytes.indexOf(0xc3) + 1;
     appendFileSync(file, bytes.subarray(0, middle));
     expect(follow()).toEqual([]);
@@ -138,7 +154,7 @@ describe('a ledger that is followed', () => {
     expect(follow()).toEqual([renewed(3), lost('a', 6)]);
   });
 
-  test('returns a line that is longer than what it reads at a time, and those around it', () => {
+  test('returns a line that is longer than one read, and the lines around it', () => {
     const { file, ledger, follow } = following();
     const long: Entry = { ...grant('b'), lock: lockOf('b', { owner: 'x'.repeat(1_000_000) }) };
     const text = JSON.stringify(long);
@@ -152,7 +168,7 @@ describe('a ledger that is followed', () => {
     expect(entries).toEqual([long, releasing('a', 6)]);
   });
 
-  test('returns what follows many lines that it cannot read', () => {
+  test('returns the lines after many unreadable ones', () => {
     const { file, ledger, follow } = following();
     expect(follow()).toEqual([grant('a')]);
     appendFileSync(file, '{"kind":"other"}\n'.repeat(40_000));
@@ -162,9 +178,9 @@ describe('a ledger that is followed', () => {
   });
 
   test.each<[string, (file: string) => void]>([
-    ['is shorter', (file) => truncateSync(file, 5)],
-    ['is gone', (file) => rmSync(file)],
-  ])('is told to be another one when it %s', (_, change) => {
+    ['shorter', (file) => truncateSync(file, 5)],
+    ['missing', (file) => rmSync(file)],
+  ])('throws if the file is %s', (_, change) => {
     const { file, follow } = following();
     follow();
     change(file);

@@ -33,18 +33,18 @@ const identity = {
   requestToken: 'runner-token',
 } as const;
 
-describe('an order', () => {
+describe('the order to the renewal process', () => {
   test.each<[string, Partial<RenewalOrder>]>([
-    ['as it is', {}],
-    ['for a job that proves who it is', { connection: { ...whole.connection, credentials: identity } }],
-    ['where nothing is known of the run and the worker', { origin: undefined, worker: undefined, proxies: {} }],
-    ['where the start of the worker is not known', { worker: { pid: 7, startedAt: undefined } }],
-  ])('comes out of the pipe as it went in: %s', (_, more) => {
+    ['with all details', {}],
+    ['for a job that authenticates with its identity', { connection: { ...whole.connection, credentials: identity } }],
+    ['without run, worker and proxies', { origin: undefined, worker: undefined, proxies: {} }],
+    ['without the start time of the worker', { worker: { pid: 7, startedAt: undefined } }],
+  ])('survives the pipe unchanged: %s', (_, more) => {
     const order = { ...whole, ...more };
     expect(parseRenewalOrder(formatRenewalOrder(order))).toEqual(order);
   });
 
-  test('is undefined if it was cut off', () => {
+  test('is undefined if it was truncated', () => {
     const text = formatRenewalOrder(whole);
     for (let length = 0; length < text.length; length += 1) {
       expect(parseRenewalOrder(text.slice(0, length))).toBeUndefined();
@@ -59,7 +59,7 @@ const environment = Object.fromEntries(
   [...secret, ...proxies, ...plain, 'MY_PATH', 'all_proxy'].map((name) => [name, 'x']),
 );
 
-test('nothing that may be secret is in the environment of the process, where later steps can read it', () => {
+test('the environment of the renewal process, which later steps can read, contains no secrets', () => {
   expect(Object.keys(environmentOfRenewal(environment))).toEqual(plain);
   expect(Object.keys(proxiesIn(environment))).toEqual(proxies);
   fc.assert(

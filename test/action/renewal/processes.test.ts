@@ -10,10 +10,10 @@ import { leaveOut } from '../../support/left-out.ts';
 import { asItIs } from '../samples.ts';
 
 beforeEach((context) => {
-  if (process.platform !== 'linux') leaveOut(context, 'Only Linux tells of processes in files.');
+  if (process.platform !== 'linux') leaveOut(context, 'Only Linux lists processes as files.');
 });
 
-/** Runs until it is told to end, which it can be asked not to. */
+/** Runs until its input ends, unless the program ignores that. */
 async function startProcess(program = 'process.stdin.resume()') {
   const child = spawn(process.execPath, ['-e', `${program}; console.log('')`], { stdio: ['pipe', 'pipe', 'ignore'] });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -30,7 +30,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 describe('a process', () => {
-  test('is known by its id and its start, and is gone when it has ended', async () => {
+  test('is identified by its id and start time, and is gone after it ends', async () => {
     const { child, known } = await startProcess();
     expect(known.startedAt).toMatch(/^\d+$/);
     expect(isGone(known)).toBe(false);
@@ -38,21 +38,22 @@ describe('a process', () => {
     expect(isGone(known)).toBe(true);
   });
 
-  test('is gone when another one has its id, and not when its start is not known', async () => {
+  test('is gone if another process has its id, but not if its start time is unknown', async () => {
     const { known } = await startProcess();
     expect(isGone({ ...known, startedAt: '1' })).toBe(true);
     expect(isGone({ ...known, startedAt: undefined })).toBe(false);
   });
 
-  test('of another user is told from another one, too', (context) => {
+  test('is distinguished from another one even if it belongs to another user', (context) => {
     const init = lookAt(1);
     if (init?.startedAt === undefined) leaveOut(context, 'The first process cannot be seen.');
     expect(isGone({ pid: 1, startedAt: init?.startedAt })).toBe(false);
     expect(isGone({ pid: 1, startedAt: '-1' })).toBe(true);
   });
 
-  test('that has ended and that nobody has waited for is gone', async () => {
-    // The shell starts it in the background, and becomes a program that waits for nothing. It ends only then.
+  test('is gone if it is a zombie', async () => {
+    // The shell starts `cat` in the background, then becomes a program that waits for no child. Only then does `cat`
+    // end.
     const script = 'cat <&3 >/dev/null & echo $!; exec sleep 60 3<&-';
     const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore', 'pipe'] });
     onTestFinished(() => void parent.kill('SIGKILL'));
@@ -62,11 +63,11 @@ describe('a process', () => {
     await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
     pipe?.destroy();
     await expect.poll(() => isGone({ pid, startedAt: undefined })).toBe(true);
-    // It is there all the same.
+    // Its id still exists.
     expect(process.kill(pid, 0)).toBe(true);
   });
 
-  test('is watched for its end at every look, and compared by its start at some', async () => {
+  test('is watched for its end on every check, and for its start time on some', async () => {
     const { child, known } = await startProcess();
     const another = { ...known, startedAt: '1' };
     const [often, rarely] = [watchProcess(another, 1), watchProcess(another, 30)];
@@ -79,13 +80,13 @@ describe('a process', () => {
     expect(isOver()).toBe(true);
   });
 
-  test.each([0, -1])('with the id %i is none that can be seen', (pid) => {
+  test.each([0, -1])('cannot be looked up by the invalid id %i', (pid) => {
     expect(lookAt(pid)).toBeUndefined();
   });
 });
 
-describe('what renews the locks of a step', () => {
-  /** What was saved of it, in a time that passes only in pauses. */
+describe('the renewal process of a step', () => {
+  /** Stops the saved process in virtual time, which passes only in pauses. */
   async function stopping(saved: string, onPause: (pauses: number) => void = () => undefined, aborted = false) {
     const folder = mkdtempSync(join(tmpdir(), 'stop-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -106,7 +107,7 @@ describe('what renews the locks of a step', () => {
 
   const saved = (known: KnownProcess): string => JSON.stringify(known);
 
-  test('is told to end, and waited for', async () => {
+  test('is asked to end and waited for', async () => {
     const { child, known } = await startProcess();
     const { kinds } = await stopping(saved(known), (pauses) => pauses === 3 && child.kill());
     expect(kinds()).toEqual(['stop-renewing']);
@@ -115,15 +116,15 @@ describe('what renews the locks of a step', () => {
 
   test.each([
     ['in time', false, 5_000],
-    ['and the job is cancelled', true, 0],
-  ])('is killed when it does not end %s', async (_, aborted, waitsMs) => {
+    ['because the job is cancelled', true, 0],
+  ])('is killed if it does not end %s', async (_, aborted, waitsMs) => {
     const { child, known } = await startProcess();
     const ended = once(child, 'exit');
     expect((await stopping(saved(known), undefined, aborted)).waitedMs).toBe(waitsMs);
     expect(await ended).toEqual([null, 'SIGKILL']);
   });
 
-  test('is waited for and left alone where another process may have its id by now', async () => {
+  test('is waited for but not killed if another process may have its id', async () => {
     const { known } = await startProcess();
     expect((await stopping(saved({ ...known, startedAt: undefined }))).waitedMs).toBe(5_000);
     expect(isGone(known)).toBe(false);
@@ -131,21 +132,21 @@ describe('what renews the locks of a step', () => {
     expect(isGone(known)).toBe(false);
   });
 
-  test('is not waited for when it has ended', async () => {
+  test('is not waited for if it has already ended', async () => {
     const { child, known } = await startProcess();
     await end(child);
     expect((await stopping(saved(known))).waitedMs).toBe(0);
   });
 
   test.each(['{}', '{', 'null', '7', '{"pid":"7"}', '{"pid":1}', '{"pid":-1}', '{"pid":0.5}', '{"pid":1e99}'])(
-    'is told to end where nothing is known of it: %s',
+    'is asked to end even if the saved state is invalid: %s',
     async (state) => {
       const { waitedMs, kinds } = await stopping(state);
       expect([waitedMs, kinds()]).toEqual([0, ['stop-renewing']]);
     },
   );
 
-  test('is not there where none was started, and nothing is written', async () => {
+  test('leaves no trace in the ledger if it was never started', async () => {
     const { kinds } = await stopping('');
     expect(kinds).toThrow('ENOENT');
   });

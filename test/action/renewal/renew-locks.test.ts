@@ -20,34 +20,34 @@ const second = 1_000;
 interface Sent {
   readonly method: string;
   readonly path: string;
-  /** Since the beginning. */
+  /** Time since the start. */
   readonly ms: number;
   readonly match: string | undefined;
 }
 
 interface Reply {
   readonly status: number;
-  /** A text is a page. */
+  /** A string is an HTML page. */
   readonly body?: object | string;
   readonly etag?: string;
-  /** It is given as it is. A refusal of the service itself is problem details. */
+  /** Sends the body unchanged. A refusal of the service itself is sent as problem details. */
   readonly ofGateway?: true;
 }
 
 interface Scene {
   readonly paths?: readonly string[];
   readonly ttlSeconds?: number;
-  /** What the service grants, where that is less. */
+  /** Lifetime that the service grants, if it is less. */
   readonly grantedSeconds?: number;
-  /** `down` refuses the connection, `silent` never answers; else it renews what it has. */
+  /** `down` refuses the connection, `silent` never answers; otherwise the service renews existing locks. */
   readonly response?: (sent: Sent, number: number) => Reply | 'down' | 'silent' | undefined;
   readonly latencyMs?: (sent: Sent) => number;
-  /** What happens to the ledger and the worker, at these times. */
+  /** Entries and failures of the ledger and the worker, by time. */
   readonly events?: readonly (readonly [ms: number, event: Entry | 'worker-gone' | 'ledger-gone'])[];
-  /** When all that is left is stopped. */
+  /** Time when the renewal is stopped at the latest. */
   readonly untilMs?: number;
   readonly random?: () => number;
-  /** Whether the ledger takes what is written. */
+  /** Whether the ledger can be written. */
   readonly writable?: boolean;
 }
 
@@ -56,7 +56,7 @@ const releasing = (path: string): Entry => ({ kind: 'releasing', ...place, path,
 const down = (fromMs: number, toMs: number) => (sent: Sent) =>
   sent.ms >= fromMs && sent.ms < toMs ? 'down' : undefined;
 
-/** What gateways answer in place of a service that they do not reach. */
+/** Responses of gateways that cannot reach the service. */
 const gatewayReplies = [
   ...[404, 403, 401, 502, 200].map((status) => ({ status, body: '<h1>A page</h1>' })),
   ...[404, 200, 412].map((status) => ({ status })),
@@ -67,7 +67,7 @@ const gatewayReplies = [
   },
 ].map((reply): Reply => ({ ...reply, ofGateway: true }));
 
-/** The loop and the client as they are, a service in memory, and a time that passes at once. */
+/** The real loop and client, a service in memory, and virtual time. */
 async function renewing({
   paths = ['a'],
   ttlSeconds = 60,
@@ -87,9 +87,9 @@ async function renewing({
   });
   const entries: Entry[] = [...grants];
   const sent: Sent[] = [];
-  /** When each lock ends at the service. */
+  /** Expiry of each lock in the service. */
   const ends = new Map(paths.map((path) => [path, start + grantedSeconds * second]));
-  /** The least that was left of any lock when it was renewed. */
+  /** Shortest remaining lifetime of any lock at its renewal. */
   let leastLeftMs = Number.POSITIVE_INFINITY;
   const underWay = new Map<string, number>();
   let mostUnderWay = 0;
@@ -98,7 +98,7 @@ async function renewing({
   let ledgerGone = false;
   let starts = 0;
 
-  /** The list of the locks on a path; nobody counts it. */
+  /** The list of the locks on a path. These requests are not counted. */
   async function lookUp(target: string, signal: AbortSignal): ReturnType<CallOptions['send']> {
     const path = new URL(target, place.service).searchParams.get('path') ?? '';
     const reply = response({ method: 'GET', path, ms: clock() - start, match: undefined }, sent.length);
@@ -190,17 +190,17 @@ const gaps = (all: readonly number[]): readonly number[] => all.slice(1).map((ms
 
 test.each<[string, Scene, number]>([
   ['once if there are locks to renew', {}, 1],
-  ['not if there are none', { paths: [] }, 0],
+  ['never if there are none', { paths: [] }, 0],
 ])('reports its start %s', async (_, scene, count) => {
   expect((await renewing(scene)).starts).toBe(count);
 });
 
-describe('locks are renewed', () => {
+describe('the renewal of locks', () => {
   test.each([
     ['a third of their ttl', 60, 60, 0, 20],
-    ['less, by chance', 60, 60, 0.999, 15],
-    ['a third of what the service grants, where that is less', 60, 12, 0, 4],
-  ])('after %s', async (_, ttlSeconds, grantedSeconds, chance, seconds) => {
+    ['a little less, by chance', 60, 60, 0.999, 15],
+    ['a third of what the service grants, if that is less', 60, 12, 0, 4],
+  ])('is sent after %s', async (_, ttlSeconds, grantedSeconds, chance, seconds) => {
     const { sent, leastLeftMs } = await renewing({ ttlSeconds, grantedSeconds, random: () => chance });
     expect(sent[0]).toMatchObject({ method: 'POST', match: '"lock_a"' });
     for (const gap of [times(sent)[0] ?? 0, ...gaps(times(sent))]) {
@@ -212,7 +212,7 @@ describe('locks are renewed', () => {
 
   test.each<[string, Partial<Scene>, number]>([
     [
-      'says that they have ended long ago',
+      'reports an expiry in the past',
       { response: ({ path }) => ({ status: 200, body: { path, id: 'lock_a', expires_at: iso(-3_600 * second) } }) },
       600 / 1.5,
     ],
@@ -224,23 +224,23 @@ describe('locks are renewed', () => {
       },
       600 / 1.5,
     ],
-    ['is not reached', { response: () => 'down' }, 600 / 0.5],
-    ['refuses', { response: () => ({ status: 401 }) }, 40],
-    ['is asked by who cannot write the ledger', { writable: false }, 40],
-  ])('without haste where the service %s', async (_, scene, most) => {
+    ['cannot be reached', { response: () => 'down' }, 600 / 0.5],
+    ['rejects the renewals', { response: () => ({ status: 401 }) }, 40],
+    ['responds, but the ledger cannot be written', { writable: false }, 40],
+  ])('is sent at a moderate rate if the service %s', async (_, scene, most) => {
     const { sent } = await renewing({ ...scene, random: () => 0 });
     expect(sent.length).toBeGreaterThan(9);
     expect(sent.length).toBeLessThanOrEqual(most);
   });
 
-  test('as long as they are held: what is released meanwhile is left out, also in the middle of a round', async () => {
+  test('stops for locks that are released, even in the middle of a round', async () => {
     const paths = Array.from({ length: 40 }, (_each, index) => `p${index}`);
     const { sent, end } = await renewing({
       paths,
       latencyMs: () => 500,
       events: [
         [5 * second, { kind: 'ended', ...place, path: 'p0', how: 'released', at: iso(0) }],
-        // Sixteen are under way then, and the others have not begun.
+        // Sixteen requests are under way at this time, and the others have not started.
         [18_100, releasing('p39')],
         ...paths.slice(1, 39).map((path) => [70 * second, releasing(path)] as const),
       ],
@@ -252,7 +252,7 @@ describe('locks are renewed', () => {
     expect(end).toBe('nothing-left');
   });
 
-  test('without a hurry for all when one of them is refused', async () => {
+  test('keeps its normal rate if only one lock is rejected', async () => {
     const response = ({ path }: Sent) => (path === 'b' ? { status: 422 } : undefined);
     const { sent } = await renewing({ paths: ['a', 'b'], response });
     expect(times(sent).length).toBeLessThan(40);
@@ -260,8 +260,8 @@ describe('locks are renewed', () => {
   });
 });
 
-describe('the ledger has', () => {
-  test('one line of a round, with its first end and what it leaves out', async () => {
+describe('the ledger of a renewed step', () => {
+  test('has one line per round, with its first expiry and the locks that it left out', async () => {
     const response = ({ path }: Sent) => (path === 'b' ? { status: 422 } : undefined);
     const latencyMs = ({ path }: Sent) => (path === 'a' ? 500 : 20);
     const scene = { paths: ['a', 'b', 'c'], response, latencyMs, untilMs: 50 * second, random: () => 0 };
@@ -271,7 +271,7 @@ describe('the ledger has', () => {
     expect(of('renewed')[0]).toMatchObject({ step: 's', ...place, expires_at: iso((first ?? 0) + 20 + 60 * second) });
   });
 
-  test('trouble once for as long as it lasts', async () => {
+  test('has a renewal error once while it lasts', async () => {
     const twice = (sent: Sent) => down(10 * second, 90 * second)(sent) ?? down(200 * second, 230 * second)(sent);
     const { of } = await renewing({
       response: (sent) => (sent.ms < 100 * second ? twice(sent) : undefined),
@@ -288,7 +288,7 @@ describe('the ledger has', () => {
     expect(kinds.join(' ')).not.toContain('unrenewed unrenewed');
   });
 
-  test('each loss once, with the holder, and the lost lock is not asked about again', async () => {
+  test('has each loss once, with the new holder, and the lost lock is not renewed again', async () => {
     const raw = { path: 'a', id: 'lock_z', owner: 'grace', origin: 'https://ci.example.com/7', expires_at: iso(0) };
     const response = ({ path, ms }: Sent) =>
       path === 'a' && ms > 30 * second ? { status: 412, body: { lock: raw } } : undefined;
@@ -300,7 +300,7 @@ describe('the ledger has', () => {
     expect(end).toBe('stopped');
   });
 
-  test('a loss in an outage that is longer than the lock, as soon as that is over', async () => {
+  test('has a loss in an outage that outlasts the lock, as soon as the outage ends', async () => {
     const { of, sent, end } = await renewing({ response: down(10 * second, 200 * second) });
     expect(times(sent).filter((ms) => ms > 70 * second && ms < 200 * second).length).toBeGreaterThan(10);
     expect(of('unrenewed')).toHaveLength(1);
@@ -309,7 +309,7 @@ describe('the ledger has', () => {
     expect(end).toBe('nothing-left');
   });
 
-  test('another ETag of a lock as the same grant, and it is the next condition', async () => {
+  test('has a changed ETag as the same grant, and the next request uses it', async () => {
     const response = ({ path }: Sent, number: number) => ({
       status: 200,
       etag: `"v${number}"`,
@@ -323,23 +323,20 @@ describe('the ledger has', () => {
   });
 
   test.each<[string, Reply]>([
-    ['has renewed it, with another ETag', { status: 200, etag: '"v2"', body: { id: 'lock_a' } }],
-    ['does not have it any more', { status: 404 }],
-  ])(
-    'nothing more of a lock whose release has begun while it was asked about, when the service %s',
-    async (_, reply) => {
-      const { entries, end } = await renewing({
-        response: () => reply,
-        latencyMs: () => 500,
-        events: [[19_200, releasing('a')]],
-        random: () => 0.2,
-      });
-      expect(entries.map(({ kind }) => kind)).toEqual(['granted', 'releasing']);
-      expect(end).toBe('nothing-left');
-    },
-  );
+    ['has renewed it with another ETag', { status: 200, etag: '"v2"', body: { id: 'lock_a' } }],
+    ['no longer has it', { status: 404 }],
+  ])('gets no entry for a lock whose release started during its renewal if the service %s', async (_, reply) => {
+    const { entries, end } = await renewing({
+      response: () => reply,
+      latencyMs: () => 500,
+      events: [[19_200, releasing('a')]],
+      random: () => 0.2,
+    });
+    expect(entries.map(({ kind }) => kind)).toEqual(['granted', 'releasing']);
+    expect(end).toBe('nothing-left');
+  });
 
-  test('the loss of a lock that is replaced by another one, which is given back', async () => {
+  test('has the loss of a lock that was replaced by a new one, and the new one is released', async () => {
     const response = ({ method }: Sent) =>
       method === 'POST' ? { status: 201, body: { id: 'lock_z' } } : { status: 204 };
     const { sent, of, end } = await renewing({ response });
@@ -352,7 +349,7 @@ describe('the ledger has', () => {
   });
 });
 
-describe('nothing is renewed any more', () => {
+describe('the end of the renewal', () => {
   const day = 24 * 3_600 * second;
   const gone: Entry = { kind: 'ended', ...place, path: 'a', how: 'released', at: iso(0) };
 
@@ -362,7 +359,7 @@ describe('nothing is renewed any more', () => {
     ['ledger-gone', [[30 * second, 'ledger-gone']], {}],
     ['nothing-left', [[30 * second, gone]], {}],
     ['too-old', [], { ttlSeconds: 36_000, untilMs: 6 * day }],
-  ])('when it is %s', async (reason, events, scene) => {
+  ])('has the reason %s', async (reason, events, scene) => {
     const { end, sent, endedAfterMs } = await renewing({ events, ...scene });
     expect(end).toBe(reason);
     const expected = reason === 'too-old' ? 5 * day : 30 * second;
@@ -372,9 +369,9 @@ describe('nothing is renewed any more', () => {
   });
 
   test.each<[string, Scene['events'] & object, number]>([
-    ['what is under way has two seconds', [[19_500, stop]], 21_500],
-    ['or none, when nobody is there to release anything', [[19_500, 'worker-gone']], 19_500],
-  ])('and %s', async (_, events, endsAtMs) => {
+    ['waits two seconds for requests under way when it is stopped', [[19_500, stop]], 21_500],
+    ['does not wait for requests when the worker is gone', [[19_500, 'worker-gone']], 19_500],
+  ])('%s', async (_, events, endsAtMs) => {
     const paths = Array.from({ length: 20 }, (_each, index) => `p${index}`);
     const { sent, endedAfterMs } = await renewing({ paths, response: () => 'silent', events, random: () => 0.2 });
     expect(sent).toHaveLength(16);
@@ -385,7 +382,7 @@ describe('nothing is renewed any more', () => {
   });
 });
 
-test('a service that is silent for nearly half of the ttl costs no lock, whenever that begins', async () => {
+test('keeps all locks if the service does not respond for nearly half of the ttl', async () => {
   const begins = fc.double({ min: 0.2, max: 0.4, noNaN: true });
   const scene = fc.record({
     ttlSeconds: fc.integer({ min: 20, max: 900 }),
@@ -404,7 +401,7 @@ test('a service that is silent for nearly half of the ttl costs no lock, wheneve
 });
 
 test.each(gatewayReplies)(
-  'a gateway that answers $status for nearly half of the ttl costs no lock: %o',
+  'keeps all locks if a gateway answers $status for nearly half of the ttl: %o',
   async (reply) => {
     const response = ({ ms }: Sent) => (ms >= 18 * second && ms < 47 * second ? reply : undefined);
     const { of, leastLeftMs } = await renewing({ response, untilMs: 120 * second });
@@ -413,7 +410,7 @@ test.each(gatewayReplies)(
   },
 );
 
-test('no lock of a service that can be reached ever ends, and it is not asked more than it needs', {
+test('keeps every lock of a reachable service, without more requests than necessary', {
   timeout: runs(60, 900) * second,
 }, async () => {
   const scene = fc.record({

@@ -11,7 +11,7 @@ const secret = 'wsa_geheim@0123/456';
 
 type Said = readonly [keyof Log, ...unknown[]];
 
-/** What a runner gets to see of a step that says this, and then ends so. */
+/** Runs a step that logs these lines and ends with this outcome, and returns the result that the runner sees. */
 async function tell(outcome: Partial<Outcome>, says: readonly Said[] = [], debug = false): Promise<StepResult> {
   const scripts = await temporaryScripts();
   const whole: Outcome = { outputs: {}, sentence: 'Done.', tables: [], failures: [], annotations: [], ...outcome };
@@ -34,8 +34,8 @@ const warnings = (count: number) => many(count, 'caution').map((text): Said => [
 const texts = ({ annotations }: StepResult, level: string) =>
   annotations.filter((each) => each.level === level).map(({ message }) => message);
 
-describe('annotations', () => {
-  test('are ten at the most, whatever there is to say, and the rest is counted and in the log', async () => {
+describe('the annotations of a step', () => {
+  test('are limited to ten; the others are counted, and listed in the log', async () => {
     const annotations = many(20, 'note').map((text) => ({ file: 'a.txt', title: 'Locked', text }));
     const result = await tell({ failures: many(20, 'failure'), annotations }, warnings(30));
     expect(result.annotations).toHaveLength(10);
@@ -47,18 +47,18 @@ describe('annotations', () => {
     expect(result.exitCode).toBe(1);
   });
 
-  test('are all errors where there is nothing else', async () => {
+  test('may all be errors if there is nothing else', async () => {
     expect(texts(await tell({ failures: many(10, 'failure') }), 'error')).toEqual(many(10, 'failure'));
   });
 
-  test('count what there is no place for without an error, too', async () => {
+  test('include a count of omitted warnings even without an error', async () => {
     const result = await tell({}, warnings(4));
     expect(texts(result, 'warning')).toEqual([...many(3, 'caution'), 'And 1 more warning: see the log of the step.']);
     expect(result.conclusion).toBe('success');
   });
 });
 
-test('a secret is masked before anything is said, and then not said, nor in the name of a file', async () => {
+test('masks a secret before any other output, and hides it everywhere, even in file names', async () => {
   const says: readonly Said[] = [
     ['line', `a ${secret}`],
     ['warn', `b ${encodeURIComponent(secret)}`],
@@ -76,14 +76,14 @@ test('a secret is masked before anything is said, and then not said, nor in the 
   expect(result.written[0]?.text).toBe(`::add-mask::${secret}`);
   const [, ...rest] = result.written.map(({ text }) => text);
   expect(rest.join('\n')).not.toContain('geheim');
-  // The runner masks no properties.
+  // The runner does not mask properties.
   expect(result.rawLog).toContain('file=a/***.txt');
   expect(result.annotations.at(-1)).toMatchObject({ file: 'a/***.txt', message: 'by ***' });
   expect(result.rawSummary).not.toContain('geheim');
   expect(result.outputs).toEqual({ holder: '***', locks: '["***"]' });
 });
 
-test('a group is unfolded to a hundred lines at the most, one without lines is a line, and debug lines are for who asks', async () => {
+test('prints at most a hundred lines of a group, an empty group as a line, and debug lines only on request', async () => {
   const says: readonly Said[] = [
     ['group', 'many', many(1_000, 'path')],
     ['group', 'none', []],

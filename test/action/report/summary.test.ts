@@ -10,7 +10,7 @@ import { hostileText } from './texts.ts';
 
 const mebibyte = 1_024 * 1_024;
 
-test('it is a heading, a sentence, and a table unless that has no rows', () => {
+test('the summary has a heading, a sentence, and a table unless that has no rows', () => {
   const rows = [['a', '14:05 UTC']];
   const heading = '<h3>Workspace:<wbr> lock</h3>\n<p>Locked 1 path.</p>\n';
   const table = '<table>\n<tr><th>Path</th><th>Until</th></tr>\n<tr><td>a</td><td>14:<wbr>05 UTC</td></tr>\n</table>\n';
@@ -28,7 +28,7 @@ test.each([
   [`${run}/attempts/3`, 'octo-games/dragon #1040, attempt 3'],
   ['http://github.test:3000/a/.github/actions/runs/7', 'a/.github #7'],
   ['https://gitlab.test/octo-games/engine/dragon/-/pipelines/42', 'octo-games/engine/dragon #42'],
-])('the run at %s is a link with its name', (address, name) => {
+])('the run at %s becomes a link with its name', (address, name) => {
   const html = summaryHtml('t', 's', [{ head: ['Taken by'], rows: [[{ run: address }]] }], asItIs);
   expect(html).toContain(`<td><a href="${address}">${name.replace('#', '#<wbr>')}</a></td>`);
 });
@@ -44,20 +44,20 @@ test.each([
   'https://ci.example.com/runs/1',
   'by hand',
   '',
-])('what is no address of a run stays text: %s', (address) => {
+])('an invalid run URL stays text: %s', (address) => {
   const html = summaryHtml('t', 's', [{ head: ['x'], rows: [[{ run: address }]] }], asItIs);
   expect(html).not.toContain('<a');
   expect(html).toContain(`<td>${inHtml(address)}</td>`);
 });
 
-test('what a sentence has in backticks is code, and a path in a table is what it is', () => {
+test('backticks become code in a sentence, but not in a path of a table', () => {
   const rows = [['a `b` c.umap']];
   const html = summaryHtml('t', 'a`b is held. Set `wait: 5m` (or `any`) for a`b.', [{ head: ['Path'], rows }], asItIs);
   expect(html).toContain('<p>a`b is held. Set <code>wait:<wbr> 5m</code> (or <code>any</code>) for a`b.</p>');
   expect(html).toContain('<td>a `b` c.umap</td>');
 });
 
-test('fifty rows are open, the next are folded up to five hundred, and the rest is counted with a link to all', () => {
+test('fifty rows are open, the next ones up to five hundred are folded, and the rest is a count with a link', () => {
   const rest = { text: 'all locks of game', address: 'https://a.example/it\'s"&/workspaces/game/locks' };
   const parts = (count: number, more: Partial<Table> = { rest }) => {
     const rows = Array.from({ length: count }, (_, number) => [`p${number}`]);
@@ -84,7 +84,7 @@ const cell = fc.oneof(
   hostileText.map((text) => ({ run: `${run}${text}` })),
 );
 
-test('it is nothing but one block of HTML with text and links to runs in it, whatever it tells of', () => {
+test('the summary is one block of HTML with only text and links to runs, whatever texts it contains', () => {
   const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 3 }), { maxLength: 3 });
   fc.assert(
     fc.property(hostileText, rows, rows, hostileText, (sentence, some, others, text) => {
@@ -96,7 +96,7 @@ test('it is nothing but one block of HTML with text and links to runs in it, wha
   );
 });
 
-test('it is below what GitHub takes and whole, however many and long its rows are', () => {
+test('the summary stays below the size limit of GitHub and well-formed, however many and long its rows are', () => {
   const long = fc.tuple(fc.constantFrom('a', '@', '"', '漢', '\u202e', '<wbr>'), fc.integer({ min: 1, max: 4_096 }));
   fc.assert(
     fc.property(long, long, fc.integer({ min: 1, max: 3_000 }), ([letter, length], [other, times], count) => {
@@ -106,7 +106,7 @@ test('it is below what GitHub takes and whole, however many and long its rows ar
       const html = summaryHtml('t', path, [table, table], asItIs);
       expect(Buffer.byteLength(html)).toBeLessThan(mebibyte);
       expect(html).toMatch(summaryShape);
-      // Each row is there, or counted.
+      // Each row is shown or counted.
       const shown = html.split('<tr><td>').length - 1;
       const left = [...html.matchAll(/<p>And ([\d,]+) more/g)].map(([, number = '']) =>
         Number(number.replace(',', '')),
@@ -117,14 +117,14 @@ test('it is below what GitHub takes and whole, however many and long its rows ar
   );
 });
 
-test('a secret is taken out before HTML makes it another text', () => {
+test('a secret is hidden before HTML escaping changes it', () => {
   const secret = 'p@ss:w<rd&#1';
   const html = summaryHtml('t', `a ${secret} b`, [{ head: ['x'], rows: [[secret]] }], createRedactor([secret]));
   expect(html).toContain('<p>a *** b</p>');
   expect(html).toContain('<td>***</td>');
 });
 
-test('a sentence that is longer than all of it is cut', () => {
+test('a sentence that exceeds the size limit is truncated', () => {
   const html = summaryHtml('t', 'ä'.repeat(mebibyte), [{ head: ['x'], rows: [['y']] }], asItIs);
   expect(Buffer.byteLength(html)).toBeLessThan(mebibyte);
 });

@@ -8,7 +8,7 @@ const pieces = [
   ...['&lt;', '&#60;', 'https://x.example', '\ud800', '\udc00', '\u{1f600}', 'a', 'Hero.uasset'],
 ];
 
-/** Whatever may come from a service, and more of what could do harm than of the rest. */
+/** Arbitrary texts from a service, mostly harmful ones. */
 export const hostileText = fc.oneof(
   fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join('')),
   fc.string({ unit: 'binary', maxLength: 40 }),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatElapsed, formatNumber, formatTime, pluralize } from '../../../src/action/report/words.ts';
 
-test('a number is grouped as English groups it, and counts what there is', () => {
+test('formats numbers as in English, and pluralizes nouns', () => {
   fc.assert(
     fc.property(fc.oneof(fc.maxSafeInteger(), fc.constantFrom(-1_234.5, 1_234.567, 0.125)), (number) => {
       expect(formatNumber(number)).toBe(number.toLocaleString('en-US'));
@@ -17,11 +17,11 @@ test.each([
   [9_900, '9.9 s'],
   [10_400, '10 s'],
   [240_000, '4 min'],
-])('%d milliseconds took %j', (milliseconds, text) => {
+])('formats an elapsed time of %d milliseconds as %j', (milliseconds, text) => {
   expect(formatElapsed(milliseconds)).toBe(text);
 });
 
-test('a moment has a clock time and how far it is, and on another day its date too', () => {
+test('formats a time with its distance from now, and with its date on another day', () => {
   const now = Date.UTC(2026, 2, 1, 13, 53);
   expect(formatTime(Date.UTC(2026, 2, 1, 14, 5), now)).toBe('14:05 UTC (in 12 min)');
   expect(formatTime(Date.UTC(2026, 2, 1, 13, 50), now)).toBe('13:50 UTC (3 min ago)');

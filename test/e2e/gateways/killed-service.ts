@@ -7,14 +7,14 @@ import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { openPlace, type Place, type PlaceOptions } from '../scenarios/place.ts';
 
-/** The service as a process that is killed and started again, on the same port and data folder. */
+/** The service as a process that is killed and restarted on the same port and data folder. */
 export interface KilledService {
   readonly port: number;
-  /** Ends it as a crash would. */
+  /** Kills it as in a crash. */
   kill(): Promise<void>;
-  /** Starts it again; nothing is done while it runs. */
+  /** Restarts it, if it is not running. */
   start(): Promise<void>;
-  /** A workspace of its own, for jobs that reach the service at this port. */
+  /** A new workspace, for jobs that reach the service at this port. */
   place(port: number, end?: PlaceOptions['end']): Promise<Place>;
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export async function startKilledService(): Promise<KilledService> {
   const first = await startServiceProcess({ folder });
   const port = Number(new URL(first.baseUrl).port);
   let running: Promise<ServiceProcess> | undefined = Promise.resolve(first);
-  // As the commands do that run beside it, and without a process for each.
+  // Accesses the database like the commands do, but without a process for each.
   const storage = await openSqlite({ folder });
   const { now } = storage;
   let workspaces = 0;

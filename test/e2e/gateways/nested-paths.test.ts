@@ -5,10 +5,10 @@ import { programOf, startReverseProxy } from '../../support/reverse-proxy.ts';
 import { locking, manyPaths } from '../scenarios/place.ts';
 import { startKilledService } from './killed-service.ts';
 
-/** Releases that run in parallel meet the refusal of encoded slashes in any order. */
+/** Concurrent releases are rejected for encoded slashes in a different order each time. */
 const rounds = 3;
 
-test('no lock on a nested path is left when thirty are released at once behind an Apache that refuses %2F', async (context) => {
+test('releases thirty locks on nested paths at once behind an Apache that rejects %2F, and leaves none behind', async (context) => {
   if (programOf(apacheWithoutEncodedSlashes) === undefined) leaveOut(context, 'Apache is not installed.');
   const service = await startKilledService();
   onTestFinished(() => service.stop());

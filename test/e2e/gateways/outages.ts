@@ -10,24 +10,24 @@ import { locking, type Place, unlocking } from '../scenarios/place.ts';
 import { type KilledService, startKilledService } from './killed-service.ts';
 
 /**
- * Each operation while the service behind the gateway is killed and started again. The two configurations, each with a
- * service of its own, are tested at once.
+ * Tests each operation while the service behind the gateway is killed and restarted. The two configurations are tested
+ * concurrently, each with its own service.
  */
 export function testOutages({ name, plain, hiding }: Gateway): void {
   describe.concurrent(`while the service is killed behind ${name}`, () => testOperations(plain, 1));
-  // After a 404, a release is sent again at once, in another spelling of its path: this is no retry yet.
+  // After a 404, a release is sent again at once with another spelling of its path, which is not a retry.
   describe.concurrent(`while the service is killed behind ${name}, which answers 404 for it`, () =>
     testOperations(hiding, 2));
 }
 
 const hero = 'Content/Hero.uasset';
 
-/** Enough for a service that starts slowly on a busy machine. */
+/** Enough retries for a service that starts slowly on a busy machine. */
 const patiently = { retries: '20' };
 
 const isLook = ({ method }: Passing): boolean => method === 'GET';
 
-/** One outage after the other. */
+/** Runs the outages sequentially. */
 const inTurn = { concurrent: false };
 
 function testOperations(product: Product, answered: number): void {
@@ -60,9 +60,9 @@ function testOperations(product: Product, answered: number): void {
     await expectAllReleased(place, job);
   });
 
-  test('a lock that is renewed stays the same lock', inTurn, async (context) => {
+  test('a renewed lock stays the same lock', inTurn, async (context) => {
     const { place, proxy, job, outageAt } = await open(context);
-    // Renewed after eight seconds at the latest, it lasts for longer than a service takes to start on a busy machine.
+    // Renewed every eight seconds, it lasts longer than the start of the service on a busy machine.
     await job.run(locking(hero, { renew: 'true', ttl: '24s' }));
     const [first] = await place.locks();
     const before = proxy.passed.length;
@@ -73,7 +73,7 @@ function testOperations(product: Product, answered: number): void {
     await expectAllReleased(place, job);
   });
 
-  test('a check says that the lock is kept', inTurn, async (context) => {
+  test('a check reports the lock as kept', inTurn, async (context) => {
     const { place, job, outageAt } = await open(context);
     await job.run(locking(hero));
     const step = await outageAt(isLook).during(await job.step({ with: { operation: 'check', ...patiently } }));
@@ -82,7 +82,7 @@ function testOperations(product: Product, answered: number): void {
     await expectAllReleased(place, job);
   });
 
-  test('an unlock releases the lock, and says so', inTurn, async (context) => {
+  test('an unlock step reports that it released the lock', inTurn, async (context) => {
     const { place, job, outageAt } = await open(context);
     await job.run(locking(hero));
     const step = await outageAt(isReleasing).during(await job.step(unlocking({ path: hero, ...patiently })));
@@ -91,7 +91,7 @@ function testOperations(product: Product, answered: number): void {
     await expectAllReleased(place, job);
   });
 
-  test('a post-step releases the lock, and says so', inTurn, async (context) => {
+  test('a post-step reports that it released the lock', inTurn, async (context) => {
     const { place, job, outageAt } = await open(context);
     await job.run(locking(hero, patiently));
     const post = await outageAt(isReleasing).during(await job.nextPost());
@@ -102,26 +102,26 @@ function testOperations(product: Product, answered: number): void {
 }
 
 interface Outage {
-  /** Settled when the service is back. */
+  /** Resolves when the service is back. */
   readonly ended: Promise<void>;
-  /** Plays the step to its end. The service is back then, even if the step has given up before. */
+  /** Waits for the end of the step, and for the service if the step gives up earlier. */
   during(step: RunningStep | undefined): Promise<StepResult>;
 }
 
 interface Scene {
   readonly place: Place;
-  /** In front of the gateway. */
+  /** The proxy in front of the gateway. */
   readonly proxy: FaultProxy;
   readonly job: Job;
   kill(): Promise<void>;
   /**
-   * The service is killed when the first of these requests comes. It is back when the gateway has answered as many of them
-   * as `useGateway` says, and gets the next one.
+   * Kills the service at the first of these requests. It is restarted when the gateway has answered the number of them
+   * passed to `useGateway` and receives the next one.
    */
   outageAt(isMeant: (passing: Passing) => boolean): Outage;
 }
 
-/** The service behind the real program, for the tests that follow. Each of them gets a workspace of its own. */
+/** Starts the service behind the gateway program for the following tests. Each test gets its own workspace. */
 function useGateway(product: Product, answered: number): (context: TestContext) => Promise<Scene> {
   let service: KilledService;
   let gateway: ReverseProxy;
@@ -142,7 +142,7 @@ function useGateway(product: Product, answered: number): (context: TestContext) 
 
   return async ({ expect: expectHere, onTestFinished }) => {
     await service.start();
-    // Those that check the health of the service learn a little later that it is back.
+    // A gateway with health checks notices a little later that the service is back.
     const isReached = async () => (await ask(`http://127.0.0.1:${gateway.port}`, 'GET', '/healthz')).status;
     await expectHere.poll(isReached, { timeout: 20_000, interval: 100 }).toBe(200);
     const place = await service.place(gateway.port, (cleanUp) => onTestFinished(cleanUp));
@@ -179,7 +179,7 @@ function useGateway(product: Product, answered: number): (context: TestContext) 
   };
 }
 
-/** What the service alone can say of a lock, no step says because of a gateway. */
+/** Expects that the step makes no claims about locks that only the service itself can make. */
 export function expectNothingWrong({ log, annotations }: StepResult): void {
   expect(log).not.toMatch(/gone already|lost|not locked|absent|left alone/i);
   expect(annotations, log).toEqual([]);

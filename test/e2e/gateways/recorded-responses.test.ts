@@ -16,17 +16,17 @@ const isListing = ({ method, url }: Passing): boolean => method === 'GET' && /\/
 const isTrigger = ({ method, url }: Passing): boolean => method === 'POST' && url.endsWith('/sync');
 const isStatus = ({ method, url }: Passing): boolean => method === 'GET' && url.includes('/syncs/');
 
-/** The pauses between attempts are a tenth as long. */
+/** Runs with a tenth of the pauses between attempts. */
 const hurried = (step: StepOptions): StepOptions => ({ ...step, env: { NODE_OPTIONS: fasterTime(10) } });
 
 const listing: StepOptions = { with: { operation: 'list-locks' } };
 const syncing: StepOptions = { with: { operation: 'sync', branch: 'main', wait: '10m' } };
 
-/** Fewer than the attempts of a request, where each release is sent in two spellings. */
+/** Fewer responses than a request has attempts, even if each release is sent in two spellings. */
 const briefly = 2;
 
 describe.concurrent.each(recordedResponses)('if $gateway answers $status because $when', (response) => {
-  test.concurrent('a lock is acquired as soon as the service answers', async (context) => {
+  test.concurrent('a lock is acquired as soon as the service responds', async (context) => {
     const { stage, job, answers } = await open(context, response);
     answers(isLocking, briefly);
     const step = await job.run(hurried(locking(hero)));
@@ -37,7 +37,7 @@ describe.concurrent.each(recordedResponses)('if $gateway answers $status because
     await expectReleased(stage, job);
   });
 
-  test.concurrent('a lock step fails if it answers every time, and nothing is locked', async (context) => {
+  test.concurrent('a lock step fails if all responses are from the gateway, and nothing is locked', async (context) => {
     const { stage, job, answers } = await open(context, response);
     answers(isLocking, Number.POSITIVE_INFINITY);
     const step = await job.run(hurried(locking(hero, { retries: '2' })));
@@ -48,7 +48,7 @@ describe.concurrent.each(recordedResponses)('if $gateway answers $status because
     await expectReleased(stage, job);
   });
 
-  test.concurrent('a list has the locks of the service', async (context) => {
+  test.concurrent('a list contains the locks of the service', async (context) => {
     const { stage, job, answers } = await open(context, response);
     const { id } = await stage.takenByGrace(hero);
     answers(isListing, briefly);
@@ -59,7 +59,7 @@ describe.concurrent.each(recordedResponses)('if $gateway answers $status because
 
   test.concurrent('a renewed lock stays the same lock', async (context) => {
     const { stage, job, proxy, answers } = await open(context, response);
-    // The step itself renews it once, and what it has started does so from then on.
+    // The step renews the lock once, then the renewal process does.
     answers(isRenewing, 1);
     await job.run(locking(hero, { renew: 'true', ttl: '12s' }));
     const [first] = await stage.locks();
@@ -71,7 +71,7 @@ describe.concurrent.each(recordedResponses)('if $gateway answers $status because
     await expectReleased(stage, job);
   });
 
-  test.concurrent('an unlock releases the lock, and says so', async (context) => {
+  test.concurrent('an unlock step reports that it released the lock', async (context) => {
     const { stage, job, answers } = await open(context, response);
     await job.run(locking(hero));
     answers(isReleasing, briefly);
@@ -81,14 +81,14 @@ describe.concurrent.each(recordedResponses)('if $gateway answers $status because
     await expectReleased(stage, job);
   });
 
-  test.concurrent('a post-step releases the lock, and says so', async (context) => {
+  test.concurrent('a post-step releases the lock', async (context) => {
     const { stage, job, answers } = await open(context, response);
     await job.run(hurried(locking(hero)));
     answers(isReleasing, briefly);
     await expectReleased(stage, job);
   });
 
-  test.concurrent('a post-step names the lock if it answers every time', async (context) => {
+  test.concurrent('a post-step names the lock if all responses are from the gateway', async (context) => {
     const { stage, job, answers } = await open(context, response);
     await job.run(hurried(locking(hero)));
     const [lock] = await stage.locks();
@@ -101,18 +101,18 @@ describe.concurrent.each(recordedResponses)('if $gateway answers $status because
     expect(post?.log).not.toMatch(/gone already|was lost/);
   });
 
-  test.concurrent('a sync is triggered once, and its end is seen', async (context) => {
+  test.concurrent('a sync is started once, and its end is seen', async (context) => {
     const { job, proxy, answers } = await open(context, response, { hasRemote: true });
     answers((passing) => isTrigger(passing) || isStatus(passing), briefly);
     const step = await job.run(hurried(syncing));
     expect(step, step.log).toMatchObject({ conclusion: 'success', outputs: { status: 'succeeded' } });
     const triggered = proxy.passed.filter((one) => isTrigger(one) && one.status === 202);
-    // On a busy machine, a request may time out and be repeated under its key.
+    // On a busy machine, a request may time out and be repeated with its key.
     const ids = new Set(triggered.map((one) => JSON.parse(one.response).sync_id));
     expect([...ids]).toEqual([step.outputs['sync_id']]);
   });
 
-  test.concurrent('a sync step waits on until the service answers', async (context) => {
+  test.concurrent('a sync step keeps waiting until the service responds', async (context) => {
     const { job, answers } = await open(context, response, { hasRemote: true });
     answers(isStatus, briefly);
     const step = await job.run(hurried(syncing));
@@ -124,7 +124,7 @@ interface Scene {
   readonly stage: Stage;
   readonly job: Job;
   readonly proxy: FaultProxy;
-  /** The gateway answers as many of these requests itself. */
+  /** Lets the gateway itself answer this number of matching requests. */
   answers(isMeant: (passing: Passing) => boolean, times: number): void;
 }
 

@@ -9,19 +9,19 @@ useService();
 
 const [many, beforeHeld, granted] = everyForm ? [1_000, 809, 300] : [200, 119, 60];
 
-test('when one of very many paths is held, those before it and those in flight are given back, and the holder is named', async () => {
+test('rolls back the other locks if one of very many paths is held, and names the holder', async () => {
   const stage = await openStage();
   const paths = manyPaths(many);
   const theirs = await stage.takenByGrace(paths[beforeHeld] ?? '');
   const proxy = await stage.proxy();
-  // A step rolls back for a few seconds, which are short on a busy machine: for this process they last ten times as long.
+  // A rollback is limited to a few seconds, which are short on a busy machine: time passes ten times slower here.
   const job = await stage.job({ env: { NODE_OPTIONS: fasterTime(1 / 10) } });
   const result = await job.run(locking(paths));
 
   const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
   const released = proxy.passed.filter((one) => isReleasing(one) && one.status === 204);
   expect(taken.length).toBeGreaterThanOrEqual(beforeHeld);
-  // And what the other connections asked for until the answer about the held one was there.
+  // The other connections send requests until the response for the held path arrives.
   expect(taken.length).toBeLessThan(many * 0.95);
   expect(new Set(released.map(({ path }) => path))).toEqual(new Set(taken.map(({ path }) => path)));
   expect(await stage.locks()).toEqual([theirs]);
@@ -44,7 +44,7 @@ test('when one of very many paths is held, those before it and those in flight a
   await expect(job.post()).resolves.toMatchObject([{ log: 'Nothing was left to release at the end of the job.' }]);
 });
 
-test('a job that is killed when some of very many paths were granted leaves none of them: its post-step releases them', async () => {
+test('the post-step of a job that was killed after some of very many grants releases all of them', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   const enough = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ test('a job that is killed when some of very many paths were granted leaves none
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
   const inPost = proxy.passed.slice(before);
   const released = inPost.filter((one) => isReleasing(one) && one.status === 204);
-  // What was in flight is asked for again under its key, to know that it is not held.
+  // The post-step repeats unanswered requests with their keys, to make sure that their paths are not held.
   const askedAgain = inPost.filter(isLocking);
   expect(askedAgain.length).toBeLessThanOrEqual(16);
   expect(new Set(released.map(({ headers }) => headers['if-match']))).toEqual(
@@ -79,13 +79,13 @@ test('a job that is killed when some of very many paths were granted leaves none
   expect(await stage.locks()).toEqual([theirs]);
 });
 
-test('locks are taken, and released at the end of the job, side by side: sixteen at a time and never more', async () => {
+test('acquires and releases sixteen locks at a time, and never more', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   const job = await stage.job();
   let underWay = 0;
   let most = 0;
-  /** Answers nothing before so many have come as can, but for those that are sent alone. */
+  /** Holds back matching requests until 16 have arrived, except the given number of first ones, which come alone. */
   const together = (match: (passing: Passing) => boolean, alone: number) => {
     const all = Promise.withResolvers<void>();
     let seen = 0;
@@ -113,13 +113,13 @@ test('locks are taken, and released at the end of the job, side by side: sixteen
   expect(await stage.locks()).toEqual([]);
 });
 
-test('a ttl that is over before all paths are locked fails the step, and nothing is left', async () => {
+test('fails the step if the ttl expires before all paths are locked, and leaves nothing locked', async () => {
   const stage = await openStage();
   const clock = await stage.clock();
   const proxy = await stage.proxy();
   const passTtl = async (): Promise<void> => {
     await expect.poll(() => proxy.passed.some(({ path, status }) => path === 'a' && status === 201)).toBe(true);
-    // Longer than the ttl, shorter than the timeout of a request.
+    // Longer than the ttl, but shorter than the timeout of a request.
     await clock.pass(11_000);
   };
   proxy.meet((passing) =>

@@ -21,7 +21,7 @@ const takingAny = (any: number, paths: readonly string[], inputs: Readonly<Recor
 const takenBy = ({ outputs }: StepResult): readonly string[] =>
   JSON.parse(outputs['locks'] ?? '').map(({ path }: { readonly path: string }) => path);
 
-/** The most locks that the jobs of one run can have had at a time, by what passed. */
+/** The maximum number of locks that any run can have held at a time, derived from its requests. */
 function maxHeldByOne(proxy: FaultProxy): number {
   const changes = proxy.passed.flatMap(({ method, path, status, headers, at, answeredAt }) => {
     if (path === undefined) return [];
@@ -49,7 +49,7 @@ const crowds = everyForm
     ];
 
 test.each(crowds)(
-  '$jobCount jobs that each want $any of $seatCount seats are all served, and no seat has two',
+  'serves all $jobCount jobs that each want $any of $seatCount seats, and never assigns a seat twice',
   {
     timeout: 300_000,
   },
@@ -88,7 +88,7 @@ test.each(crowds)(
 );
 
 describe('two of three paths', () => {
-  test('are those that are free, in the order of the input, and are released at the end of the job', async () => {
+  test('are the free ones, in the order of the input, and are released at the end of the job', async () => {
     const stage = await openStage();
     const theirs = await stage.takenByGrace('a');
     const job = await stage.job();
@@ -105,7 +105,7 @@ describe('two of three paths', () => {
     expect(await stage.locks()).toEqual([theirs]);
   });
 
-  test('of which somebody holds two are not taken at all: the step says how many could be free, and who holds the others', async () => {
+  test('are not acquired if two are held: the step names the holders, and how many could be free', async () => {
     const stage = await openStage();
     const theirs = [await stage.takenByGrace('a'), await stage.takenByGrace('b')];
     const job = await stage.job();
@@ -124,7 +124,7 @@ describe('two of three paths', () => {
     expect(await stage.locks()).toEqual(theirs);
   });
 
-  test('without one that this job holds already are the other two; one that it holds is not waited for', async () => {
+  test('exclude those that the job already holds, and the job does not wait for its own locks', async () => {
     const stage = await openStage();
     const job = await stage.job();
     await job.run({ ...locking('b'), id: 'take-b' });
@@ -146,21 +146,24 @@ describe('two of three paths', () => {
 test.each([
   ['paths', ['a', 'b', './a', 'a'], 'a, b'],
   ['patterns', ['Maps/*.umap', 'Maps/Cave.*'], 'Maps/Arena.umap, Maps/Cave.umap'],
-])('more than the %s stand for is a wrong input, and nothing is asked for', async (_, path, named) => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
-  await checkOut(job, 'Maps/Arena.umap', 'Maps/Cave.umap');
-  const result = await job.run({ with: { operation: 'lock', path: path.join('\n'), any: '3' } });
-  expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
-  expect(result.annotations.map(({ message }) => message)).toEqual([
-    `Input \`any\` is 3, but \`path\` stands for only 2 paths: ${named}. Name more, or ask for fewer.`,
-  ]);
-  expect(proxy.passed).toEqual([]);
-});
+])(
+  '`any` must not exceed the number of paths that the %s stand for, and no request is sent',
+  async (_, path, named) => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job();
+    await checkOut(job, 'Maps/Arena.umap', 'Maps/Cave.umap');
+    const result = await job.run({ with: { operation: 'lock', path: path.join('\n'), any: '3' } });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
+    expect(result.annotations.map(({ message }) => message)).toEqual([
+      `Input \`any\` is 3, but \`path\` stands for only 2 paths: ${named}. Name more, or ask for fewer.`,
+    ]);
+    expect(proxy.passed).toEqual([]);
+  },
+);
 
-describe('a wait for any of several', () => {
-  test('ends as soon as one of them comes free, whichever that is', async () => {
+describe('a wait for any of several paths', () => {
+  test('ends as soon as one of them is released, whichever it is', async () => {
     const stage = await openStage();
     for (const path of ['a', 'b', 'c']) await stage.takenByGrace(path);
     const proxy = await stage.proxy();
@@ -175,13 +178,13 @@ describe('a wait for any of several', () => {
     await stage.release('b');
     const result = await step.finished;
     expect(takenBy(result)).toEqual(['b']);
-    // It was told, and asked for nothing else.
+    // The service reported the release, and the step requested no other path.
     expect(proxy.passed.slice(before).map(({ method, path }) => [method, path])).toEqual([['POST', 'b']]);
     await job.post();
     expect((await stage.locks()).map(({ path }) => path)).toEqual(['a', 'c']);
   });
 
-  test('asks again now and then where the service does not tell, and takes nothing in vain meanwhile', async () => {
+  test('polls a service that does not support waiting, and acquires nothing unnecessarily', async () => {
     const stage = await openStage();
     for (const path of ['a', 'b']) await stage.takenByGrace(path);
     const proxy = await stage.proxy({ waitsForNothing: true, retryAfter: null });
@@ -200,7 +203,7 @@ describe('a wait for any of several', () => {
   test.each([
     ['cancelled', (step: Awaited<ReturnType<Job['step']>>) => step.cancel()],
     ['killed', (step: Awaited<ReturnType<Job['step']>>) => step.kill()],
-  ])('that is %s while a request is on its way gives back what it took, and leaves nothing', async (_, end) => {
+  ])('releases its locks if it is %s during a request, and leaves nothing behind', async (_, end) => {
     const stage = await openStage();
     const theirs = await stage.takenByGrace('a');
     const proxy = await stage.proxy();
@@ -223,7 +226,7 @@ describe('a wait for any of several', () => {
     expect(await stage.locks()).toEqual([theirs]);
   });
 
-  test('that is cancelled while it waits holds nothing, and takes nothing from others', async () => {
+  test('holds nothing if it is cancelled, and releases no locks of others', async () => {
     const stage = await openStage();
     const theirs = [await stage.takenByGrace('a'), await stage.takenByGrace('b')];
     const proxy = await stage.proxy();
@@ -240,36 +243,40 @@ describe('a wait for any of several', () => {
 
 const plain: Manner = { knowsNoKeys: true, givesNoProof: true, waitsForNothing: true };
 
-describe.each([...manners, ['knows the interface alone', plain] as const])(
-  'two of three at a service that %s',
+describe.each([...manners, ['has no optional features', plain] as const])(
+  'two of three paths on a service that %s',
   (_, manner) => {
-    test.each(troubles)('are two or none, whichever of the requests %s', { timeout: 120_000 }, async (__, fault) => {
-      const stage = await openStage();
-      const proxy = await stage.proxy(manner);
-      const theirs = await stage.takenByGrace('b');
-      const requests = await atEveryRequest(async (number) => {
-        const job = await stage.job();
-        const met = meetAt(proxy, number, fault, async () => undefined);
-        const result = await job.run({ ...takingAny(2, ['a', 'b', 'c']), env: { NODE_OPTIONS: fasterTime(4) } });
-        await met.done();
-        proxy.meet(() => undefined);
-        const ours = (await stage.locks()).filter(({ id }) => id !== theirs.id).map(({ path }) => path);
-        // Without keys, nobody can tell what became of a request without an answer: the log names its path.
-        const unknown = ['a', 'c'].filter((path) => result.log.includes(`whether this step locked ${path}:`));
-        if (result.conclusion === 'success') expect(takenBy(result)).toEqual(['a', 'c']);
-        expect(ours.filter((path) => !unknown.includes(path))).toEqual(
-          result.conclusion === 'success' ? ['a', 'c'] : [],
-        );
-        if (manner.knowsNoKeys !== true) expect(result, result.log).toMatchObject({ conclusion: 'success' });
-        await job.post();
-        for (const { path, id } of await stage.locks()) {
-          if (id === theirs.id) continue;
-          expect(unknown).toContain(path);
-          await stage.release(path);
-        }
-        return met;
-      });
-      expect(requests).toBeGreaterThanOrEqual(2);
-    });
+    test.each(troubles)(
+      'are acquired completely or not at all, whichever request %s',
+      { timeout: 120_000 },
+      async (__, fault) => {
+        const stage = await openStage();
+        const proxy = await stage.proxy(manner);
+        const theirs = await stage.takenByGrace('b');
+        const requests = await atEveryRequest(async (number) => {
+          const job = await stage.job();
+          const met = meetAt(proxy, number, fault, async () => undefined);
+          const result = await job.run({ ...takingAny(2, ['a', 'b', 'c']), env: { NODE_OPTIONS: fasterTime(4) } });
+          await met.done();
+          proxy.meet(() => undefined);
+          const ours = (await stage.locks()).filter(({ id }) => id !== theirs.id).map(({ path }) => path);
+          // Without keys, the result of an unanswered request stays unknown: the log names its path.
+          const unknown = ['a', 'c'].filter((path) => result.log.includes(`whether this step locked ${path}:`));
+          if (result.conclusion === 'success') expect(takenBy(result)).toEqual(['a', 'c']);
+          expect(ours.filter((path) => !unknown.includes(path))).toEqual(
+            result.conclusion === 'success' ? ['a', 'c'] : [],
+          );
+          if (manner.knowsNoKeys !== true) expect(result, result.log).toMatchObject({ conclusion: 'success' });
+          await job.post();
+          for (const { path, id } of await stage.locks()) {
+            if (id === theirs.id) continue;
+            expect(unknown).toContain(path);
+            await stage.release(path);
+          }
+          return met;
+        });
+        expect(requests).toBeGreaterThanOrEqual(2);
+      },
+    );
   },
 );

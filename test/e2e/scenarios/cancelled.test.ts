@@ -13,8 +13,8 @@ useService();
 const hero = 'Content/Hero.uasset';
 
 /**
- * Five seconds are short on a busy machine: for the step and the runner they last several times as long, and longer
- * still where nothing waits until they are over.
+ * Five seconds are short on a busy machine: time passes slower for the step and the runner, and slowest in tests that
+ * do not wait until the five seconds have passed.
  */
 const waitingItOut = soak ? 1 : 1 / 3;
 const endingBefore = soak ? 1 : 1 / 10;
@@ -28,7 +28,7 @@ const openJob = (stage: Stage, times: number) =>
     },
   });
 
-/** Tells how long it took, as a figure. */
+/** Ends a step, and records how long that took. */
 async function ending(
   step: RunningStep,
   how: (step: RunningStep) => Promise<StepResult>,
@@ -47,12 +47,12 @@ const terminate = (step: RunningStep) => {
 };
 const kill = (step: RunningStep) => step.kill();
 
-describe('a job that waits for a path of somebody else', () => {
+describe('a job that waits for a held path', () => {
   test.each([
     ['SIGINT', cancel],
     ['SIGTERM', terminate],
     ['SIGKILL', kill],
-  ])('and gets %s releases nothing that it did not take, and leaves nothing behind', async (_, how) => {
+  ])('releases nothing that it did not acquire if it gets %s, and leaves nothing behind', async (_, how) => {
     const stage = await openStage();
     const theirs = await stage.take(hero);
     const proxy = await stage.proxy();
@@ -70,7 +70,7 @@ describe('a job that waits for a path of somebody else', () => {
   test.each([
     ['another run', {}, 'https://ci.example.com/runs/1'],
     ['a sibling in the same run', { runId: '8' }, 'https://github.com/octo-games/dragon/actions/runs/8/attempts/1'],
-  ])('and is killed before it is told that %s still holds it leaves that lock alone, too', async (_, run, origin) => {
+  ])('leaves the lock of %s alone if it is killed before it receives a response', async (_, run, origin) => {
     const stage = await openStage();
     const theirs = await stage.take(hero, { origin });
     await stage.expire(hero, { acquired_at: Date.now() - 60_000 });
@@ -96,7 +96,7 @@ describe('a job that waits for a path of somebody else', () => {
   });
 });
 
-describe('a job that is about to lock a thousand paths', () => {
+describe('a job that is locking a thousand paths', () => {
   async function acquiring(inputs = {}, times = endingBefore) {
     const stage = await openStage();
     const proxy = await stage.proxy();
@@ -117,7 +117,7 @@ describe('a job that is about to lock a thousand paths', () => {
     ['SIGINT', cancel],
     ['SIGTERM', terminate],
   ] as const;
-  test.each(forms(signals, 0))('and gets %s gives back by itself what it took, and is gone in 5 s', async (_, how) => {
+  test.each(forms(signals, 0))('rolls back by itself after %s, and ends within 5 s', async (_, how) => {
     const { stage, proxy, job, step } = await acquiring();
     const result = await ending(step, how);
     const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
@@ -129,7 +129,7 @@ describe('a job that is about to lock a thousand paths', () => {
     expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
   });
 
-  test('and is cancelled when the network is gone is gone in 5 s, and its post-step gives all back', async () => {
+  test('ends within 5 s when cancelled without a network, and its post-step releases all locks', async () => {
     const { stage, proxy, job, step } = await acquiring({}, waitingItOut);
     proxy.meet(() => ({ kind: 'silence' }));
     const result = await ending(step, cancel, waitingItOut);
@@ -153,7 +153,7 @@ describe('a job that is about to lock a thousand paths', () => {
   });
 });
 
-test('a post-step that is cancelled itself ends in 5 s, and says what it could not release', async () => {
+test('a cancelled post-step ends within 5 s, and reports the locks that it could not release', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   const job = await openJob(stage, waitingItOut);

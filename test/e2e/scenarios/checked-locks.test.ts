@@ -12,7 +12,7 @@ const hero = 'Content/Hero.uasset';
 const checking = (inputs: Readonly<Record<string, string>> = {}) => ({ with: { operation: 'check', ...inputs } });
 
 describe.each(forms(allManners, 0, 3))('with a service that %s', (_, manner) => {
-  test('locks that nobody has taken are kept, and asking changes nothing', async () => {
+  test('reports locks that nobody has taken over as kept, and changes nothing', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy(manner);
     const job = await stage.job();
@@ -27,7 +27,7 @@ describe.each(forms(allManners, 0, 3))('with a service that %s', (_, manner) => 
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('a lock that was released by force is lost, and so is one that somebody else has got since', async () => {
+  test('reports a lock released by force as lost, even if someone else has the path now', async () => {
     const stage = await openStage();
     await stage.proxy(manner);
     const job = await stage.job();
@@ -52,7 +52,7 @@ describe.each(forms(allManners, 0, 3))('with a service that %s', (_, manner) => 
   });
 });
 
-test('a lock whose ttl is over is lost, and a longer one is advised', async () => {
+test('reports an expired lock as lost, and suggests a longer ttl', async () => {
   const stage = await openStage();
   const clock = await stage.clock();
   const job = await stage.job();
@@ -65,7 +65,7 @@ test('a lock whose ttl is over is lost, and a longer one is advised', async () =
   });
 });
 
-test('a lock whose release the job has begun is no lock that it relies on', async () => {
+test('ignores a lock whose release the job has started', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   const job = await stage.job();
@@ -77,7 +77,7 @@ test('a lock whose release the job has begun is no lock that it relies on', asyn
   expect(await job.run(checking())).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '1' } });
 });
 
-/** The targets of the requests of a check. */
+/** Returns the URLs of the requests of a check. */
 async function asked(proxy: FaultProxy, check: () => Promise<unknown>): Promise<readonly URL[]> {
   const before = proxy.passed.length;
   await check();
@@ -91,28 +91,25 @@ const manyLocks: readonly (readonly [what: string, paths: readonly string[], pag
   ['1,200 locks of a folder', manyPaths(1_200), 2],
 ];
 
-test.each(forms(manyLocks, 1))(
-  '%s are checked with as many requests as there are pages of a thousand',
-  async (_, paths, pages) => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    const job = await stage.job();
-    await job.run(locking(paths));
-    const targets = await asked(proxy, async () =>
-      expect(await job.run(checking())).toMatchObject({
-        conclusion: 'success',
-        outputs: { status: 'kept', count: String(paths.length) },
-      }),
-    );
-    expect(targets).toHaveLength(pages);
-    for (const { searchParams } of targets) {
-      expect(searchParams.get('prefix')).toBe('Content/');
-      expect(Number(searchParams.get('limit'))).toBeLessThanOrEqual(1_000);
-    }
-  },
-);
+test.each(forms(manyLocks, 1))('checks %s with one request per page of a thousand locks', async (_, paths, pages) => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const job = await stage.job();
+  await job.run(locking(paths));
+  const targets = await asked(proxy, async () =>
+    expect(await job.run(checking())).toMatchObject({
+      conclusion: 'success',
+      outputs: { status: 'kept', count: String(paths.length) },
+    }),
+  );
+  expect(targets).toHaveLength(pages);
+  for (const { searchParams } of targets) {
+    expect(searchParams.get('prefix')).toBe('Content/');
+    expect(Number(searchParams.get('limit'))).toBeLessThanOrEqual(1_000);
+  }
+});
 
-test('a few locks of a folder in which others hold a thousand are asked for by path after a page', async () => {
+test('looks up a few locks by path, after one page, if others hold a thousand locks in their folder', async () => {
   const stage = await openStage();
   const { workspace: workspace_id, service } = stage;
   await storeLocks(service.storage, ...manyPaths(1_000).map((path) => ({ workspace_id, path })));
@@ -129,7 +126,7 @@ test('a few locks of a folder in which others hold a thousand are asked for by p
 test.each([
   ['down', (proxy: FaultProxy) => proxy.down()],
   ['broken', (proxy: FaultProxy) => proxy.meet(() => ({ kind: 'answer', status: 500 }))],
-])('with a service that is %s, a check fails, and claims neither that locks are kept nor lost', async (_, fail) => {
+])('fails with a service that is %s, and reports locks neither as kept nor as lost', async (_, fail) => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   const job = await stage.job();
@@ -146,7 +143,7 @@ test.each([
   expect(await job.run(checking())).toMatchObject({ conclusion: 'success', outputs: { status: 'kept' } });
 });
 
-test('a service that is down for less than the retries is asked again', async () => {
+test('retries a service that is down for less than the retries', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   const job = await stage.job();

@@ -5,9 +5,9 @@ import { sql } from 'kysely';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { clockFollowing, slowerTimeouts } from '../../support/preload.ts';
 
-/** The clock of a workspace and its jobs. It runs as ours does, and jumps ahead when a test says so. */
+/** The clock of a workspace and its jobs. It runs in real time, and jumps ahead when a test says so. */
 export interface Clock {
-  /** Variables for the jobs, which make them follow the clock. */
+  /** Environment of the jobs, which makes them follow the clock. */
   readonly env: Readonly<Record<string, string>>;
   readonly aheadMs: () => number;
   /** Jumps ahead: locks of the workspace and exchanged tokens expire, and timers of the jobs fire, as if the time had passed. */
@@ -28,10 +28,10 @@ export async function openClock({ storage, workspace, end }: ClockOptions): Prom
   const tellJobs = (): Promise<void> => utimes(file, aheadMs / 1_000, aheadMs / 1_000);
   await writeFile(file, '');
   await tellJobs();
-  // The service keeps our time, so its stored times move back instead.
+  // The service uses real time, so its stored times move back instead.
   const earlier = (column: 'acquired_at' | 'expires_at', ms: number) => sql<number>`${sql.ref(column)} - ${ms}`;
   return {
-    // A busy machine takes longer to start a renewer than the step waits for it.
+    // On a busy machine, a renewal process may take longer to start than the step waits for it.
     env: { NODE_OPTIONS: `${clockFollowing(file)} ${slowerTimeouts(15)}` },
     aheadMs: () => aheadMs,
     async pass(ms) {

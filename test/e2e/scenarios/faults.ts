@@ -8,21 +8,21 @@ type Troubles = readonly (readonly [name: string, fault: Fault])[];
 
 export const allManners: Manners = [
   ['has ETags', {}],
-  ['has ids alone', { givesNoTag: true }],
+  ['has only ids', { givesNoTag: true }],
   ['has neither ETags nor ids', { givesNoProof: true }],
-  ['has nothing that tells a lock from another', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }],
+  ['has no way to identify locks', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }],
 ];
 
 const allTroubles: Troubles = [
-  ['is done, and its answer lost', { kind: 'done-then-cut' }],
+  ['takes effect, but its response is lost', { kind: 'done-then-cut' }],
   ['does not arrive', { kind: 'cut' }],
-  ['is done, and a proxy answers 502', { kind: 'done-then-answer', status: 502 }],
-  ['is done, and its answer breaks off', { kind: 'done-then-truncated' }],
-  ['is refused with 429', { kind: 'answer', status: 429, headers: { 'retry-after': '1' } }],
-  ['is refused with 503', { kind: 'answer', status: 503 }],
+  ['takes effect, but a proxy answers 502', { kind: 'done-then-answer', status: 502 }],
+  ['takes effect, but its response is truncated', { kind: 'done-then-truncated' }],
+  ['is rejected with 429', { kind: 'answer', status: 429, headers: { 'retry-after': '1' } }],
+  ['is rejected with 503', { kind: 'answer', status: 503 }],
 ];
 
-/** How services tell locks apart, from all that ours does to nothing: in a short form with all that ours does. */
+/** How services identify locks, from all features of this service to none. A short run uses only all features. */
 export const manners: Manners = soak
   ? allManners
   : forms(
@@ -30,7 +30,7 @@ export const manners: Manners = soak
       0,
     );
 
-/** What passes, and what a step with its default retries gets over. A shorter form has what is done and not told. */
+/** Transient faults that the default retries overcome. A short run uses only requests that take effect unnoticed. */
 export const troubles: Troubles = soak
   ? allTroubles
   : forms(
@@ -39,15 +39,15 @@ export const troubles: Troubles = soak
     );
 
 export interface Met {
-  /** How many requests came since. */
+  /** Number of requests so far. */
   count(): number;
-  /** Settled when the request of that number has met its fault, and `meanwhile` is done; at once where it never came. */
+  /** Resolves after the fault and `meanwhile`, or at once if the request with that number never came. */
   done(): Promise<void>;
 }
 
 /**
- * The request of this number, from 1 on, meets the fault. When it has, and before the next request gets to the service,
- * `meanwhile` happens: what others do in between.
+ * The request with this number, counted from 1, meets the fault. After it, and before the next request reaches the
+ * service, `meanwhile` runs: it does what others do in between.
  */
 export function meetAt(
   proxy: FaultProxy,
@@ -70,14 +70,14 @@ export function meetAt(
     if (came < number) return undefined;
     if (came > number) return happening && { kind: 'held-back', until: happening };
     happening = happen();
-    // Whoever asks again finds what has happened; without a fault, the answer waits for it.
+    // A retry sees the effect of `meanwhile`; without a fault, the response waits for it.
     happening.catch(() => undefined);
     return fault ?? { kind: 'done-then-held-back', until: happening };
   });
   return { count: () => came, done: async () => happening };
 }
 
-/** Plays with the trouble at the first request, then at the second, and so on, as long as there are so many. */
+/** Runs with the fault at the first request, then at the second, and so on. Returns the number of requests. */
 export async function atEveryRequest(play: (number: number) => Promise<Met>): Promise<number> {
   for (let number = 1; ; number += 1) {
     if ((await play(number)).count() < number) return number - 1;

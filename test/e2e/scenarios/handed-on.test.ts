@@ -12,7 +12,7 @@ useService();
 const keeping = { 'auto-release': 'false' };
 
 test.each(allManners.slice(0, 3))(
-  'with a service that %s, another job releases exactly the locks that it was handed, and not one that has changed hands',
+  'with a service that %s, another job releases exactly the locks handed over to it that did not change hands',
   async (_, manner) => {
     const stage = await openStage();
     const proxy = await stage.proxy(manner);
@@ -46,10 +46,10 @@ test.each(allManners.slice(0, 3))(
 const numbered = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, number) => `Content/Maps/Level-${String(number).padStart(4, '0')}.umap`);
 
-/** The fields that the other job gets of each lock. */
+/** Fields of the locks in the output. */
 const fieldsOf = (locks: string): readonly string[] => [...new Set(JSON.parse(locks).flatMap(Object.keys))].map(String);
 
-test('another job proves and releases exactly the locks of a list that was shortened to fit the output', async () => {
+test('another job identifies and releases exactly the locks of a list that was shortened to fit the output', async () => {
   const stage = await openStage();
   const paths = numbered(250);
   const first = await stage.job();
@@ -73,7 +73,7 @@ test('another job proves and releases exactly the locks of a list that was short
   expect(await stage.locks()).toEqual([theirs, expect.objectContaining({ path: 'd' })]);
 });
 
-test('another job releases any number of locks by the file of the lock step', async () => {
+test('another job releases any number of locks with the locks file', async () => {
   const stage = await openStage();
   const paths = numbered(600);
   const first = await stage.job();
@@ -90,7 +90,7 @@ test('another job releases any number of locks by the file of the lock step', as
   expect(await stage.locks()).toMatchObject([{ path: 'd' }]);
 });
 
-test('a job that is killed as soon as its locks outlive it has told which they are', async () => {
+test('a job that is killed as soon as its locks outlive it has already output them', async () => {
   const stage = await openStage();
   const job = await stage.job();
   const { outputs, signal } = await job.run({
@@ -106,7 +106,7 @@ test('a job that is killed as soon as its locks outlive it has told which they a
   });
 });
 
-test('what tells nothing of a lock but its path releases nothing', async () => {
+test('an unlock with `locks` that have only a path releases nothing', async () => {
   const stage = await openStage();
   const theirs = await stage.take('a');
   const job = await stage.job();

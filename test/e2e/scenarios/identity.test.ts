@@ -40,7 +40,7 @@ afterAll(async () => {
   issuer.stop();
 });
 
-/** A job without a secret, at a workspace of its own if none is given. */
+/** A job without a secret, in a new workspace by default. */
 async function openJobWithIdentity(options: PlacedJobOptions = {}, given?: Stage) {
   const stage = given ?? (await openStage(undefined, service));
   const proxy = await stage.proxy();
@@ -57,7 +57,7 @@ const tokensOf = (passed: readonly Passed[]): readonly string[] => [
   ...new Set(passed.filter((one) => !isExchange(one)).map(({ headers }) => headers.authorization ?? 'none')),
 ];
 
-/** Whoever had them has lost them: the next request with one is refused. */
+/** Expires all exchanged tokens: the next request with one is rejected. */
 const endTokens = () =>
   service.storage.commit('global', (db) =>
     db
@@ -67,7 +67,7 @@ const endTokens = () =>
       .execute(),
   );
 
-/** Of the runner, of GitHub and of the service. */
+/** Secrets of the runner, GitHub and the service. */
 const secretsOf = ({ passed }: Pick<FaultProxy, 'passed'>): readonly string[] => [
   issuer.runnerEnvironment.ACTIONS_ID_TOKEN_REQUEST_TOKEN,
   ...issuer.handedOut,
@@ -83,7 +83,7 @@ async function expectNoSecretLeft(job: Job, proxy: FaultProxy, results: readonly
   for (const { url } of proxy.passed) for (const secret of secrets) expect(url).not.toContain(secret);
 }
 
-test('a job without a secret locks, renews and releases, each with a token of its own, and leaves none of them', async () => {
+test('a job without a secret locks, renews and releases with a separate token for each, and reveals none of them', async () => {
   const stage = await openStage(undefined, service);
   const clock = await stage.clock();
   const { proxy, job } = await openJobWithIdentity({}, stage);
@@ -110,7 +110,7 @@ test('a job without a secret locks, renews and releases, each with a token of it
   expect(new Set([...ofMain, ...renewals(), ...ofPost])).toHaveLength(3);
   expect(proxy.passed.filter(isExchange).map(({ status }) => status)).toEqual([200, 200, 200]);
   await expectNoSecretLeft(job, proxy, [main, ...posts]);
-  // What comes to the log by another way is hidden too: the step tells the runner before it uses anything.
+  // Secrets that reach the log in another way are hidden too: the step masks them before their first use.
   const masks = [main, ...posts].flatMap(({ written }) =>
     written.filter(({ text }) => text.startsWith('::add-mask::')),
   );
@@ -119,7 +119,7 @@ test('a job without a secret locks, renews and releases, each with a token of it
   }
 });
 
-test('a job of twenty minutes keeps its lock and releases it, though no token lasts longer than fifteen', async () => {
+test('a job of twenty minutes keeps and releases its lock with tokens that last fifteen minutes', async () => {
   const stage = await openStage(undefined, service);
   const clock = await stage.clock();
   const { proxy, job } = await openJobWithIdentity({}, stage);
@@ -128,12 +128,12 @@ test('a job of twenty minutes keeps its lock and releases it, though no token la
   const [first] = await stage.locks();
   for (let number = 1; number <= 4; number += 1) {
     await clock.pass(5 * minute);
-    // Recorded after the response was read: no request is in flight that the next jump could time out.
+    // Recorded after the response was read, so the next jump cannot time out a request under way.
     await expect
       .poll(() => entriesOf(job).filter(({ kind }) => kind === 'renewed'), { timeout: 30_000 })
       .toHaveLength(number);
   }
-  // One token of the main step, and two of the renewer, which replaces its token after thirteen minutes.
+  // One token of the main step, and two of the renewal process, which replaces its token after thirteen minutes.
   const renewing = tokensOf(proxy.passed.filter(isRenewing));
   expect(renewing).toHaveLength(3);
   const check = await job.run({ with: { operation: 'check', audience } });
@@ -149,8 +149,8 @@ test('a job of twenty minutes keeps its lock and releases it, though no token la
   expect(proxy.passed.filter(({ status }) => status === 401)).toEqual([]);
 });
 
-describe('a token that ends in the middle of a step', () => {
-  test('is replaced by those who wait for a path, by the step that releases, and by its post-step', async () => {
+describe('a token that expires in the middle of a step', () => {
+  test('is replaced while the step waits for a path, and when the post-step releases the locks', async () => {
     const { stage, proxy, job } = await openJobWithIdentity();
     await stage.takenByGrace('b');
     const step = await job.step(identified([hero, 'b'], { wait: '10m' }));
@@ -172,7 +172,7 @@ describe('a token that ends in the middle of a step', () => {
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('after its request was granted without an answer: the next token gets the same lock, and not another', async () => {
+  test('is replaced after an unanswered request, and the next token gets the same lock', async () => {
     const { stage, proxy, job } = await openJobWithIdentity();
     proxy.meet(
       once(
@@ -193,7 +193,7 @@ describe('a token that ends in the middle of a step', () => {
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('without a rule that still trusts the job is told, with what to do, and the lock stays until its end', async () => {
+  test('is not replaced if the rule was removed: the post-step says what to do, and the lock stays until it expires', async () => {
     const { stage, job } = await openJobWithIdentity();
     await job.run(identified(hero));
     const { storage } = service;
@@ -216,7 +216,7 @@ describe('a token that ends in the middle of a step', () => {
   });
 });
 
-test('steps of several jobs at once have each a token of their own, and each is exchanged once', async () => {
+test('concurrent jobs use separate tokens, one exchange per step', async () => {
   const jobs = await Promise.all(Array.from({ length: 3 }, () => openJobWithIdentity()));
   await Promise.all(
     jobs.map(async ({ stage, job, proxy }) => {
@@ -232,7 +232,7 @@ test('steps of several jobs at once have each a token of their own, and each is 
   expect(new Set(all.flat())).toHaveLength(6);
 });
 
-test('a token that is given wins: nobody is asked who the job is', async () => {
+test('a token in the input takes precedence, and no identity token is requested', async () => {
   const { stage, proxy, job } = await openJobWithIdentity();
   const before = issuer.handedOut.length;
   await job.run(identified(hero, { token: stage.token }));
@@ -242,10 +242,10 @@ test('a token that is given wins: nobody is asked who the job is', async () => {
   expect(issuer.handedOut).toHaveLength(before);
 });
 
-describe('a job that gets no token', () => {
+describe('a job without a token', () => {
   const listing = { with: { operation: 'list-locks' } };
 
-  test('because no rule trusts it is told what its operator has to run, and nothing of the identity', async () => {
+  test('reports the command for the operator if no rule trusts it, and does not reveal its identity token', async () => {
     issuer.jobClaims = { ...issuer.jobClaims, repository_id: '4' };
     try {
       const { proxy, job } = await openJobWithIdentity();
@@ -268,7 +268,7 @@ describe('a job that gets no token', () => {
     }
   });
 
-  test('because it has neither a token nor the permission is told both ways, before any request', async () => {
+  test('reports both ways to authenticate if it lacks token and permission, before any request', async () => {
     const { proxy, job } = await openJobWithIdentity({ env: { ACTIONS_ID_TOKEN_REQUEST_TOKEN: '' } });
     const result = await job.run(listing);
     expect(errorsOf(result)).toEqual([
@@ -284,7 +284,7 @@ describe('a job that gets no token', () => {
 
   test.each<[string, () => void, string]>([
     [
-      'refuses',
+      'rejects the request',
       () => runnerSays(403, { message: 'No.' }),
       'No. Run the job again (GET /runner/idtoken: 403 Forbidden).',
     ],
@@ -294,16 +294,16 @@ describe('a job that gets no token', () => {
       'GitHub failed. Run the job again (GET /runner/idtoken: 500 Internal Server Error, 2 attempts).',
     ],
     [
-      'answers nonsense',
+      'returns an invalid response',
       () => runnerSays(200, { token: secret }),
       'The answer cannot be used: the response contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
     ],
     [
-      'answers with something that is no JSON',
+      'returns something other than JSON',
       () => runnerSays(200, secret),
       'The answer cannot be used: the response contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
     ],
-  ])('because the endpoint of GitHub %s is told so', async (_, behave, reason) => {
+  ])('reports that the endpoint of GitHub %s', async (_, behave, reason) => {
     behave();
     try {
       const { proxy, job } = await openJobWithIdentity();
@@ -320,26 +320,26 @@ describe('a job that gets no token', () => {
 
   test.each<[string, Answer, RegExp]>([
     [
-      'knows no such route',
+      'does not have the route',
       problem(404, { title: 'Not Found' }),
       /^The service does not support OIDC token exchange\. It needs the input `token`: .* \(POST \/v1\/token: 404 Not Found\)\.$/,
     ],
     [
-      'has only GET there',
+      'has only GET on the route',
       problem(405, { title: 'Method Not Allowed' }, { allow: 'GET' }),
       /^The service does not support OIDC token exchange\. It needs the input `token`: .* \(POST \/v1\/token: 405 Method Not Allowed\)\.$/,
     ],
     [
-      'is hidden by a gateway',
+      'is behind a gateway that answers 404',
       page(404),
       /^The service did not issue a token to this job\. 404 Not Found.* in its place\. If the service does not support OIDC token exchange: It needs the input `token`: .* \(POST \/v1\/token: 404 Not Found, 2 attempts\)\.$/,
     ],
     [
-      'takes identities for nothing',
+      'returns no token',
       json(200, {}),
       /^The service did not issue a token to this job\. The answer cannot be used: there is no token in it\. Check .* \(POST \/v1\/token: 200 OK, 2 attempts\)\.$/,
     ],
-  ])('because a service %s is told so', async (_, response, reason) => {
+  ])('reports that the service %s', async (_, response, reason) => {
     const server = await startOtherServer(response);
     const env = { ...issuer.runnerEnvironment, WORKSPACE_TOKEN: '' };
     const job = await jobAt(server.baseUrl, { env });

@@ -8,7 +8,7 @@ useService();
 
 const hero = 'Content/Hero.uasset';
 
-/** A step that is killed when the service has released the lock, and before it learns of it. */
+/** A step that is killed after the service has released the lock, but before the response. */
 async function killedReleasing(stage: Stage, manner: Manner, play: 'unlock' | 'give back') {
   const proxy = await stage.proxy(manner);
   const job = await stage.job();
@@ -30,17 +30,17 @@ async function killedReleasing(stage: Stage, manner: Manner, play: 'unlock' | 'g
 }
 
 const manners: readonly (readonly [string, Manner])[] = [
-  ['gives ETags', {}],
-  ['gives neither ETag nor id', { givesNoProof: true }],
-  ['tells locks apart by nothing', { givesNoProof: true, saysNothing: true, keepsNoTimes: true }],
+  ['has ETags', {}],
+  ['has neither ETags nor ids', { givesNoProof: true }],
+  ['has no way to identify locks', { givesNoProof: true, saysNothing: true, keepsNoTimes: true }],
 ];
 
 describe.each(forms(manners, 0, 2))('with a service that %s', (_, manner) => {
   test.each([
-    ['an unlock', 'unlock'],
-    ['a step that gives back what it took', 'give back'],
+    ['an unlock step', 'unlock'],
+    ['a step that rolls back', 'give back'],
   ] as const)(
-    '%s that was killed half-way is no loss of the lock, and the next lock on the path stands',
+    '%s that is killed during a release loses no lock, and leaves the next lock on the path alone',
     async (__, play) => {
       const stage = await openStage();
       const { job, theirs } = await killedReleasing(stage, manner, play);
@@ -52,7 +52,7 @@ describe.each(forms(manners, 0, 2))('with a service that %s', (_, manner) => {
   );
 
   test.each(['by its path', 'by a pattern'])(
-    'an unlock that was killed half-way and is repeated %s says who has the path now, and not that it was lost',
+    'an unlock that was killed and is repeated %s reports the current holder, and no loss',
     async (how) => {
       const stage = await openStage();
       const { job, theirs } = await killedReleasing(stage, manner, 'unlock');

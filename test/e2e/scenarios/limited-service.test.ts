@@ -10,10 +10,10 @@ import { useShippedService } from './shipped.ts';
 const namesOf = (job: number, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `job-${job}/${String(index).padStart(5, '0')}.uasset`);
 
-/** Of thousands of paths in trouble, enough to see why. */
+/** The end of a log, which is enough to explain errors with thousands of paths. */
 const lastLines = ({ log }: StepResult): string => log.slice(-2_000);
 
-/** Not the number alone: times have it as well. */
+/** The text of status 429. The number itself may also be part of a time. */
 const refused = /Too Many Requests/;
 
 interface Ended {
@@ -22,7 +22,7 @@ interface Ended {
   readonly post: StepResult | undefined;
 }
 
-/** So many jobs at once, all with one token; each locks paths of its own, and ends. */
+/** Runs this number of jobs at once with one token; each locks its own paths, and ends. */
 async function playJobs(
   place: Place,
   { jobs, paths, inputs = {}, proxied = false }: { jobs: number; paths: number; inputs?: object; proxied?: boolean },
@@ -44,7 +44,7 @@ async function playJobs(
   );
 }
 
-/** All got what they wanted, and nothing is left of any. */
+/** Expects that all jobs got their locks, and that none remain. */
 async function expectAllServed(place: Place, ended: readonly Ended[], paths: number): Promise<void> {
   for (const { lock, post } of ended) {
     expect(lock, lastLines(lock)).toMatchObject({
@@ -56,7 +56,7 @@ async function expectAllServed(place: Place, ended: readonly Ended[], paths: num
   expect(await place.locks()).toEqual([]);
 }
 
-describe('with the settings that the service has when nobody sets any', () => {
+describe('with the default settings of the service', () => {
   const shipped = useShippedService();
   const together = soak
     ? [
@@ -68,7 +68,7 @@ describe('with the settings that the service has when nobody sets any', () => {
     : [[2, everyForm ? 1_200 : 200]];
 
   test.each(together)(
-    '%i jobs that lock %i paths each with one token do not meet its rate limit, and leave nothing',
+    '%i jobs that lock %i paths each with one token stay within the rate limit, and leave no locks behind',
     {
       timeout: 300_000,
     },
@@ -84,14 +84,14 @@ describe('with the settings that the service has when nobody sets any', () => {
   );
 });
 
-describe('with a service that lets a token ask five times a second', () => {
+describe('with a rate limit of five requests per second and token', () => {
   const shipped = useShippedService('--rate-limit', '5/s');
-  // What a token may do at once is used up, and then some.
+  // Enough paths to exceed the initial burst of a token.
   const beyond = runs(20, 300);
   const patient = { wait: '30m' };
 
   test.each(soak ? [1, 4] : [4])(
-    '%i jobs at once with one token get all their locks in the end, and leave none',
+    '%i concurrent jobs with one token get all their locks, and leave none behind',
     {
       timeout: 600_000,
     },
@@ -105,7 +105,9 @@ describe('with a service that lets a token ask five times a second', () => {
   );
 
   if (everyForm) {
-    test('4 jobs get them, too, and leave none, when answers are lost', { timeout: 600_000 }, async () => {
+    test('4 concurrent jobs get all their locks even if responses are lost, and leave none behind', {
+      timeout: 600_000,
+    }, async () => {
       const place = await shipped.workspace({ ownToken: true });
       const paths = Math.ceil((260 + beyond) / 4);
       await expectAllServed(
@@ -116,13 +118,15 @@ describe('with a service that lets a token ask five times a second', () => {
     });
   }
 
-  test('a job that is killed while it is held up by the limit leaves nothing', { timeout: 120_000 }, async () => {
+  test('a job that is killed while it waits for the rate limit leaves no locks behind', {
+    timeout: 120_000,
+  }, async () => {
     const place = await shipped.workspace({ ownToken: true });
     const job = await place.job();
     const step = await job.step(locking(namesOf(1, 600)));
     await expect
       .poll(async () => (await place.locks()).length, { timeout: 60_000, interval: 250 })
-      // A minute's worth comes at once.
+      // The burst grants a minute of requests at once.
       .toBeGreaterThan(302);
     await step.kill();
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
@@ -131,8 +135,8 @@ describe('with a service that lets a token ask five times a second', () => {
 
   if (!soak) return;
 
-  // It takes the two minutes that a step without a wait has.
-  test('a job that the limit does not let lock all in its time gives back what it has locked', {
+  // The test takes two minutes, the time limit of a step without a wait.
+  test('a job that cannot lock all paths in time due to the rate limit rolls back', {
     timeout: 400_000,
   }, async () => {
     const place = await shipped.workspace({ ownToken: true });

@@ -18,7 +18,7 @@ async function cutLedger(job: Job) {
   const text = await readFile(ledgerOf(job), 'utf8');
   await writeFile(ledgerOf(job), text.slice(0, text.length / 2));
 }
-/** After its first line, so that what is left can be read without a trace of what is missing. */
+/** Keeps only the first lines, so that the rest of the ledger is valid and shows no sign of the missing lines. */
 async function shortenLedger(job: Job) {
   const lines = (await readFile(ledgerOf(job), 'utf8')).split('\n');
   await writeFile(ledgerOf(job), `${lines.slice(0, 2).join('\n')}\n`);
@@ -31,13 +31,13 @@ async function replaceLedger(job: Job) {
 const damages: readonly (readonly [string, (job: Job) => Promise<unknown>])[] = [
   ['is deleted', loseLedger],
   ['is deleted with its folder', loseFolder],
-  ['is cut in the middle of a line', cutLedger],
-  ['is cut after a line', shortenLedger],
+  ['is truncated in the middle of a line', cutLedger],
+  ['is truncated after a line', shortenLedger],
   ['is a folder', replaceLedger],
 ];
 
 describe.each(forms(damages, 1))('when the ledger %s', (_, damage) => {
-  test('the post-step says so, and releases what can be proven', async () => {
+  test('the post-step reports that, and releases all locks that it can identify', async () => {
     const stage = await openStage();
     const job = await stage.job();
     await job.run(locking(manyPaths(20)));
@@ -51,7 +51,7 @@ describe.each(forms(damages, 1))('when the ledger %s', (_, damage) => {
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('a lock that was unlocked before, and is another job’s now, stands', async () => {
+  test('a lock that was already unlocked, and now belongs to another job, is left alone', async () => {
     const stage = await openStage();
     const job = await stage.job();
     await job.run(locking(['a', 'b']));
@@ -64,7 +64,7 @@ describe.each(forms(damages, 1))('when the ledger %s', (_, damage) => {
     expect(await stage.locks()).toEqual([theirs]);
   });
 
-  test('a lock without an ETag that may be another job’s is left alone', async () => {
+  test('a lock without an ETag that may belong to another job is left alone', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy({ givesNoProof: true, saysNothing: true, keepsNoTimes: true });
     const job = await stage.job();
@@ -79,19 +79,22 @@ describe.each(forms(damages, 1))('when the ledger %s', (_, damage) => {
 });
 
 test.each([
-  ['cut in the middle of a line', cutLedger],
+  ['truncated in the middle of a line', cutLedger],
   ['a folder', replaceLedger],
-])('with a ledger that is %s, an unlock of a path leaves alone what may be somebody else’s', async (_, damage) => {
-  const stage = await openStage();
-  const job = await stage.job();
-  const theirs = await stage.take('a');
-  await expect(job.run(locking(['a', 'b']))).resolves.toMatchObject({ outputs: { status: 'held' } });
-  await damage(job);
-  await expect(job.run(unlocking({ path: 'a' }))).resolves.toMatchObject({ outputs: { released: '[]' } });
-  expect(await stage.locks()).toEqual([theirs]);
-});
+])(
+  'with a ledger that is %s, an unlock of a path leaves alone a lock that may belong to someone else',
+  async (_, damage) => {
+    const stage = await openStage();
+    const job = await stage.job();
+    const theirs = await stage.take('a');
+    await expect(job.run(locking(['a', 'b']))).resolves.toMatchObject({ outputs: { status: 'held' } });
+    await damage(job);
+    await expect(job.run(unlocking({ path: 'a' }))).resolves.toMatchObject({ outputs: { released: '[]' } });
+    expect(await stage.locks()).toEqual([theirs]);
+  },
+);
 
-test('a ledger that was deleted and begun anew by another step does not hide the locks of the first', async () => {
+test('a ledger that was deleted and recreated by another step does not hide the locks of the first step', async () => {
   const stage = await openStage();
   const job = await stage.job();
   await job.run(locking('a'));
@@ -105,7 +108,7 @@ test('a ledger that was deleted and begun anew by another step does not hide the
   expect(await stage.locks()).toEqual([]);
 });
 
-test('a step whose ledger cannot be written says so and goes on, and its post-step releases what the runner remembers', async () => {
+test('a step that cannot write the ledger reports that and continues, and its post-step uses the saved state', async () => {
   const stage = await openStage();
   const theirs = await stage.take('held');
   const job = await stage.job();
@@ -126,11 +129,11 @@ test('a step whose ledger cannot be written says so and goes on, and its post-st
   expect(await stage.locks()).toMatchObject([{ path: 'd' }, { id: theirs.id }]);
 });
 
-test('when the ledger is gone, and the locks are too many for the runner to remember, the file of locks stands in', async () => {
+test('the file of locks takes the place of a deleted ledger if the saved state has too many locks', async () => {
   const stage = await openStage();
   const job = await stage.job();
   const { state } = await job.run(locking(manyPaths(200)));
-  // One environment string of Windows.
+  // Windows limits an environment string to this length.
   expect((state['locks'] ?? '').length).toBeLessThan(32_767);
   await loseLedger(job);
   const [post] = await job.post();

@@ -12,15 +12,15 @@ const hero = 'Content/Hero.uasset';
 const hourMs = 3_600_000;
 
 const mannersOfGranting: readonly (readonly [string, Manner])[] = [
-  ['gives an ETag', {}],
-  ['gives neither ETag nor id', { givesNoProof: true }],
-  ['says nothing when it grants a lock', { givesNoProof: true, saysNothing: true }],
+  ['returns an ETag', {}],
+  ['returns neither ETag nor id', { givesNoProof: true }],
+  ['returns nothing when it grants a lock', { givesNoProof: true, saysNothing: true }],
 ];
 
 describe.each(forms(mannersOfGranting, 0, 2))(
-  'with a service that %s, a lock that expired during the job',
+  'with a service that %s and a lock that expired during the job',
   (_, manner) => {
-    test('and is somebody else’s by now is left alone; an error says when it was lost, and to whom', async () => {
+    test('the post-step leaves the lock of a new holder alone, and reports when and to whom the lock was lost', async () => {
       const place = await shipped.workspace();
       const clock = await place.clock();
       const proxy = await place.proxy(manner);
@@ -42,7 +42,7 @@ describe.each(forms(mannersOfGranting, 0, 2))(
       expect(await place.locks()).toEqual([theirs]);
     });
 
-    test('and is nobody’s by now is a warning, with nothing to release', async () => {
+    test('the post-step warns if the path is free, and has nothing to release', async () => {
       const place = await shipped.workspace();
       const clock = await place.clock();
       await place.proxy(manner);
@@ -68,7 +68,7 @@ describe.each(forms(mannersOfGranting, 0, 2))(
       const theirs = await place.takenByGrace(hero);
       const unlock = await job.run(unlocking({ locks: outputs['locks'] ?? '' }));
       expect(unlock.outputs['released']).toBe('[]');
-      // By the output alone, without the ledger, only what the service has told of its lock can show that it is lost.
+      // Without the ledger, the output shows a loss only if the service returned details of the lock.
       if (manner.saysNothing) expect(unlock.annotations[0]?.message).toContain('was left alone');
       else expect(unlock).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost' } });
       expect(await place.locks()).toEqual([theirs]);
@@ -77,13 +77,13 @@ describe.each(forms(mannersOfGranting, 0, 2))(
 );
 
 const conclusions = [
-  ['fails the job', {}, 'failure'],
-  ['fails the job where that is asked for', { 'on-lost': 'fail' }, 'failure'],
-  ['is told, and fails nothing, with `on-lost: warn`', { 'on-lost': 'warn' }, 'success'],
+  ['fails the job by default', {}, 'failure'],
+  ['fails the job with `on-lost: fail`', { 'on-lost': 'fail' }, 'failure'],
+  ['causes only a warning with `on-lost: warn`', { 'on-lost': 'warn' }, 'success'],
 ] as const;
 
 test.each(conclusions)(
-  'a lock that somebody else has got while the job ran %s when the job ends; their lock stands, and the others are released',
+  'a lock lost to someone else %s; their lock stays, and the other locks are released',
   async (_, inputs, conclusion) => {
     const place = await shipped.workspace();
     const job = await place.job();
@@ -105,14 +105,14 @@ test.each(conclusions)(
 );
 
 const words = [
-  ['the word that the step has saved, if it is to warn', { saved: 'warn', input: 'fail', conclusion: 'success' }],
-  ['the word that the step has saved, if it is to fail', { saved: 'fail', input: 'warn', conclusion: 'failure' }],
-  ['the input, where the step could save none', { saved: undefined, input: 'warn', conclusion: 'success' }],
-  ['the safe side, where neither can be read', { saved: 'nothing', input: 'nothing', conclusion: 'failure' }],
+  ['the saved `on-lost: warn`', { saved: 'warn', input: 'fail', conclusion: 'success' }],
+  ['the saved `on-lost: fail`', { saved: 'fail', input: 'warn', conclusion: 'failure' }],
+  ['the input, if nothing was saved', { saved: undefined, input: 'warn', conclusion: 'success' }],
+  ['the default `fail`, if both are invalid', { saved: 'nothing', input: 'nothing', conclusion: 'failure' }],
 ] as const;
 
 test.each(forms(words, 0, 3))(
-  'what a lock that was lost while the job ran does to it goes by %s',
+  'the effect of a lost lock on the job depends on %s',
   async (_, { saved, input, conclusion }) => {
     const place = await shipped.workspace();
     const job = await place.job();
@@ -121,7 +121,7 @@ test.each(forms(words, 0, 3))(
     await place.release(hero);
     await place.takenByGrace(hero);
     const { post } = await readActionFile();
-    // The runner evaluates the inputs of a post-step anew, and gives it what the step has saved.
+    // The runner evaluates the inputs of a post-step again, and passes the saved state to it.
     const state = { step: step.state['step'], locks: step.state['locks'], 'on-lost': saved };
     const known = Object.entries(state).flatMap(([name, value]) =>
       value === undefined ? [] : [[`STATE_${name}`, value]],
@@ -137,7 +137,7 @@ test.each(forms(words, 0, 3))(
   },
 );
 
-test('where nothing tells a lock from another, one within its lifetime is released, and one past it is left alone, with a warning', async () => {
+test('without any way to identify locks, one within its lifetime is released, and an older one is left alone', async () => {
   const place = await shipped.workspace();
   const clock = await place.clock();
   const proxy = await place.proxy({ givesNoProof: true, saysNothing: true, keepsNoTimes: true, keepsNoOrigin: true });
@@ -157,15 +157,15 @@ test('where nothing tells a lock from another, one within its lifetime is releas
   expect(await place.locks()).toEqual([theirs]);
 });
 
-/** A second and a half: whatever the clock of the service rounds, it was before. */
+/** One and a half seconds: more than any rounding of times by the service. */
 const work = [process.execPath, '-e', 'setTimeout(() => {}, 1500)'] as const;
 
 describe.each(
-  // Where nothing tells a lock from another, one within its lifetime counts as its own.
+  // If locks cannot be identified, one within its lifetime counts as that of the job.
   manners.filter(([, { keepsNoTimes }]) => !keepsNoTimes),
 )('with a service that %s', (_, manner) => {
   test.each(troubles)(
-    'a lost lock fails the job, and theirs stands, whichever request of the post-step %s',
+    'a lost lock fails the job, and the new one is left alone, whichever request of the post-step %s',
     async (_, fault) => {
       const place = await shipped.workspace();
       const proxy = await place.proxy(manner);
@@ -192,10 +192,10 @@ describe.each(
 });
 
 test.each([
-  ['cut', { kind: 'done-then-cut' }],
-  ['answered with 502', { kind: 'done-then-answer', status: 502 }],
+  ['cut off', { kind: 'done-then-cut' }],
+  ['replaced by a 502', { kind: 'done-then-answer', status: 502 }],
 ] as const)(
-  'without an ETag, a release whose answer is %s does not release the next lock on the path',
+  'without an ETag, a release whose response is %s does not release the next lock on the path',
   async (_, fault) => {
     const place = await shipped.workspace();
     const proxy = await place.proxy({ givesNoProof: true });
@@ -210,7 +210,7 @@ test.each([
         released.resolve();
         return fault;
       }
-      // What comes next is answered when somebody else has the path.
+      // Later requests are answered after someone else has taken the path.
       return seen > 0 ? { kind: 'held-back', until: taken.promise } : undefined;
     });
     const post = await job.nextPost();

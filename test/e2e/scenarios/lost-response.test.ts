@@ -10,7 +10,7 @@ const hero = 'Content/Hero.uasset';
 const forgetKeys = ({ service }: Stage) =>
   service.storage.commit('global', (db) => db.deleteFrom('remembered_answers').execute());
 
-/** A job that is killed when the service has granted its lock, and before it learns of it. */
+/** A job that is killed after the service granted its lock, but before the response. */
 async function killedUnanswered(stage: Stage, manner: Manner) {
   const proxy = await stage.proxy(manner);
   const granted = Promise.withResolvers<void>();
@@ -28,11 +28,11 @@ async function killedUnanswered(stage: Stage, manner: Manner) {
   return { proxy, job };
 }
 
-describe('when the answer to the request for a lock is lost', () => {
+describe('if the response to a lock request is lost', () => {
   test.each<[string, Fault]>([
     ['because the connection is cut', { kind: 'done-then-cut' }],
     ['because a proxy answers 502', { kind: 'done-then-answer', status: 502 }],
-  ])('%s, the job has the lock all the same, and releases it at its end', async (_, fault) => {
+  ])('%s, the job still gets the lock, and releases it at its end', async (_, fault) => {
     const stage = await openStage();
     const proxy = await stage.proxy();
     proxy.meet(once(isLocking, fault, fault));
@@ -41,15 +41,15 @@ describe('when the answer to the request for a lock is lost', () => {
     expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired', count: '1' } });
     const lock = await stage.lockOn(hero);
     expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([{ path: hero, id: lock?.id }]);
-    // Asked three times, and one lock was made of it.
+    // Three requests resulted in one lock.
     expect(proxy.passed.filter(isLocking)).toHaveLength(3);
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
     expect(await stage.locks()).toEqual([]);
   });
 
   test.each<[string, Manner, boolean]>([
-    ['a sibling with the same address', {}, true],
-    ['another run, with a service that knows no keys', { knowsNoKeys: true }, false],
+    ['a sibling with the same run URL', {}, true],
+    ['another run, on a service without idempotency keys', { knowsNoKeys: true }, false],
   ])('while the path is held by %s, the job waits for it', async (_, manner, isSibling) => {
     const stage = await openStage();
     const sibling = await stage.job({ run: { runId: '8' } });
@@ -67,7 +67,7 @@ describe('when the answer to the request for a lock is lost', () => {
   });
 });
 
-test('a step that waits out an outage after a lost answer does not wait for its own lock', async () => {
+test('a step that waits during an outage after a lost response does not wait for its own lock', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   let granted = false;
@@ -78,7 +78,7 @@ test('a step that waits out an outage after a lost answer does not wait for its 
   });
   const job = await stage.job();
   const step = await job.step(locking(hero, { wait: '10m', retries: '1' }));
-  // The round has given up, and so has the attempt to learn what became of its request.
+  // The round has failed, and so has the attempt to look up its unanswered request.
   await step.waitForLog('Waiting, ');
   expect(await stage.locks()).toHaveLength(1);
   proxy.meet(() => undefined);
@@ -89,10 +89,10 @@ test('a step that waits out an outage after a lost answer does not wait for its 
   expect(await stage.locks()).toEqual([]);
 });
 
-describe('with a service that knows no idempotency keys', () => {
+describe('with a service that does not support idempotency keys', () => {
   const manner: Manner = { knowsNoKeys: true };
 
-  test('a lost answer is not guessed: nothing is released, and the log says what may be left and until when', async () => {
+  test('a lost response releases nothing, and the log says which lock may be left and until when', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy(manner);
     proxy.meet(once(isLocking, { kind: 'done-then-cut' }));
@@ -117,7 +117,7 @@ describe('with a service that knows no idempotency keys', () => {
     expect(await stage.locks()).toEqual([lock]);
   });
 
-  test('what may be left of an earlier attempt is said by a step that gets the lock in the end, too', async () => {
+  test('a step that finally gets the lock also reports the lock that an earlier attempt may have left', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy({ ...manner, retryAfter: null });
     proxy.meet(once(isLocking, { kind: 'done-then-cut' }));
@@ -136,42 +136,42 @@ describe('with a service that knows no idempotency keys', () => {
 });
 
 interface Left {
-  /** What the post-step warns of. */
+  /** Expected warning of the post-step. */
   readonly warning?: RegExp;
-  /** How many locks stand in the end. */
+  /** Number of remaining locks. */
   readonly locks: number;
 }
 
 type Fate = (stage: Stage, proxy: FaultProxy) => Promise<unknown>;
 
 test.each<[string, Manner, Fate, Left]>([
-  ['and its key tells what became of it, is released', {}, async () => undefined, { locks: 0 }],
+  ['is released if its key resolves the request', {}, async () => undefined, { locks: 0 }],
   [
-    'and the service refuses to say what became of it, may be left, and the log says so',
+    'is left, and reported, if the service rejects the request',
     {},
     async (_, proxy) => proxy.meet((passing) => (isLocking(passing) ? { kind: 'answer', status: 401 } : undefined)),
     { warning: /is not known.* 1h after .*401/s, locks: 1 },
   ],
   [
-    'and the service knows no keys, is left to its ttl, and the log says so',
+    'is left until its ttl expires, and reported, if the service does not support keys',
     { knowsNoKeys: true },
     async () => undefined,
     { warning: /is not known/, locks: 1 },
   ],
   [
-    'and the service has forgotten the key, is left to its ttl, and the log says so',
+    'is left until its ttl expires, and reported, if the service has removed the key',
     {},
     forgetKeys,
     { warning: /is not known/, locks: 1 },
   ],
   [
-    'and the service has forgotten the key, and the lock has ended, leaves nothing behind',
+    'leaves nothing behind if the service has removed the key and the lock has expired',
     {},
     (stage) => Promise.all([forgetKeys(stage), stage.expire(hero)]),
     { locks: 0 },
   ],
   [
-    'and the service has forgotten the key, is not mistaken for that of another run on the path',
+    'is not confused with that of another run if the service has removed the key',
     {},
     async (stage) => {
       await forgetKeys(stage);
@@ -180,7 +180,7 @@ test.each<[string, Manner, Fate, Left]>([
     },
     { locks: 1 },
   ],
-])('the lock of a job that was killed before it had the answer, %s', async (_, manner, happens, { warning, locks }) => {
+])('the lock of a job that was killed before the response %s', async (_, manner, happens, { warning, locks }) => {
   const stage = await openStage();
   const { proxy, job } = await killedUnanswered(stage, manner);
   await happens(stage, proxy);

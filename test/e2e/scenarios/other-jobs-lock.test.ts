@@ -17,9 +17,9 @@ async function lockedByAnother(stage: Stage) {
 
 describe.each([
   ...forms(allManners, 0, 2),
-  ['says nothing of a lock', { givesNoProof: true, saysNothing: true }] as const,
+  ['returns no details of a lock', { givesNoProof: true, saysNothing: true }] as const,
 ])('with a service that %s', (_, manner) => {
-  test('a lock that was unlocked, and then taken by another job, stands after a second unlock and the end of the first job', async () => {
+  test('a lock of another job survives a second unlock and the end of the job that held the path before', async () => {
     const stage = await openStage();
     await stage.proxy(manner);
     const first = await stage.job();
@@ -45,7 +45,7 @@ describe.each([
   });
 });
 
-test('an unlock of a path that the job did not get is held where nobody tells it by whom', async () => {
+test('an unlock of a path that the job did not get reports it as held even if the holder is unknown', async () => {
   const stage = await openStage();
   const theirs = await lockedByAnother(stage);
   const proxy = await stage.proxy();
@@ -60,7 +60,7 @@ test('an unlock of a path that the job did not get is held where nobody tells it
   expect(await stage.lockOn(hero)).toEqual(theirs);
 });
 
-test('an unlock of a path that the job wanted, but never came to ask for, leaves the lock of another job alone, but for force', async () => {
+test('an unlock without force leaves the locks of others alone on paths that the job planned but never requested', async () => {
   const stage = await openStage();
   const theirs = [await stage.take('a'), await stage.take(hero)];
   const job = await stage.job();
@@ -72,7 +72,7 @@ test('an unlock of a path that the job wanted, but never came to ask for, leaves
   expect(await stage.locks()).toEqual([]);
 });
 
-test('an unlock by the output of the lock step is seen by the post-step, too', async () => {
+test('the post-step skips locks that were unlocked by the output of the lock step', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   const first = await stage.job();

@@ -12,7 +12,7 @@ useService();
 const jobCount = soak ? 8 : 4;
 const rounds = runs(everyForm ? 3 : 2, 20);
 
-test(`${jobCount} jobs that lock overlapping sets in different orders, ${rounds} times, all finish, and no two hold a path at a time`, {
+test(`${jobCount} jobs that lock overlapping sets, ${rounds} times each, all finish, and no two hold a path at a time`, {
   timeout: 900_000,
 }, async () => {
   const stage = await openStage();

@@ -8,7 +8,7 @@ import { ask } from '../../support/running-service.ts';
 import { everyForm } from '../../support/runs.ts';
 import { type Clock, openClock } from './clock.ts';
 
-/** A lock as another job, a person or a script would take it: with the token of the jobs unless told otherwise. */
+/** A lock as taken by another job, a person or a script, by default with the token of the jobs. */
 export interface Taking {
   readonly token?: string;
   readonly ttl?: string;
@@ -16,39 +16,39 @@ export interface Taking {
 }
 
 export interface PlacedJobOptions extends JobOptions {
-  /** That which was started last, if not given. */
+  /** The most recently started proxy by default. */
   readonly proxy?: FaultProxy;
 }
 
-/** A workspace of a service, and the jobs that use it. What a test starts here ends with it. */
+/** A workspace of a service, with the jobs that use it. Everything that a test starts here ends with the test. */
 export interface Place {
   readonly workspace: string;
-  /** What all jobs have: `locks:write`, and the owner `build-bot`. */
+  /** Token of all jobs, with the scope `locks:write` and the owner `build-bot`. */
   readonly token: string;
-  /** Of another owner, `grace`. */
+  /** Token of another owner, `grace`. */
   readonly graces: string;
-  /** Where the next job finds the service: ends in `/v1`. */
+  /** Base URL of the next job, which ends in `/v1`. */
   readonly baseUrl: string;
-  /** A job of a run of its own, unless told otherwise. */
+  /** Opens a job, by default in a new run. */
   job(options?: PlacedJobOptions): Promise<Job>;
-  /** Stands between service and jobs from here on. */
+  /** Starts a proxy between the service and the jobs opened after it. */
   proxy(manner?: Manner): Promise<FaultProxy>;
-  /** Starts a clock, and a proxy. Jobs and proxies that are started later follow the clock. */
+  /** Starts a clock and a proxy. Jobs and proxies that are started later follow the clock. */
   clock(): Promise<Clock>;
-  /** All locks of the workspace that have not expired, by their paths. */
+  /** All current locks of the workspace, sorted by path. */
   locks(): Promise<readonly Lock[]>;
   lockOn(path: string): Promise<Lock | undefined>;
   take(path: string, taking?: Taking): Promise<Lock>;
   takenByGrace(path: string): Promise<Lock>;
-  /** Whoever has it. */
+  /** Releases a lock, whoever holds it. */
   release(path: string): Promise<void>;
-  /** Lets time pass for one lock, as its row has it: without other values it ended a second ago. */
+  /** Changes the stored times of a lock. By default, it expired a second ago. */
   expire(path: string, times?: { readonly acquired_at?: number; readonly expires_at?: number }): Promise<void>;
 }
 
 export interface PlaceOptions extends Pick<Place, 'workspace' | 'token' | 'graces' | 'baseUrl'> {
   readonly storage: Storage;
-  /** Of somebody who may do everything. */
+  /** Token with all scopes. */
   readonly admins: string;
   readonly end?: (cleanUp: () => Promise<void>) => void;
 }
@@ -128,7 +128,7 @@ export function openPlace(options: PlaceOptions): Place {
   return place;
 }
 
-/** A step that locks paths as they stand. */
+/** A step that locks literal paths. */
 export const locking = (
   paths: string | readonly string[],
   inputs: Readonly<Record<string, string>> = {},
@@ -140,9 +140,9 @@ export const unlocking = (inputs: Readonly<Record<string, string>>): StepOptions
   with: { operation: 'unlock', ...inputs },
 });
 
-/** `Content/0001.uasset` and so on. */
+/** Returns `Content/0001.uasset` and so on. */
 export const manyPaths = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `Content/${String(index + 1).padStart(4, '0')}.uasset`);
 
-/** Whether to play with as many jobs and rounds as a soak test has time for. */
+/** Whether to run with the number of jobs and rounds of a soak test. */
 export const soak = process.env['SOAK'] === '1';

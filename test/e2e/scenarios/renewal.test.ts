@@ -16,7 +16,7 @@ const shipped = useShippedService();
 
 const hero = 'Content/Hero.uasset';
 const minute = 60_000;
-/** Renewed every five minutes, or a little sooner. */
+/** Renewed every five minutes, or slightly earlier. */
 const renewing = { ttl: '15m', renew: 'true' };
 const periodMs = 5 * minute;
 const longerThanTtlMs = 16 * minute;
@@ -27,7 +27,7 @@ interface Stage extends Pick<TestContext, 'expect'> {
   readonly clock: Clock;
 }
 
-/** Concurrent, because these tests mostly wait for processes to start and to end. */
+/** Concurrent, because these tests mostly wait for processes to start and end. */
 const test = (name: string, work: (stage: Stage) => Promise<void>): void =>
   withContext.concurrent(name, { timeout: 120_000 }, async ({ expect, onTestFinished }) => {
     const place = await shipped.workspace({ end: (cleanUp) => onTestFinished(cleanUp) });
@@ -45,17 +45,17 @@ function onlyProcessOf(job: Job): number {
 
 const patiently = { timeout: 30_000, interval: 50 };
 
-/** Lets this many periods pass, and waits for a renewal in each. */
+/** Lets this number of periods pass, and waits for a renewal in each. */
 async function renewed({ job, clock, expect }: Omit<Stage, 'place'> & { readonly job: Job }, periods: number) {
   const before = renewalsOf(job).length;
   for (let number = 1; number <= periods; number += 1) {
     await clock.pass(periodMs);
-    // Recorded after the response was read: no request is in flight that the next jump could time out.
+    // Recorded after the response was read, so the next jump cannot time out a request under way.
     await expect.poll(() => renewalsOf(job), patiently).toHaveLength(before + number);
   }
 }
 
-test('a lock is kept for as long as the job lives, which is longer than its ttl, and released at its end', async ({
+test('keeps a lock beyond its ttl while the job runs, and releases it at the end of the job', async ({
   expect,
   place,
   clock,
@@ -76,11 +76,7 @@ test('a lock is kept for as long as the job lives, which is longer than its ttl,
   expect(job.leftProcesses()).toEqual([]);
 });
 
-test('the locks end with their ttl when what renews them is killed, and a check says so', async ({
-  expect,
-  place,
-  clock,
-}) => {
+test('a lock expires if its renewal process is killed, and a check reports that', async ({ expect, place, clock }) => {
   const job = await place.job();
   await job.run(locking(hero, renewing));
   await expect(job.run(checking)).resolves.toMatchObject({ outputs: { status: 'kept', count: '1' } });
@@ -94,7 +90,7 @@ test('the locks end with their ttl when what renews them is killed, and a check 
   ]);
 });
 
-/** Stands for the runner's worker: it starts the step, and lives on. */
+/** Takes the place of the worker of the runner: it starts the step, and keeps running. */
 const worker = `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });
 setInterval(() => {}, 1_000);`;
 
@@ -111,7 +107,7 @@ const lockingBelowWorker = async () => ({
   },
 });
 
-test('renewals stop within a period when the worker of the runner is gone, and the lock ends', async ({
+test('renewals stop within a period after the worker of the runner is gone, and the lock expires', async ({
   expect,
   place,
   clock,
@@ -129,7 +125,7 @@ test('renewals stop within a period when the worker of the runner is gone, and t
   expect(await place.locks()).toEqual([]);
 });
 
-test('nothing renews the lock of a step that waited for it longer than the worker of the runner lived', async ({
+test('does not renew the lock of a step that got it only after the worker of the runner was gone', async ({
   expect,
   place,
   clock,
@@ -149,7 +145,7 @@ test('nothing renews the lock of a step that waited for it longer than the worke
   expect(await place.locks()).toEqual([]);
 });
 
-/** Node throws what it does not expect of the system, such as ENOMEM, and tells the rest by an event. */
+/** Node throws unexpected system errors such as ENOMEM, and reports others with an event. */
 const withoutMemory = preload(`
   import { syncBuiltinESMExports } from 'node:module';
   import children from 'node:child_process';
@@ -162,7 +158,7 @@ for (const [reason, NODE_OPTIONS] of [
   ['spawn ENOMEM', withoutMemory],
   ['spawn /nowhere/node ENOENT', withoutNode],
 ] as const) {
-  test(`a step keeps its lock and warns where nothing can be started that renews it: ${reason}`, async ({
+  test(`a step keeps its lock and warns if the renewal process cannot be started: ${reason}`, async ({
     expect,
     place,
   }) => {
@@ -186,7 +182,7 @@ for (const [reason, NODE_OPTIONS] of [
   });
 }
 
-/** The bundle with another program in place of the one that renews. */
+/** Copies the bundle, and replaces its renewal program. */
 async function bundleWithRenewer(job: Job, program: string): Promise<string> {
   const { main } = await readActionFile();
   const copy = join(job.folders.home, 'dist');
@@ -209,10 +205,10 @@ for (const [name, program, warning] of [
     /^The process .* did not answer within 2 s\. Unless it still starts, they last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 5 min\); choose/,
   ],
 ] as const) {
-  test(`a step warns that nothing renews its locks if the process for it ${name}`, async ({ expect, place }) => {
+  test(`a step warns that its locks are not renewed if the renewal process ${name}`, async ({ expect, place }) => {
     const job = await place.job();
     const main = await bundleWithRenewer(job, program);
-    // The shipped timeout is for the process that hangs.
+    // The process that hangs is tested with the shipped timeout.
     const env = name === 'hangs' ? { NODE_OPTIONS: '' } : {};
     const step = await job.run({ ...locking(hero, { ...renewing, ttl: '5m' }), main, env });
     expect(step, step.log).toMatchObject({
@@ -226,7 +222,7 @@ for (const [name, program, warning] of [
   });
 }
 
-test('locks whose paths take more than 300 KB are renewed', async ({ expect, place, clock }) => {
+test('renews locks whose paths take more than 300 KB', async ({ expect, place, clock }) => {
   const job = await place.job();
   const folder = ['a', 'b', 'c'].map((letter) => letter.repeat(250)).join('/');
   const names = Array.from({ length: 340 }, (_, index) => `${folder}/${String(index).padStart(200, '0')}`);
@@ -244,7 +240,7 @@ test('locks whose paths take more than 300 KB are renewed', async ({ expect, pla
   expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
 });
 
-test('nothing is left running of a step with `renew` that gets no lock', async ({ expect, place }) => {
+test('a step with `renew` that gets no lock leaves no process running', async ({ expect, place }) => {
   const job = await place.job();
   await place.takenByGrace(hero);
   const step = await job.run(locking(hero, renewing));
@@ -252,7 +248,7 @@ test('nothing is left running of a step with `renew` that gets no lock', async (
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
 });
 
-test('a service that is away for half of the ttl takes no lock away', async ({ expect, place, clock }) => {
+test('keeps a lock if the service is down for half of the ttl', async ({ expect, place, clock }) => {
   const proxy = await place.proxy();
   const job = await place.job();
   await job.run(locking(hero, renewing));
@@ -273,7 +269,7 @@ test('a service that is away for half of the ttl takes no lock away', async ({ e
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
 });
 
-test('a lock that is lost while the service is away is told by the next step and fails the job at its end', async ({
+test('reports a lock lost during an outage in the next step, and fails the job at its end', async ({
   expect,
   place,
   clock,
@@ -310,7 +306,7 @@ test('a lock that is lost while the service is away is told by the next step and
   expect(job.leftProcesses()).toEqual([]);
 });
 
-test('a lock that is released by force is in the ledger as lost within a period', async ({ expect, place, clock }) => {
+test('records a lock released by force as lost within a period', async ({ expect, place, clock }) => {
   const job = await place.job();
   await job.run(locking([hero, 'b'], { ...renewing, 'on-lost': 'warn' }));
   await place.release(hero);
@@ -322,11 +318,7 @@ test('a lock that is released by force is in the ledger as lost within a period'
   expect(await place.locks()).toEqual([]);
 });
 
-test('a path that the job has locked once more does not hide that it was lost in between', async ({
-  expect,
-  place,
-  clock,
-}) => {
+test('a path that was locked again does not hide its earlier loss', async ({ expect, place, clock }) => {
   const job = await place.job();
   await job.run(locking(hero, renewing));
   await place.release(hero);
@@ -338,7 +330,7 @@ test('a path that the job has locked once more does not hide that it was lost in
   expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
 });
 
-test('what renews ends when the ledger is gone', async ({ expect, place }) => {
+test('the renewal process ends if the ledger is deleted', async ({ expect, place }) => {
   const job = await place.job();
   await job.run(locking(hero, renewing));
   onlyProcessOf(job);
@@ -348,7 +340,7 @@ test('what renews ends when the ledger is gone', async ({ expect, place }) => {
   expect(await place.locks()).toEqual([]);
 });
 
-test('what an unlock step has released is not renewed, and what renews ends when nothing is left', async ({
+test('does not renew unlocked paths, and the renewal process ends when no locks remain', async ({
   expect,
   place,
   clock,
@@ -378,7 +370,7 @@ for (const [order, kind, status] of [
   ['before', 'done-then-held-back', 200],
   ['after', 'held-back', 412],
 ] as const) {
-  test(`a renewal that reaches the service ${order} the release at the end of the job brings no lock back`, async ({
+  test(`a renewal that reaches the service ${order} the release at the end of the job does not restore the lock`, async ({
     expect,
     place,
     clock,
@@ -396,7 +388,7 @@ for (const [order, kind, status] of [
       }
       const fault = meet(passing);
       if (fault !== undefined) arrived.resolve();
-      // What asks once more, because no answer comes, is not to tell of it.
+      // Retries of the unanswered renewal must not learn its result.
       return fault ?? (isRenewing(passing) ? { kind: 'silence' } : undefined);
     });
     await job.run(locking(hero, renewing));
@@ -406,14 +398,14 @@ for (const [order, kind, status] of [
     expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
     expect(await place.locks()).toEqual([]);
     released.resolve();
-    // The first was that of the lock step.
+    // The first renewal was that of the lock step.
     await expect.poll(() => proxy.passed.filter(isRenewing)[1]?.status, patiently).toBe(status);
     expect(await place.locks()).toEqual([]);
     expect(job.leftProcesses()).toEqual([]);
   });
 }
 
-test('a service that gives nothing to renew by is found out at once: one warning, and nothing is left running', async ({
+test('a service that cannot renew locks is detected at once: one warning, and no process keeps running', async ({
   expect,
   place,
 }) => {
@@ -433,7 +425,7 @@ test('a service that gives nothing to renew by is found out at once: one warning
   await job.post();
 });
 
-test('a service that answers a renewal with a conflict is found out at once', async ({ expect, place }) => {
+test('a service that answers a renewal with a conflict is detected at once', async ({ expect, place }) => {
   const proxy = await place.proxy();
   proxy.meet(once(isRenewing, { kind: 'answer', status: 409 }));
   const job = await place.job();

@@ -12,7 +12,7 @@ test.each<[string, Partial<Run>, Partial<Run>]>([
   ['two runs of the same workflow, actor and token', { runId: '1' }, { runId: '2' }],
   ['siblings of a matrix', { runId: '3' }, { runId: '3' }],
   ['a run and its next attempt', { runId: '4', runAttempt: '1' }, { runId: '4', runAttempt: '2' }],
-])('of %s exactly one holds the lock', async (_, one, other) => {
+])('exactly one of %s gets the lock', async (_, one, other) => {
   const stage = await openStage();
   const jobs = [await stage.job({ run: one }), await stage.job({ run: other })];
   const results = await Promise.all(jobs.map((job) => job.run(locking(hero))));
@@ -30,7 +30,7 @@ test.each<[string, Partial<Run>, Partial<Run>]>([
   expect(await stage.locks()).toEqual([]);
 });
 
-test('of two that ask at the same moment, in whatever order they are heard, one gets all', async () => {
+test('one of two concurrent jobs gets all locks, whatever the order of their requests', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   const both = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ test('of two that ask at the same moment, in whatever order they are heard, one 
     const who = headers.referer ?? '';
     asking.add(who);
     if (asking.size === 2) both.resolve();
-    // Of the first path the second job is heard first, of all others the first job.
+    // For the first path, the request of the second job arrives first; for all others, that of the first job.
     const late = who.includes('/6/') === (path === 'Content/0001.uasset');
     return { kind: 'held-back', until: late ? both.promise.then(() => sleep(100)) : both.promise };
   });

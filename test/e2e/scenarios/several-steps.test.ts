@@ -10,7 +10,7 @@ import { useShippedService } from './shipped.ts';
 
 const shipped = useShippedService();
 
-/** Far from all the time that it may wait, on a machine that is busy. */
+/** Much less than the wait, even on a busy machine. */
 const atOnceMs = 20_000;
 
 const takeMaps = (job: Job) => job.run({ ...locking(['a', 'b']), id: 'take-maps' });
@@ -24,11 +24,11 @@ function expectNamed(result: StepResult): void {
   expect(result.log).not.toContain('Waiting,');
 }
 
-test('two lock steps and a composite action that is used twice each release their own locks, the last step first', async () => {
+test('two lock steps and a composite action that is used twice release their own locks, the last step first', async () => {
   const place = await shipped.workspace();
   const proxy = await place.proxy();
   const job = await place.job();
-  // The runner gives the steps of a composite action the same id each time it is used.
+  // The runner assigns the same id to the steps of a composite action each time.
   await job.run({ ...locking('a'), id: 'first' });
   await job.run({ ...locking('b'), id: 'composite__lock' });
   await job.run({ ...locking(['c', 'd']), id: 'composite__lock' });
@@ -47,8 +47,8 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   test.each<[string, Manner, 'true' | 'false']>([
     ['with ETags', {}, 'false'],
     ['without ETags and ids', { givesNoProof: true }, 'true'],
-    ['that tells locks apart by nothing', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }, 'true'],
-  ])('does not wait for it with a service %s, says who has it, and takes nothing', async (_, manner, autoRelease) => {
+    ['without any way to identify locks', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }, 'true'],
+  ])('does not wait on a service %s, names the earlier step, and takes nothing', async (_, manner, autoRelease) => {
     const place = await shipped.workspace();
     const proxy = await place.proxy(manner);
     const job = await place.job();
@@ -73,7 +73,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(await place.locks()).toEqual(autoRelease === 'true' ? [] : [lock]);
   });
 
-  test('and that names nothing else is told that it is not needed, as long as the lock lives long enough', async () => {
+  test('is reported as unnecessary if it names nothing else and the lock lives long enough', async () => {
     const place = await shipped.workspace();
     const job = await place.job();
     await job.run(locking(['a', 'b'], { ttl: '1h' }));
@@ -84,7 +84,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(await messageOf('3h')).toMatch(/leave it out and raise the `ttl` of the earlier step/);
   });
 
-  test('asks for it where the list is in trouble, and contends like a stranger', async () => {
+  test('requests the path like any other job if the list is unavailable', async () => {
     const place = await shipped.workspace();
     const proxy = await place.proxy();
     const job = await place.job();
@@ -96,7 +96,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     });
   });
 
-  test.each(forms([403, 405], 0))('goes by what it knows itself where it may not look: %s', async (status) => {
+  test.each(forms([403, 405], 0))('relies on its ledger if it may not list locks: %s', async (status) => {
     const place = await shipped.workspace();
     const proxy = await place.proxy();
     const job = await place.job();
@@ -106,10 +106,10 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     proxy.meet(({ method }) => (method === 'GET' ? refusal(status) : undefined));
     const held = await job.run(locking('a', { wait: '10m' }));
     expect(held.annotations[0]?.message).toMatch(/^This job already holds a/);
-    // The service has the last word on one whose time is over.
+    // The service decides about a lock that has expired.
     await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
   });
-  test('gets it when that step has been undone by an unlock', async () => {
+  test('gets the path after an unlock step has released it', async () => {
     const place = await shipped.workspace();
     const job = await place.job();
     await takeMaps(job);
@@ -120,7 +120,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(await place.locks()).toEqual([]);
   });
 
-  test('waits for it when somebody else has it by now, and gets it', async () => {
+  test('waits for the path if it has a new holder, and gets it', async () => {
     const place = await shipped.workspace();
     const job = await place.job();
     await takeMaps(job);
@@ -133,7 +133,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     await expect(step.finished).resolves.toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
   });
 
-  test('waits for another job that has another of its paths, and not for itself', async () => {
+  test('fails at once for its own path, even if another job holds one of the others', async () => {
     const place = await shipped.workspace();
     const job = await place.job();
     await takeMaps(job);
@@ -145,7 +145,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   });
 
   test.each(troubles)(
-    'and neither burns its wait nor takes from that step what it has, whichever of its requests %s',
+    'never waits for itself, and leaves the earlier locks alone, whichever request %s',
     async (_, fault) => {
       const place = await shipped.workspace();
       const proxy = await place.proxy();
@@ -170,7 +170,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   );
 });
 
-test('a path that is locked anew after its lock has expired is released by the step that has it', async () => {
+test('a path that is locked again after its lock has expired is released by the step that holds it', async () => {
   const place = await shipped.workspace();
   const job = await place.job();
   await job.run(locking('a'));
@@ -182,7 +182,7 @@ test('a path that is locked anew after its lock has expired is released by the s
   expect(await place.locks()).toEqual([]);
 });
 
-test('four siblings that wait for one path and work for a second and a half with it are all served, one at a time', {
+test('serves four siblings that wait for one path, one at a time', {
   timeout: 120_000,
 }, async () => {
   const place = await shipped.workspace();

@@ -7,22 +7,22 @@ import { type ServiceProcess, startServiceProcess } from '../../support/service-
 import { openPlace, type Place, type PlaceOptions } from './place.ts';
 
 export interface ShippedService {
-  /** `ownToken`: what the rate limit lets its jobs do, no job of another workspace has used. */
+  /** With `ownToken`, no other workspace uses the token of the jobs, and with it their rate limit. */
   workspace(options?: { readonly ownToken?: boolean; readonly end?: PlaceOptions['end'] }): Promise<Place>;
 }
 
 let workspaces = 0;
 
 /**
- * The service as a process of its own, with the settings that it has when nobody sets any but `settings`. Who looks at
- * its locks reads the database, so that looking takes nothing of the rate of the jobs.
+ * Starts the service in a process with default settings except `settings`. Tests read its locks from the database, so
+ * that they do not use up the rate limit of the jobs.
  */
 export function useShippedService(...settings: readonly string[]): ShippedService {
   let service: ServiceProcess;
   let storage: Storage;
   let buildBot = '';
   let graces = '';
-  /** Beside the service, as its commands do it, and without a process for each. */
+  /** Accesses the database like the commands do, but without a process for each. */
   const change = <T>(work: (db: Database, now: Storage['now']) => Promise<T>): Promise<T> =>
     storage.commit('global', (db) => work(db, storage.now));
   const newToken = async (name: string): Promise<string> => {

@@ -8,7 +8,7 @@ const shipped = useShippedService();
 
 const waitSeconds = 6;
 
-/** `b` is somebody else's, and comes free when the step waits for it. From that lock request on there is no answer. */
+/** Path `b` is released while the step waits for it. From the lock request with this number on, nothing is answered. */
 async function silentFrom(place: Place, number: number, done: boolean): Promise<{ readonly asked: number }> {
   const [a, b, c] = ['a', 'b', 'c'].map((name) => `${number}-${done}/${name}`);
   const paths = [a ?? '', b ?? '', c ?? ''];
@@ -22,7 +22,7 @@ async function silentFrom(place: Place, number: number, done: boolean): Promise<
   let silent = false;
   proxy.meet((passing: Passing) => {
     if (isLocking(passing)) asked += 1;
-    // What it asks for by itself is done, and what it asks about it as well; nobody hears of it.
+    // Later requests get no response either. With `done`, all of them take effect.
     if (asked >= number) silent = true;
     if (!silent) return undefined;
     return { kind: done ? 'done-then-silence' : 'silence' };
@@ -49,7 +49,7 @@ const measuredEnd = (seconds: number): void =>
     Math.max(0, seconds - waitSeconds),
   );
 
-test('a service that falls silent while a step waits keeps it for ten seconds beyond its deadline at most, and its post-step releases what was taken', {
+test('an unresponsive service delays a step by at most ten seconds beyond its wait, and leaves no lock behind', {
   timeout: 120_000,
 }, async () => {
   const place = await shipped.workspace();

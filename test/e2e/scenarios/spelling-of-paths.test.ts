@@ -7,7 +7,7 @@ useService();
 
 const composed = 'Content/M\u00fcnchen.umap';
 
-/** What is written, and the path that it means. */
+/** Spellings of paths, with the paths that they stand for. */
 const spellings: readonly (readonly [written: string, path: string])[] = [
   ['a', 'a'],
   ['./a', 'a'],
@@ -23,7 +23,7 @@ const spellings: readonly (readonly [written: string, path: string])[] = [
   ['Content/[1].uasset', 'Content/[1].uasset'],
 ];
 
-test('a path that is written twice, or in another way, is one lock: the right one, and released however it is written', async () => {
+test('a path that is repeated or spelled differently is locked once, and released with any spelling', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   const job = await stage.job();

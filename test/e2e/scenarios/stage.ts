@@ -3,7 +3,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
 import { openPlace, type Place, type PlaceOptions } from './place.ts';
 
-/** A workspace of the service in this process, with a token of its own. */
+/** A workspace of the service in this process, with its own token. */
 export interface Stage extends Place {
   readonly service: RunningService;
   readonly tokenId: string;
@@ -11,7 +11,7 @@ export interface Stage extends Place {
 
 let running: RunningService | undefined;
 
-/** One service for all tests of a file. */
+/** Starts one service for all tests of a file. */
 export function useService(options: RunningServiceOptions = {}): void {
   beforeAll(async () => {
     const [sqlite] = databaseKinds;
@@ -21,7 +21,7 @@ export function useService(options: RunningServiceOptions = {}): void {
   afterAll(() => running?.stop());
 }
 
-/** The service is that of `useService` if not given. */
+/** Uses the service of `useService` by default. */
 export async function openStage(
   end?: PlaceOptions['end'],
   service: RunningService | undefined = running,

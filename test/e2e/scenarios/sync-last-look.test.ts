@@ -17,19 +17,23 @@ const refusing = (status: number, seconds: number): Fault => ({
   headers: { 'retry-after': `${seconds}` },
 });
 
-/** Longer than a sync of a few files takes on a machine that is busy, and shorter than what the service asks for. */
+/** Longer than a small sync takes on a busy machine, but shorter than the delay that the service asks for. */
 const waitSeconds = 40;
 const speed = 5;
 
 const slowAnswers: readonly (readonly [string, Manner, readonly Fault[]])[] = [
-  ['each answer asks to come again after the wait', { retryAfter: 90 }, []],
-  ['the first look is refused with 429 for longer than the wait', {}, [refusing(429, 3_600)]],
-  ['the first look is refused with 503 for longer than the wait', {}, [refusing(503, 90)]],
-  ['the first two looks are refused with 429 for half of the wait', {}, [refusing(429, 18), refusing(429, 18)]],
+  ['each response asks to wait longer than the wait', { retryAfter: 90 }, []],
+  ['the first status request is rejected with 429 for longer than the wait', {}, [refusing(429, 3_600)]],
+  ['the first status request is rejected with 503 for longer than the wait', {}, [refusing(503, 90)]],
+  [
+    'the first two status requests are rejected with 429 for half of the wait',
+    {},
+    [refusing(429, 18), refusing(429, 18)],
+  ],
 ];
 
 test.each(forms(slowAnswers, 0, 2))(
-  'a sync that ends within the wait is seen to have ended, though %s',
+  'notices a sync that ends within the wait even if %s',
   async (name, manner, faults) => {
     const branch = `last-look-${name.length}-${faults.length}`;
     service.remote.commit({ branch, files: { readme: name } });

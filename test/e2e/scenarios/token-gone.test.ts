@@ -13,24 +13,27 @@ const setToken = ({ service, tokenId }: Stage, values: { expires_at?: number; re
 test.each([
   ['has expired', () => ({ expires_at: Date.now() - 1_000 })],
   ['was revoked', () => ({ revoked_at: Date.now() - 1_000 })],
-])('a token that %s by the end of the job is a warning with the remaining life of each lock', async (_, values) => {
-  const stage = await openStage();
-  const job = await stage.job();
-  await job.run(locking('a', { ttl: '20m' }));
-  await setToken(stage, values());
-  const [post] = await job.post();
-  expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
-  expect(post?.annotations).toMatchObject([
-    {
-      level: 'warning',
-      message: expect.stringMatching(
-        /^1 lock could not be released and ends by itself\. .*a \(id .*\(in 20 min\)\): .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\.$/,
-      ),
-    },
-  ]);
-});
+])(
+  'a token that %s by the end of the job causes a warning with the remaining lifetime of each lock',
+  async (_, values) => {
+    const stage = await openStage();
+    const job = await stage.job();
+    await job.run(locking('a', { ttl: '20m' }));
+    await setToken(stage, values());
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
+    expect(post?.annotations).toMatchObject([
+      {
+        level: 'warning',
+        message: expect.stringMatching(
+          /^1 lock could not be released and ends by itself\. .*a \(id .*\(in 20 min\)\): .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\.$/,
+        ),
+      },
+    ]);
+  },
+);
 
-/** A step that changes the environment of all that come after it. */
+/** A step that changes the environment of all later steps. */
 async function exporting(job: Job, name: string, value: string): Promise<void> {
   const main = join(job.folders.temp, `export-${name}.mjs`);
   await writeFile(
@@ -41,7 +44,7 @@ async function exporting(job: Job, name: string, value: string): Promise<void> {
   await expect(job.run({ main, post: null })).resolves.toMatchObject({ env: { [name]: value } });
 }
 
-test('a token is not sent to the service of the locks once the environment names another service', async () => {
+test('does not send the token to the service of the locks if the environment now names another service', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   const job = await stage.job();
@@ -58,7 +61,7 @@ test('a token is not sent to the service of the locks once the environment names
   expect(proxy.passed).toHaveLength(before);
 });
 
-test('a lock is released in its workspace, whatever workspace the environment names by the end of the job', async () => {
+test('releases a lock in its own workspace, whatever workspace the environment names at the end of the job', async () => {
   const stage = await openStage();
   const job = await stage.job();
   await job.run(locking('a'));
@@ -67,7 +70,7 @@ test('a lock is released in its workspace, whatever workspace the environment na
   expect(await stage.locks()).toEqual([]);
 });
 
-test('inputs that are no longer valid at the end of the job are told, with what is left', async () => {
+test('reports inputs that are no longer valid at the end of the job, and the remaining locks', async () => {
   const stage = await openStage();
   const job = await stage.job();
   await job.run(locking('a'));

@@ -13,20 +13,20 @@ const shipped = useShippedService();
 const hero = 'Content/Hero.uasset';
 const isListing = ({ method }: Passing): boolean => method === 'GET';
 
-/** Pauses between attempts are not what is looked at. */
+/** Shortens the pauses between attempts. */
 const env = { NODE_OPTIONS: fasterTime(10) };
 
 interface Played {
   readonly path: string;
-  /** The lock that was there when the step began. */
+  /** The lock on the path before the step started. */
   readonly first: Lock | undefined;
-  /** The lock that somebody took while it ran. */
+  /** A lock that someone took while the step ran. */
   readonly theirs: Lock | undefined;
   readonly proxy: FaultProxy;
   readonly result: StepResult;
 }
 
-/** Whatever the step says is what the service did: and it did nothing to the lock that came later. */
+/** Expects that the step reports what the service did, and that a later lock was left alone. */
 async function expectTruth(place: Place, { path, first, theirs, proxy, result }: Played): Promise<void> {
   const now = await place.lockOn(path);
   const reason = `${path}: ${JSON.stringify(result.outputs)}\n${result.log}`;
@@ -43,12 +43,12 @@ async function expectTruth(place: Place, { path, first, theirs, proxy, result }:
       expect([didRelease, now], reason).toEqual([false, undefined]);
       break;
     case 'held':
-      // Where nothing tells whether it was done, the step says so and fails.
+      // If the result is unknown, the step reports that and fails.
       if (result.log.includes('It is not known whether the lock')) expect(result.conclusion, reason).toBe('failure');
       else expect([didRelease, now === undefined], reason).toEqual([false, false]);
       break;
     default:
-      // It was not this job's lock, so it cannot be lost; and where nothing is known, that is a failure.
+      // The lock was not that of this job, so it cannot be lost; an unknown result is a failure.
       expect([status, result.conclusion], reason).toEqual([undefined, 'failure']);
   }
 }
@@ -61,7 +61,7 @@ const takenBy = (place: Place, taker: Taker, path: string): Promise<Lock> =>
 
 describe.each(manners)('with a service that %s, an unlock of a path that the job never locked', (_, manner) => {
   test.each(troubles.flatMap(([name, fault]) => takers.map((taker) => [name, taker, fault] as const)))(
-    'releases the lock that is there and no later one, whichever of its requests %s, and %s takes the path',
+    'releases the current lock and no later one, whichever request %s while %s takes the path',
     async (_, taker, fault) => {
       const place = await shipped.workspace();
       const proxy = await place.proxy(manner);
@@ -76,7 +76,7 @@ describe.each(manners)('with a service that %s, an unlock of a path that the job
         const result = await job.run({ ...unlocking({ path, glob: 'false' }), env });
         await met.done();
         await expectTruth(place, { path, first, theirs, proxy, result });
-        // Where something proves which lock is meant, trouble that passes changes nothing.
+        // If the lock can be identified, transient faults do not change the result.
         if (!manner.givesNoProof) expect(result.outputs['status'], result.log).toBe('released');
         return met;
       });
@@ -88,14 +88,14 @@ describe.each(manners)('with a service that %s, an unlock of a path that the job
 describe.each(forms(allManners, 0, 3))(
   'with a service that %s, an unlock of a path that the job never locked',
   (_, manner) => {
-    test.each(['odd', 'even'])('leaves alone whoever comes later, with a fault at every %s request', async (which) => {
+    test.each(['odd', 'even'])('leaves later locks alone, with a fault at every %s request', async (which) => {
       const place = await shipped.workspace();
       const proxy = await place.proxy(manner);
       await place.take(hero);
       const taken = Promise.withResolvers<Lock>();
       let requests = 0;
       let released = false;
-      // Somebody takes the path as soon as it is free, and before anything more is answered.
+      // Takes the path as soon as it is free, before any other request is answered.
       async function takeOnceFree(): Promise<Lock> {
         await expect.poll(() => place.locks()).toEqual([]);
         return place.take(hero);
@@ -114,18 +114,21 @@ describe.each(forms(allManners, 0, 3))(
       expect(['released', 'held']).toContain(outputs['status']);
     });
 
-    test.each(['true', 'false'])('releases the lock that is there, and names it, with force: %s', async (force) => {
-      const place = await shipped.workspace();
-      const proxy = await place.proxy(manner);
-      const found = await place.take(hero);
-      await expect((await place.job()).run(unlocking({ path: hero, force }))).resolves.toMatchObject({
-        conclusion: 'success',
-        outputs: { status: 'released', released: JSON.stringify([hero]) },
-      });
-      expect(proxy.passed.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
-      expect(proxy.passed[1]?.headers['if-match']).toBe(manner.givesNoProof ? undefined : `"${found.id}"`);
-      expect(await place.locks()).toEqual([]);
-    });
+    test.each(['true', 'false'])(
+      'releases the current lock, and identifies it if possible, with force: %s',
+      async (force) => {
+        const place = await shipped.workspace();
+        const proxy = await place.proxy(manner);
+        const found = await place.take(hero);
+        await expect((await place.job()).run(unlocking({ path: hero, force }))).resolves.toMatchObject({
+          conclusion: 'success',
+          outputs: { status: 'released', released: JSON.stringify([hero]) },
+        });
+        expect(proxy.passed.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
+        expect(proxy.passed[1]?.headers['if-match']).toBe(manner.givesNoProof ? undefined : `"${found.id}"`);
+        expect(await place.locks()).toEqual([]);
+      },
+    );
   },
 );
 
@@ -133,7 +136,7 @@ describe.each(manners.filter(([, { givesNoProof }]) => !givesNoProof))(
   'with a service that %s, an unlock of a path that the job never locked',
   (_, manner) => {
     test.each(takers)(
-      'leaves the lock of %s alone that took the place of the one it has found, whenever that is',
+      'leaves alone a lock of %s that replaced the one it found, whenever that happens',
       async (taker) => {
         const place = await shipped.workspace();
         const proxy = await place.proxy(manner);
@@ -151,14 +154,14 @@ describe.each(manners.filter(([, { givesNoProof }]) => !givesNoProof))(
           await expectTruth(place, { path, first, theirs, proxy, result });
           return met;
         });
-        // It looks, and then it releases: there is a moment in between.
+        // The step looks up the lock before it releases it, so the lock may change in between.
         expect(asked).toBeGreaterThanOrEqual(2);
       },
     );
   },
 );
 
-test('an unlock of a path on which nobody has a lock leaves alone the one that is taken in the meantime, whenever that is', async () => {
+test('an unlock of a free path leaves alone a lock that is taken in the meantime', async () => {
   const place = await shipped.workspace();
   const proxy = await place.proxy();
   const job = await place.job();
@@ -180,10 +183,10 @@ test('an unlock of a path on which nobody has a lock leaves alone the one that i
 });
 
 describe.each(manners)(
-  'with a service that %s, an unlock of a path that the job wanted and did not get',
+  'with a service that %s, an unlock of a path that the job requested but did not get',
   (_, manner) => {
     test.each(troubles)(
-      'leaves it to its holder, says who that is, and fails nothing, whichever of its requests %s',
+      'leaves the path to its holder, names the holder, and succeeds, whichever request %s',
       async (_, fault) => {
         const place = await shipped.workspace();
         const proxy = await place.proxy(manner);
@@ -210,7 +213,7 @@ describe.each(manners)(
   },
 );
 
-test('an unlock of a path that the job wanted and did not get is absent when its holder has released it', async () => {
+test('an unlock of a path that the job did not get reports it as absent after its holder released it', async () => {
   const place = await shipped.workspace();
   const theirs = await place.take('a', { token: place.graces });
   const job = await place.job();
@@ -224,7 +227,7 @@ test('an unlock of a path that the job wanted and did not get is absent when its
 
 describe('an unlock of a path that the job never locked', () => {
   test.each(forms([403, 405], 0))(
-    'is sent once where the service does not let it look (%s), whatever becomes of the answer',
+    'sends one request, whatever happens to its response, if the service does not let it list locks (%s)',
     async (status) => {
       const place = await shipped.workspace();
       const proxy = await place.proxy();
@@ -240,7 +243,7 @@ describe('an unlock of a path that the job never locked', () => {
     },
   );
 
-  test('is not sent at all where it cannot look for trouble on the way; what the job holds is released', async () => {
+  test('releases only the locks of the job, and sends no other request, if the list is unavailable', async () => {
     const place = await shipped.workspace();
     const proxy = await place.proxy();
     const theirs = await place.take('c');
@@ -252,7 +255,7 @@ describe('an unlock of a path that the job never locked', () => {
     expect(await place.locks()).toEqual([theirs]);
   });
 
-  test('of many paths takes one list, and releases only what is there', async () => {
+  test('looks up many paths with one list, and releases only locked ones', async () => {
     const place = await shipped.workspace();
     const proxy = await place.proxy();
     const paths = manyPaths(40);

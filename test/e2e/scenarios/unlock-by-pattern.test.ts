@@ -16,12 +16,12 @@ const maps = 'Content/Maps/**';
 
 interface Maps {
   readonly job: Job;
-  /** Locks of this job, and those that it never had. */
+  /** Paths of locks of this job, and locks of others. */
   readonly own: readonly string[];
   readonly others: readonly Lock[];
 }
 
-/** Six maps: two are this job's, three somebody else's (one of them it wanted, one is of its own token), and one nobody's. */
+/** Six maps: two locked by this job, three by others (one requested by this job, one with its token), and one free. */
 async function sixMaps(place: Place, folder: string): Promise<Maps> {
   const map = (name: string): string => `Content/Maps/${folder}/${name}.umap`;
   const job = await place.job();
@@ -44,7 +44,7 @@ async function sixMaps(place: Place, folder: string): Promise<Maps> {
 const onlyOthersLeft = async (place: Place, folder: string, others: readonly Lock[]): Promise<void> =>
   expect((await place.locks()).filter(({ path }) => path.includes(`/${folder}/`))).toEqual(others);
 
-test('an unlock with a pattern and a path releases the lock on the path, whoever took it, and what this job holds of the rest', async () => {
+test('an unlock with a pattern and a path releases any lock on the path, and those of the job that match', async () => {
   const place = await shipped.workspace();
   const { job, own, others } = await sixMaps(place, 'a');
   const named = others[0]?.path ?? '';
@@ -56,7 +56,7 @@ test('an unlock with a pattern and a path releases the lock on the path, whoever
 
 describe.each(manners)('with a service that %s', (_, manner) => {
   test.each(troubles)(
-    'an unlock with a pattern leaves the locks of others alone, whichever of its requests %s, and another job takes what is free',
+    'an unlock with a pattern leaves the locks of others alone while free paths are taken, whichever request %s',
     async (_, fault) => {
       const place = await shipped.workspace();
       const proxy = await place.proxy(manner);
@@ -76,8 +76,8 @@ describe.each(manners)('with a service that %s', (_, manner) => {
         const released = proxy.passed.slice(before).filter((one) => isReleasing(one) && one.status === 204);
         expect(new Set(released.map(({ path }) => path))).toEqual(new Set(own));
         const told: readonly string[] = JSON.parse(result.outputs['released'] ?? '[]');
-        // Where nothing tells the lock of another from its own, it does not claim what it cannot know. A time on the full second
-        // may have been cut by the service, and then tells less: one in a thousand is such a time by itself.
+        // If locks cannot be identified, the step must not claim more than it can verify. A time without milliseconds
+        // may have been truncated by the service, and so identifies less: by chance, one time in a thousand has none.
         const isUnanswered = [...locked, ...taken].some(({ acquired_at }) => Date.parse(acquired_at) % 1_000 === 0);
         if (manner.keepsNoTimes || isUnanswered) expect(own, result.log).toEqual(expect.arrayContaining([...told]));
         else expect(told, result.log).toEqual(own);
@@ -102,7 +102,7 @@ describe('an unlock with a pattern', () => {
     return { place, proxy, job };
   }
 
-  test('releases what the job holds, and names in one line what others hold', async () => {
+  test('releases the locks of the job, and lists those of others in one line', async () => {
     const { place, proxy, job } = await openMaps();
     const theirs = [await place.takenByGrace(cave), await place.take(moat)];
     await job.run(locking([arena, hero]));
@@ -115,7 +115,7 @@ describe('an unlock with a pattern', () => {
         /^Left alone, because this job is not known to hold them: Content\/Maps\/Cave\.umap \(held by grace until .*\), Content\/Maps\/Deep\/Moat\.umap \(held by build-bot until .*\)\.$/,
       ),
     ]);
-    // The one lock, and one look at the others.
+    // One request for the lock, and one list of the others.
     expect(proxy.passed.slice(before)).toMatchObject([
       { method: 'DELETE', path: arena },
       { method: 'GET', url: expect.stringContaining('prefix=Content%2FMaps%2F') },
@@ -123,7 +123,7 @@ describe('an unlock with a pattern', () => {
     expect((await place.locks()).filter(({ path }) => path !== hero)).toEqual(theirs);
   });
 
-  test('of which the job holds nothing is held where others hold something, and absent where nobody does', async () => {
+  test('is held if only others hold matching locks, and absent if nobody does', async () => {
     const { place, job } = await openMaps();
     const theirs = await place.takenByGrace(cave);
     const held = await job.run(unlocking({ path: maps }));
@@ -136,7 +136,7 @@ describe('an unlock with a pattern', () => {
     expect(absent.log).toContain('this job holds no lock that matches `path`');
   });
 
-  test('says nothing of others where it may not look, and releases its own', async () => {
+  test('does not mention locks of others if it may not list them, and releases its own', async () => {
     const { place, proxy, job } = await openMaps();
     const theirs = await place.take(cave);
     await job.run(locking(arena));
@@ -147,7 +147,7 @@ describe('an unlock with a pattern', () => {
     expect(await place.locks()).toEqual([theirs]);
   });
 
-  test('means what the job holds where nothing is checked out, and not what an exclusion takes away', async () => {
+  test('matches the locks of the job even without a checkout, except excluded ones', async () => {
     const place = await shipped.workspace();
     const job = await place.job();
     await job.run(locking(all));
@@ -155,7 +155,7 @@ describe('an unlock with a pattern', () => {
     expect((await place.locks()).map(({ path }) => path)).toEqual([moat]);
   });
 
-  test('leaves alone what another job has taken after the lock of this one has ended', async () => {
+  test('leaves alone a lock that another job took after that of this job ended', async () => {
     const { place, job } = await openMaps();
     await job.run(locking([arena, cave]));
     await place.release(arena);

@@ -13,12 +13,12 @@ const hero = 'Content/Hero.uasset';
 
 const pollsOf = (proxy: FaultProxy) => proxy.passed.filter(isLocking);
 
-test('a wait of one second for a path that is held for an hour ends within one and a half', async () => {
+test('a wait of one second for a path that is held for an hour ends within one and a half seconds', async () => {
   const stage = await openStage();
   await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
   const proxy = await stage.proxy();
   const job = await stage.job();
-  // On a machine with other things to do a second is short: for this process it lasts several of ours.
+  // One second is short on a busy machine: for this process, time passes slower.
   const times = 1 / 10;
   const result = await job.run({ ...locking(hero, { wait: '1s' }), env: { NODE_OPTIONS: fasterTime(times) } });
   const tookMs = result.durationMs * times;
@@ -32,7 +32,7 @@ test('a wait of one second for a path that is held for an hour ends within one a
 });
 
 test.each(forms(['4', '0'], 0))(
-  'a wait of ten minutes, with %s retries, survives a 502, a cut connection and a 429 with Retry-After, and gets the lock in the end',
+  'a wait of ten minutes with %s retries survives a 502, a cut connection and a 429, and gets the lock',
   async (retries) => {
     const stage = await openStage();
     const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
@@ -67,7 +67,7 @@ test.each(forms(['4', '0'], 0))(
     const result = await step.finished;
     expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired', acquired: 'true' } });
     expect(Number(result.outputs['waited_seconds'])).toBeGreaterThanOrEqual(3);
-    // Two seconds, for a process whose time is twice as fast.
+    // Two seconds, for a process in double time.
     expect(afterLimit).toBeGreaterThan(950);
     expect(result.log).toMatch(
       /Content\/Hero\.uasset is held by build-bot until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in .*\), taken by https:\/\/ci\.example\.com\/runs\/7, since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(.*\)\. Waiting, 10 min left\./,
@@ -80,7 +80,7 @@ test.each(forms(['4', '0'], 0))(
   },
 );
 
-test('what a waiting step could not give back at once does not stand in its own way', async () => {
+test('a lock that a waiting step could not roll back at once does not block the step itself', async () => {
   const stage = await openStage();
   await stage.take('b');
   const proxy = await stage.proxy({ retryAfter: null });
@@ -97,7 +97,7 @@ test('what a waiting step could not give back at once does not stand in its own 
 
 const jobCount = runs(everyForm ? 8 : 4, 32);
 
-test(`${jobCount} jobs that wait for one path all get it, one at a time, and do not come all at once`, {
+test(`${jobCount} jobs that wait for one path all get it, one at a time, and spread their requests`, {
   timeout: 600_000,
 }, async () => {
   const times = soak ? 1 : 8;
@@ -137,8 +137,9 @@ test(`${jobCount} jobs that wait for one path all get it, one at a time, and do 
   );
   measured('jobs that waited for one path and got it', inTurn.length);
   measured('of them, two at a time, or with a lower fence than before', outOfTurn.length, JSON.stringify(inTurn));
-  // A busy machine holds some back and lets them through with others: how they are spread is tested with pauses alone.
+  // A busy machine delays requests and lets them through together, so only tests of the pauses check how they are
+  // spread.
   measured('their requests for it in the busiest second', mostInASecond);
-  // One of each gets it. How soon the next one's turn comes is up to the start of a process, whose time is not faster.
+  // One request per job succeeds. The start of the processes does not run in faster time, and so delays the next job.
   measured('their requests in vain each second', (polls.length - inTurn.length) / (seconds * times));
 });

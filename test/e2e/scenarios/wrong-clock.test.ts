@@ -30,7 +30,7 @@ describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }
     return { stage, proxy, job };
   }
 
-  test('a path is waited for as long as was said, the end of its lock is told as it is, and the lock is released', async () => {
+  test('a wait lasts as long as requested, logs the correct expiry of the lock, and then acquires it', async () => {
     const { stage, job } = await play({ retryAfter: 0 });
     await stage.take(hero, { ttl: '20m' });
     const held = await job.run(locking(hero, { wait: '1s' }));
@@ -49,14 +49,14 @@ describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('a lock that only its times tell from others is known to be ours', async () => {
+  test('a lock that only its times identify is recognized as that of the job', async () => {
     const { stage, job } = await play({ givesNoProof: true, saysNothing: true });
     await job.run(locking(hero));
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('a lock that may be left by a step that was killed is not taken for somebody else’s', async () => {
+  test('a lock that a killed step may have left is not reported as that of another holder', async () => {
     const { stage, proxy, job } = await play({ knowsNoKeys: true });
     const asked = Promise.withResolvers<void>();
     proxy.meet((passing) => {

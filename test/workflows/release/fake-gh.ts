@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What `gh release view` would tell, and the names of the files. */
+/** The result of `gh release view`, and the names of the files. */
 export interface Release {
   readonly draft: boolean;
   readonly prerelease: boolean;
@@ -12,15 +12,15 @@ export interface Release {
 }
 
 export interface FakeGh {
-  /** For the steps of a job. */
+  /** Environment for the steps of a job. */
   readonly environment: Readonly<Record<string, string>>;
   readonly bin: string;
   releases(): Readonly<Record<string, Release>>;
-  /** The tag of the release that is shown as the latest; null where there is none. */
+  /** The tag of the latest release; null if there is none. */
   latest(): string | null;
   asset(tag: string, name: string): Buffer;
   replaceAsset(tag: string, name: string, content: Buffer): void;
-  /** The command line with these words fails the next time, as when GitHub is out of reach. */
+  /** Lets the next command with these words fail, as if GitHub were unreachable. */
   failOnce(words: string): void;
   turnOffImmutableReleases(): void;
 }

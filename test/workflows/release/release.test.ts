@@ -6,7 +6,7 @@ import { leftOut, type ReleaseScene, releaseScene } from './scene.ts';
 
 const archive = (version: string): string => `workspace-automation-${version}.tar.gz`;
 
-/** Publishes a version that nothing is wrong with. */
+/** Publishes a valid version. */
 async function release(scene: ReleaseScene, version: string, branch?: string, from?: string): Promise<void> {
   scene.prepare({ version }, branch, from);
   scene.tag(`v${version}`);
@@ -14,7 +14,7 @@ async function release(scene: ReleaseScene, version: string, branch?: string, fr
   expect(result, log).toBe('success');
 }
 
-test('a first release is compared, attested, and published', async () => {
+test('compares, attests and publishes a first release', async () => {
   const scene = await releaseScene();
   scene.prepare({ version: '1.0.0' });
   scene.tag('v1.0.0');
@@ -65,7 +65,7 @@ test('the latest release is the highest version, and never a prerelease', async 
   expect(scene.gh.latest()).toBe('v1.10.0');
 });
 
-test('a release that ended half-way is continued, wherever it ended', async () => {
+test('a partial release is resumed, wherever it stopped', async () => {
   const scene = await releaseScene();
   await release(scene, '0.1.0');
   expect(scene.gh.latest()).toBe('v0.1.0');
@@ -94,8 +94,8 @@ test('a release that ended half-way is continued, wherever it ended', async () =
   expect(scene.images(), 'an image that has a version stays').toEqual(image);
 });
 
-describe('nothing is published', () => {
-  test('of a tag that package.json, CHANGELOG.md or the branches do not know, and all that is wrong is told', async () => {
+describe('the release workflow', () => {
+  test('publishes nothing for a tag that does not match package.json, CHANGELOG.md or the branches', async () => {
     const scene = await releaseScene();
     scene.prepare({ version: '1.0.0', packageVersion: '1.0.1', notes: '' });
     scene.tag('v1.0.0');
@@ -115,7 +115,7 @@ describe('nothing is published', () => {
     expect(second.log).toMatch(/neither on main nor on release\/1\.1/);
   });
 
-  test('of a bundle that the sources do not make, here in a patch of an older line, nor of a tag that is no version', async () => {
+  test('publishes nothing for a bundle that does not match the sources, or a tag that is not a version', async () => {
     const scene = await releaseScene();
     scene.prepare({ version: '1.2.0' });
     scene.prepare({ version: '1.2.1', bundle: 'something else' }, 'release/1.2', 'main');
@@ -132,7 +132,7 @@ describe('nothing is published', () => {
     expect(other.log).toContain('The tag v1.2.1$(id) is no version');
   });
 
-  test('when the tag is moved after the run has begun', async () => {
+  test('publishes nothing if the tag is moved after the run has started', async () => {
     const scene = await releaseScene();
     scene.prepare({ version: '1.0.0' });
     scene.tag('v1.0.0', { annotated: true });
@@ -148,8 +148,8 @@ describe('nothing is published', () => {
   });
 });
 
-describe('somebody has to look', () => {
-  test('where immutable releases are turned off', async () => {
+describe('the publish job', () => {
+  test('fails if immutable releases are turned off', async () => {
     const scene = await releaseScene();
     scene.gh.turnOffImmutableReleases();
     scene.prepare({ version: '1.0.0' });
@@ -159,7 +159,7 @@ describe('somebody has to look', () => {
     expect(log).toMatch(/not immutable\. Turn on immutable releases/);
   });
 
-  test('where the same version is published with another content, but not where only gzip differs', async () => {
+  test('fails if the version is already published with other content, but not if only the compression differs', async () => {
     const scene = await releaseScene();
     await release(scene, '1.0.0');
     const content = gunzipSync(scene.gh.asset('v1.0.0', archive('1.0.0')));
@@ -172,7 +172,7 @@ describe('somebody has to look', () => {
   });
 });
 
-test('every step of a script of release.yml runs here, but for what installs something', async () => {
+test('every script of release.yml runs here, except those that install something', async () => {
   const { jobs } = await readWorkflow('release.yml');
   expect(Object.keys(jobs)).toEqual(['compare', 'image', 'publish']);
   const scripts = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = [] }) => run));

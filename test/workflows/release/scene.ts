@@ -14,10 +14,10 @@ import { type FakeGh, fakeGh } from './fake-gh.ts';
 const root = dirname(ourActionFile);
 const workflow = await readWorkflow('release.yml');
 
-/** The repository of the test has no dependencies to install, and builds for no other platform. */
+/** Skipped scripts: the test repository has no dependencies, and is built for one platform only. */
 export const leftOut = ['npm ci', 'sudo apt-get update && sudo apt-get install --yes qemu-user-static'];
 
-/** A bundle that is made of one file, and in the same way every time. */
+/** Builds a bundle from one file, always with the same result. */
 const build = `node --eval "fs.mkdirSync('dist/post', { recursive: true }); for (const entry of ['', 'post/']) fs.writeFileSync('dist/' + entry + 'index.js', '// ' + entry + fs.readFileSync('source.txt', 'utf8'))"`;
 
 export interface Change {
@@ -25,29 +25,29 @@ export interface Change {
   /** The text of the section in CHANGELOG.md; null for no section. */
   readonly notes?: string | null;
   readonly packageVersion?: string;
-  /** What is committed as the bundle, where it is not what the source makes. */
+  /** Content of the committed bundle, if it differs from the build. */
   readonly bundle?: string;
 }
 
 export interface ReleaseScene {
   readonly gh: FakeGh;
-  /** Commits what a release needs to a branch, which begins at `from` where it is new, and pushes it. */
+  /** Commits and pushes the files of a release to a branch. A new branch starts at `from`. */
   prepare(change: Change, branch?: string, from?: string): void;
-  /** Tags what was committed last, and pushes the tag. */
+  /** Tags the last commit, and pushes the tag. */
   tag(name: string, options?: { readonly annotated?: boolean }): void;
   git(...args: readonly string[]): string;
-  /** What happens while a release is under way: after the checkout, before anything is published. */
+  /** Runs a callback during a release: after the checkout, before anything is published. */
   meanwhile(happens: () => void): void;
   attested(): readonly string[];
-  /** The job that compares. */
+  /** Runs the job `compare`. */
   compare(tag: string): Promise<WorkflowJobResult>;
-  /** What the registry has: how each digest was built, and the digest of each tag. */
+  /** The content of the registry: how each digest was built, and the digest of each tag. */
   images(): { readonly built: Readonly<Record<string, string>>; readonly tags: Readonly<Record<string, string>> };
-  /** The jobs that build the image and publish. */
+  /** Runs the jobs `image` and `publish`. */
   publish(tag: string): Promise<WorkflowJobResult>;
 }
 
-/** A remote with the scripts of this repository, a clone to work in, and a `gh` that has no release yet. */
+/** A remote with the scripts of this repository, a clone to work in, and a `gh` without releases. */
 export async function releaseScene(): Promise<ReleaseScene> {
   const folder = await temporaryFolder();
   const remote = join(folder, 'remote.git');

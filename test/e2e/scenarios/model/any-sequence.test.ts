@@ -18,11 +18,11 @@ import { Happening } from './happening.ts';
 import type { Naming } from './unlocks.ts';
 import { audience, openWorld, type Taking, type World } from './world.ts';
 
-/** They trust jobs that prove who they are. */
+/** Settings of services that trust jobs with an identity. */
 const trusting = { publicUrl: () => audience, allowedNetworks: ['127.0.0.0/8'] };
 useService(trusting);
 
-/** As `--rate-limit 5/s` for steps whose time is ten times faster, and with so little at once that they meet it. */
+/** Like `--rate-limit 5/s` for steps in tenfold time, with a burst so small that the steps reach the limit. */
 const fiveASecond = { perSecond: 50, burst: 5 };
 let limited: RunningService;
 let issuer: OidcIssuer;
@@ -47,7 +47,7 @@ const happening = (name: string, play: (world: World) => Promise<void>): Happeni
 const job = fc.nat({ max: jobs - 1 });
 const path = fc.constantFrom(...paths);
 const some = fc.shuffledSubarray(paths, { minLength: 1 });
-/** One that has a token of its own, and one that has the token of the jobs. */
+/** A client with its own token, and one with the token of the jobs. */
 const who = fc.constantFrom<Who>('stranger', 'sibling');
 
 const taking: fc.Arbitrary<Taking> = fc
@@ -58,11 +58,11 @@ const taking: fc.Arbitrary<Taking> = fc
     onLost: fc.constantFrom('fail', 'fail', 'warn'),
     renew: fc.boolean(),
   })
-  // Renewal ends with the job, so the action refuses to renew locks that outlive it.
+  // Renewal ends with the job, so the action rejects it for locks that outlive the job.
   .map((one) => ({ ...one, renew: one.renew && one.autoRelease }));
 const takingText = ({ paths: wanted, wait, autoRelease, onLost, renew }: Taking): string =>
   `${wanted} (wait ${wait}, auto-release ${autoRelease}, on-lost ${onLost}, renew ${renew})`;
-/** At once, and until the job ends. */
+/** Locks without a wait, until the end of the job. */
 const takingAtOnce = fc
   .record({ paths: some, renew: fc.boolean() })
   .map(({ paths: wanted, renew }): Taking => ({ paths: wanted, wait: '0s', autoRelease: true, onLost: 'fail', renew }));
@@ -82,7 +82,7 @@ const jobLocks = (one: number, wanted: Taking): Happening<World> =>
   happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted));
 const locks = fc.record({ job, taking }).map(({ job: one, taking: wanted }) => jobLocks(one, wanted));
 
-/** Where nothing is locked, nothing can be lost: most sequences begin with locks. */
+/** Most sequences start with locks, since without locks none can be lost. */
 const beginning = fc.array(taking, { maxLength: jobs, size: 'max' });
 
 const happenings = [
@@ -124,8 +124,8 @@ const happenings = [
   path.map((which) =>
     happening(`the lock on ${which}, or another, is released by force`, (world) => world.releaseByForce(which)),
   ),
-  job.map((one) => happening(`what renews the locks of job ${one} is killed`, (world) => world.killRenewers(one))),
-  fc.constant(happening('the tokens of all jobs end that have proven who they are', (world) => world.endTokens())),
+  job.map((one) => happening(`the renewal process of job ${one} is killed`, (world) => world.killRenewers(one))),
+  fc.constant(happening('the exchanged tokens of all jobs expire', (world) => world.endTokens())),
   job.map((one) => happening(`the ledger of job ${one} is deleted`, (world) => world.deleteLedger(one))),
   job.map((one) => happening(`the machine of job ${one} is gone`, (world) => world.loseMachine(one))),
   fc
@@ -147,7 +147,7 @@ const happenings = [
       happening(`the network is about to fail: ${faults.map(faultText)}`, async (world) => world.network(faults)),
     ),
   job.map((one) => happening(`job ${one} ends`, (world) => world.endJob(one))),
-  // Its answers meet the requests of this job, unless a renewal comes first.
+  // The responses meet the requests of this job, unless a renewal comes first.
   fc.record({ job, faults: gatewayFaults }).map(({ job: one, faults }) =>
     happening(`a gateway is about to answer: ${faults.map(faultText)}. Job ${one} ends`, async (world) => {
       world.network(faults);
@@ -176,9 +176,9 @@ const happenings = [
   ),
 ];
 
-/** These take as long as a lock with a short ttl lives, or longer. */
+/** Events that take as long as the ttl of a short lock, or longer. */
 const slowHappenings = [
-  fc.constant(happening('the jobs go on for longer than a short ttl', (world) => world.passTime())),
+  fc.constant(happening('the jobs continue for longer than a short ttl', (world) => world.passTime())),
   fc.constant(happening('the service is away for a moment', (world) => world.awayBriefly())),
   fc
     .record({ takes: fc.shuffledSubarray(paths), who })
@@ -189,7 +189,7 @@ const slowHappenings = [
     ),
   job.map((one) => happening(`job ${one} ends while the service is away`, (world) => world.endWhileAway(one))),
   job.map((one) =>
-    happening(`what renews the locks of job ${one} is killed, and they end`, async (world) => {
+    happening(`the renewal process of job ${one} is killed, and its locks expire`, async (world) => {
       await world.killRenewers(one);
       await world.shortLocksEnded();
     }),
@@ -197,8 +197,8 @@ const slowHappenings = [
 ];
 
 /**
- * Ours, one that has ids and no ETags, and one that tells locks apart by nothing but their times; each with the rate
- * limit, and without one to meet.
+ * This service, one that has ids without ETags, and one that identifies locks only by their times; each with a rate
+ * limit that the jobs reach, and without one.
  */
 const manner = fc.constantFrom<Manner>({}, { givesNoTag: true }, { givesNoProof: true });
 const isLimited = fc.boolean();
@@ -207,15 +207,15 @@ const isIdentified = fc.boolean();
 const asModelled = 'sequences of locks, kills and faults that went as the model says';
 const sequences = soak ? figureOf(asModelled).limit.value : 40;
 
-/** So many sequences are played at once, each in a world of its own: most of the time they wait. */
+/** Number of concurrent sequences, each in its own world: most of the time they wait. */
 const lanes = soak ? 8 : 2;
 
-test('after any sequence of locks, unlocks, waits, ends, kills and faults no lock is lost, leaked or taken from somebody else', {
+test('any sequence of locks, unlocks, waits, ends, kills and faults leaves no lock lost, leaked or stolen', {
   timeout: soak ? 3 * 3_600_000 : 300_000,
 }, async () => {
   const seed = printedSeed('The sequences of locks');
   let played = 0;
-  // A short form ends in time, but not before it has played one; a soak test plays all, or until one has failed.
+  // A short run ends in time, but plays at least one sequence; a soak test plays all, or until one fails.
   let until = soak ? Number.POSITIVE_INFINITY : performance.now() + (everyForm ? 10_000 : 4_000);
   const property = fc.asyncProperty(
     manner,
@@ -249,7 +249,7 @@ test('after any sequence of locks, unlocks, waits, ends, kills and faults no loc
   );
   const outcomes = await Promise.all(
     Array.from({ length: lanes }, (_, lane) =>
-      // To look for a smaller failure would take a soak test hours.
+      // Shrinking a failure would take hours in a soak test.
       fc.check(property, { seed: seed + lane, numRuns: Math.ceil(sequences / lanes), endOnFailure: soak }),
     ),
   );

@@ -71,7 +71,7 @@ const happenings = [
   ),
 ];
 
-/** These take the most time, so that a short form has few of them. */
+/** Slow events, so a short run has few of them. */
 const rareHappenings = [
   atOrNow.map(
     (request) => new Happening<SyncWorld>(`the service restarts${when(request)}`, (world) => world.restart(request)),
@@ -79,25 +79,25 @@ const rareHappenings = [
   fc.constant(new Happening<SyncWorld>('the remote goes away, or comes back', (world) => world.moveRemote())),
 ];
 
-/** One that says when to come again: later than a short wait ends. */
+/** The second service asks to retry later than a short wait ends. */
 const manner = fc.constantFrom<Manner>({}, { retryAfter: 30 });
 
 const asModelled = 'sequences of syncs, restarts and faults that went as the model says';
 const sequences = soak ? figureOf(asModelled).limit.value : 40;
 
-/** They wait more than they work: a soak test plays several at a time, each with a service of its own. */
+/** Number of concurrent sequences, each with its own service: a soak test plays several, as they mostly wait. */
 const lanes = soak ? 4 : 1;
 
-test('after any sequence of syncs, restarts, cancellations and faults a step has told nothing that is not so', {
+test('any sequence of syncs, restarts, cancellations and faults leads only to true reports of sync steps', {
   timeout: soak ? 6 * 3_600_000 : 180_000,
 }, async () => {
   const seed = printedSeed('The sequences of syncs');
   let played = 0;
   let hasFailed = false;
-  // A short form ends in time, but not before it has played one; a soak test plays all.
+  // A short run ends in time, but plays at least one sequence; a soak test plays all.
   const until = soak ? Number.POSITIVE_INFINITY : performance.now() + (everyForm ? 7_000 : 3_000);
 
-  /** What went wrong, if anything did. */
+  /** Returns the failures. */
   async function playLane(lane: number): Promise<readonly string[]> {
     const service = await startSyncService();
     try {

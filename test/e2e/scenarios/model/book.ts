@@ -1,55 +1,55 @@
 import type { Lock } from '../../../../src/interface/resources.ts';
 
-/** A lock that a step has told of: its job counts on it. */
+/** A lock that a step has reported, so that its job relies on it. */
 export interface Counted {
   readonly path: string;
   readonly id: string;
   /** The number of the step in its job. */
   readonly step: number;
   readonly autoRelease: boolean;
-  /** A process of the job renews it. */
+  /** Whether a process of the job renews it. */
   readonly renewed: boolean;
 }
 
-/** A lock that has ended, and not by the job that had it. */
+/** A lock that ended, but was not released by its job. */
 export interface Broken {
   readonly path: string;
   readonly id: string;
-  /** Undefined where no step has told of it: the step was killed before. */
+  /** Undefined if no step reported the lock, because the step was killed. */
   readonly step: number | undefined;
-  /** The job has been told that it had it, has been told nothing else since, and is to release it at its end. */
+  /** Whether the job was granted the lock, has no other information about it, and must release it at its end. */
   readonly certain: boolean;
   readonly autoRelease: boolean;
   readonly renewed: boolean;
-  /** When it was seen that its time was over; undefined where somebody has ended it before. */
+  /** Time when its expiry was noticed; undefined if someone released it. */
   readonly ranOutAt: number | undefined;
-  /** The job has named its path in an unlock since, which may have settled it. */
+  /** Whether the job has since unlocked its path, which may have settled it. */
   readonly unlocked: boolean;
 }
 
-/** What a job of the model has asked for, has, and has had. */
+/** Locks that a job of the model requested, holds and lost. */
 export interface Account {
   readonly origin: string;
-  /** Paths that its lock steps have asked for. */
+  /** Paths that its lock steps requested. */
   readonly asked: Set<string>;
   counted: Counted[];
   broken: Broken[];
-  /** Somebody has deleted its records: what it knows from then on is less than the model does. */
+  /** Whether its ledger was deleted, so that the job has less information than the model. */
   ledgerGone: boolean;
 }
 
-/** Somebody outside of the jobs of the model, or a job that has handed its lock on and ended. */
+/** A client outside of the model, or a job that handed its lock over and ended. */
 export type Who = 'stranger' | 'sibling' | 'ended job';
 
-/** All locks on which anybody counts. */
+/** All locks that a job or client relies on. */
 export interface Book {
   readonly accounts: readonly Account[];
-  /** By path. */
+  /** Locks of others, by path. */
   readonly others: Map<string, { readonly id: string; readonly who: Who }>;
   isHeld(path: string): boolean;
-  /** By a job. */
+  /** Whether a job relies on the lock. */
   isCounted(id: string): boolean;
-  /** A lock has ended by its time, or because somebody has released it by its path: those who had it do not know. */
+  /** Records that a lock expired, or was released by its path, without the knowledge of its holder. */
   broke(lock: Lock, how?: 'ran-out' | 'ended'): void;
 }
 
@@ -74,19 +74,19 @@ export function openBook(accounts: readonly Account[]): Book {
   };
 }
 
-/** A step of a job, by its number, and what it was told to do about a lost lock. */
+/** A step of a job, by number, and its input `on-lost`. */
 export interface PlayedStep {
   readonly number: number;
   readonly onLost: 'fail' | 'warn';
 }
 
-/** What the step has lost, or may have: a step that was killed has told of none. */
+/** Locks that the step has lost or may have lost: a step that was killed reported none. */
 const lossesOf = ({ broken }: Account, { number }: PlayedStep): readonly Broken[] =>
   broken.filter((lock) => (lock.step ?? number) === number);
 
 /**
- * What the end of a step may do to its job: a lock that somebody else has by now fails it, and one that the service has
- * refused to renew, unless it is only to warn.
+ * Possible conclusions of a post-step: it fails for a lock that someone else holds now, and for a lock that the service
+ * refused to renew, unless it must only warn.
  */
 export function conclusionsOfPost(
   account: Account,
@@ -108,10 +108,10 @@ export function conclusionsOfPost(
   return mayFail ? ['success', 'failure'] : ['success'];
 }
 
-/** A moment ago may lie ahead for a step whose time is faster than its answers. */
+/** Tolerance of times in the past, since time passes faster for a step than for the responses it gets. */
 const unsureMs = 1_000;
 
-/** The paths of renewed locks that the step has lost, and of which its end has to tell. */
+/** Paths of lost renewed locks that the post-step must report. */
 export const pathsToTell = (account: Account, step: PlayedStep, refused: ReadonlySet<string>): readonly string[] =>
   lossesOf(account, step)
     .filter(({ id, step: number, renewed, autoRelease, ranOutAt, unlocked }) => {

@@ -15,22 +15,22 @@ interface Scene {
   readonly players: Players;
   readonly book: Book;
   readonly short: ShortLocks;
-  /** The service gives locks nothing that tells them from others. */
+  /** Whether the service has no ids and ETags. */
   readonly givesNoProof: boolean;
 }
 
-/** How jobs end, or what renews their locks, and what has to hold then. */
+/** The ends of jobs and of their renewal processes, with the expected results. */
 export interface Ends {
-  /** With all of its post-steps. */
+  /** Ends the job with all of its post-steps. */
   endJob(player: Player): Promise<void>;
-  /** The service is away meanwhile, so that nothing can be released. */
+  /** Ends the job while the service is unavailable, so that nothing can be released. */
   endJobInVain(player: Player): Promise<void>;
-  /** Without any post-step. */
+  /** Ends the job without any post-step. */
   loseMachine(player: Player): Promise<void>;
-  /** Ends what renews the locks of the job, or of another where it has none. */
+  /** Kills the renewal processes of the job, or of another job if it has none. */
   killRenewers(player: Player): Promise<void>;
   deleteLedger(player: Player): Promise<void>;
-  /** Locks of jobs that have ended, and that are not to be there. */
+  /** Returns locks of ended jobs that should not exist. */
   leftBy(locks: readonly Lock[]): readonly Lock[];
 }
 
@@ -38,7 +38,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has just ended by itself.
+    // The process has just ended by itself.
   }
 }
 
@@ -46,13 +46,13 @@ const soon = { timeout: 30_000, interval: 50 };
 
 export function openEnds({ stage, network, players, book, short, givesNoProof }: Scene): Ends {
   const finished = new Set<string>();
-  /** Handed on by jobs that have ended, or left because nothing proves whose they are. */
+  /** Locks that ended jobs have handed over, or left because nobody can verify their holder. */
   const outliving = new Set<string>();
 
   const locksOf = async ({ origin }: Player): Promise<readonly Lock[]> =>
     (await stage.locks()).filter((lock) => lock.origin === origin);
 
-  /** Returns what they have told. */
+  /** Runs the post-steps, and returns their annotations. */
   async function playPosts(player: Player, { isAway = false } = {}): Promise<string> {
     let told = '';
     for (const step of player.steps.toReversed()) {
@@ -61,7 +61,7 @@ export function openEnds({ stage, network, players, book, short, givesNoProof }:
       const toTell = pathsToTell(player, step, refusedRenewals(player.job));
       const before = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
       const post = await (await player.job.nextPost())?.finished;
-      // A job that waits beside it may have taken a path meanwhile, or left it.
+      // A concurrent job that waits may have taken or released a path meanwhile.
       const after = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
       const mayHaveLost = player.broken.length > 0 || player.counted.some(({ renewed }) => renewed);
       const mayFail = step.onLost === 'fail' && mayHaveLost;
@@ -94,7 +94,7 @@ export function openEnds({ stage, network, players, book, short, givesNoProof }:
       const left = await locksOf(player);
       for (const lock of player.counted) if (!lock.autoRelease) handOn(lock, left);
       if (player.ledgerGone) {
-        // Of what no step had told, the ledger alone knew.
+        // Only the ledger had a record of locks that no step reported.
         const unknown = left.filter(({ id }) => givesNoProof || !player.counted.some((lock) => lock.id === id));
         for (const { id } of unknown) outliving.add(id);
         short.endSoon(unknown);
@@ -130,7 +130,7 @@ export function openEnds({ stage, network, players, book, short, givesNoProof }:
       const player = renews(wanted) ? wanted : (players.all.find(renews) ?? wanted);
       const pids = player.job.leftProcesses();
       for (const pid of pids) kill(pid);
-      // Where processes cannot be seen, their locks are renewed as before.
+      // If processes cannot be listed, the locks are still renewed.
       if (pids.length > 0) short.endSoon(await locksOf(player));
     },
     async deleteLedger(player) {

@@ -15,7 +15,7 @@ const page = (status: number, title: string): GatewayAnswer => ({
 
 const empty = (status: number): GatewayAnswer => ({ status, headers: { 'content-length': '0' }, body: '' });
 
-/** None of these is the service's, whatever its status. */
+/** Responses of gateways. None of them comes from the service, whatever the status. */
 const gatewayAnswers: readonly GatewayAnswer[] = [
   page(404, '404 Not Found'),
   page(403, '403 Forbidden'),
@@ -31,7 +31,7 @@ const gatewayAnswers: readonly GatewayAnswer[] = [
   },
 ];
 
-/** A gateway answers a request in place of the service. It may have passed the request on, and given up the response. */
+/** A response of a gateway in place of the service. The request may have been forwarded, and its response dropped. */
 export const gatewayFault: fc.Arbitrary<Fault> = fc
   .record({ response: fc.constantFrom(...gatewayAnswers), done: fc.boolean() })
   .map(({ response, done }): Fault => ({ kind: done ? 'done-then-answer' : 'answer', ...response }));
@@ -40,7 +40,7 @@ export const isOfGateway = (fault: Fault): boolean =>
   (fault.kind === 'answer' || fault.kind === 'done-then-answer') &&
   gatewayAnswers.some(({ status, body }) => status === fault.status && body === fault.body);
 
-/** A fault as a failed sequence shows it. */
+/** Describes a fault in the output of a failed sequence. */
 export function faultText(fault: Fault): string {
   if (fault.kind !== 'answer' && fault.kind !== 'done-then-answer') return fault.kind;
   const { kind, status, headers = {}, body = '' } = fault;

@@ -1,9 +1,9 @@
 import type fc from 'fast-check';
 
-/** The model is kept by the world itself. */
+/** Empty, since the world itself keeps the model. */
 export type Nothing = Record<string, never>;
 
-/** What happens in a world, and its name in a sequence that failed. */
+/** An event in a world, with its name in failed sequences. */
 export class Happening<World> implements fc.AsyncCommand<Nothing, World> {
   readonly name: string;
   readonly play: (world: World) => Promise<void>;

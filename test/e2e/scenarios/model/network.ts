@@ -1,21 +1,21 @@
 import { type Fault, type FaultProxy, isRenewing, type Passing } from '../../../support/fault-proxy.ts';
 
-/** What comes in between: done before the request of this number gets to the service, from 1 on. */
+/** An action before the request with this number, counted from 1, reaches the service. */
 export interface Interference {
   at: number;
   readonly act: () => Promise<void>;
 }
 
-/** The way from the steps to the service, and what happens on it. */
+/** The network between the steps and the service, with its faults. */
 export interface Network {
-  /** The next requests meet these, each one. */
+  /** Each of the next requests meets one of these faults. */
   fail(faults: readonly Fault[]): void;
   interfere(interference: Interference): void;
-  /** Nothing is about to happen. */
+  /** Whether no fault or interference is pending. */
   isCalm(): boolean;
-  /** Nothing happens from here on but what was begun. */
+  /** Cancels pending faults and interferences, except those already started. */
   calm(): void;
-  /** Asked first; undefined leaves the request to what else is about to happen. */
+  /** Called first for each request; undefined leaves the request to the pending faults and interferences. */
   watch(look: ((passing: Passing) => Fault | undefined) | undefined): void;
 }
 
@@ -28,7 +28,7 @@ export function watchedNetwork(
   let look: ((passing: Passing) => Fault | undefined) | undefined;
 
   function interfered(passing: Passing): Fault | undefined {
-    // These come whenever they like: what is done between two steps must not be in their hands.
+    // Renewals come at any time, so they must not trigger actions planned between two steps.
     if (isRenewing(passing)) return undefined;
     for (const interference of interferences) interference.at -= 1;
     const due = interferences.filter(({ at }) => at <= 0);

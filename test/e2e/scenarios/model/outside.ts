@@ -16,32 +16,32 @@ interface Scene {
   readonly short: ShortLocks;
 }
 
-/** What happens to the locks of jobs, and is not done by their steps. */
+/** Events that affect the locks of jobs from outside. */
 export interface Outside {
-  /** The time of the lock on the path is over, or of another one, whatever was said of its end. */
+  /** Expires the lock on the path, or another lock if there is none, regardless of its announced end. */
   expire(path: string): Promise<void>;
-  /** The same, by somebody who may do that. */
+  /** Releases such a lock with force. */
   releaseByForce(path: string): Promise<void>;
-  /** Takes the path if it is free, and gives it back if it is theirs. */
+  /** Takes the path if it is free, and releases it if the client holds it. */
   meddle(path: string, who: Who): Promise<void>;
-  /** The same, before the request of this number that comes next. */
+  /** Does the same before the request with this number, counted from now on. */
   meddleAt(atRequest: number, path: string, who: Who): void;
-  /** Longer than a lock with a short ttl lives that is not renewed, if there is one. */
+  /** Waits longer than the short ttl of a lock that is not renewed, if such a lock exists. */
   passTime(): Promise<void>;
-  /** The service is away, for less than such a lock lives. */
+  /** Makes the service unavailable for less than the short ttl. */
   awayBriefly(): Promise<void>;
-  /** It is away for longer than locks live that cannot be renewed; these paths are taken by others meanwhile. */
+  /** Makes the service unavailable until locks that need renewal expire; others take these paths meanwhile. */
   away(takes: readonly string[], who: Who): Promise<void>;
-  /** It is away as long as that takes. */
+  /** Makes the service unavailable during the work. */
   awayWhile(work: () => Promise<void>): Promise<void>;
 }
 
 const longMs = shortTtlMs + 1_000;
-/** What is renewed at a third of its time has more than that left. */
+/** A lock that is renewed after a third of its ttl has more than this time left. */
 const briefMs = shortTtlMs / 4;
 
 export function openOutside({ stage, proxy, network, players, book, short }: Scene): Outside {
-  /** Whoever renews the lock is to know soon. */
+  /** Ends a lock. Its renewal process, if any, must notice that soon. */
   async function endLock(wanted: string, end: (path: string) => Promise<void>): Promise<void> {
     await short.look();
     const renewerOf = (lock: Lock): Player | undefined =>
@@ -55,7 +55,7 @@ export function openOutside({ stage, proxy, network, players, book, short }: Sce
     if (renewing !== undefined) await toldInLedger(renewing.job, [lock.id]);
   }
 
-  /** Without any, there is nothing to wait for. */
+  /** Without short locks, there is nothing to wait for. */
   const isAnyShort = async (): Promise<boolean> => (await stage.locks()).some(isShort);
 
   async function meddle(path: string, who: Who): Promise<void> {
@@ -65,7 +65,7 @@ export function openOutside({ stage, proxy, network, players, book, short }: Sce
     if (theirs?.who === who) {
       const one = `${address}/${encodeURIComponent(path)}`;
       const { status } = await stage.service.ask('DELETE', one, { token, headers: { 'if-match': `"${theirs.id}"` } });
-      // Where it was gone, whoever has ended it has to have a right to.
+      // If the lock was gone already, someone else must have ended it.
       if (status === 204) book.others.delete(path);
       return;
     }

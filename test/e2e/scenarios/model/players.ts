@@ -6,12 +6,12 @@ import type { IdentifiedJobs } from '../../../support/trusted-jobs.ts';
 import type { Stage } from '../stage.ts';
 import type { Account, Counted, PlayedStep } from './book.ts';
 
-/** A job of the model. When it has ended, the player has another one. */
+/** A job of the model. When the job ends, the player gets another one. */
 export interface Player extends Account {
   job: Job;
   origin: string;
   asked: Set<string>;
-  /** Each has a post-step. */
+  /** Its steps; each has a post-step. */
   steps: PlayedStep[];
   counted: Counted[];
 }
@@ -19,11 +19,11 @@ export interface Player extends Account {
 export interface Players {
   readonly all: readonly Player[];
   of(number: number): Player;
-  /** Gives the player the next job. */
+  /** Replaces the job of the player. */
   restart(player: Player): Promise<void>;
 }
 
-/** Without `identified`, the jobs have the token of the stage. */
+/** Opens players. Without `identified`, their jobs use the token of the stage. */
 export async function openPlayers(
   stage: Stage,
   count: number,
@@ -37,7 +37,7 @@ export async function openPlayers(
     runs += 1;
     const runId = `${runs}`;
     const job = await stage.job({ run: { runId, serverUrl }, env: identified?.environmentOf(runId) ?? {} });
-    // Patterns mean files of the checkout.
+    // Patterns match files of the checkout.
     for (const path of paths) await writeFile(join(job.folders.workspace, path), '');
     const origin = `${serverUrl}/octo-games/dragon/actions/runs/${runId}/attempts/1`;
     return { job, origin, steps: [], asked: new Set(), counted: [], broken: [], ledgerGone: false };

@@ -7,22 +7,22 @@ import { soak } from '../place.ts';
 import type { Stage } from '../stage.ts';
 import type { Book } from './book.ts';
 
-/** How much faster time is for the steps, and from when on. */
+/** Speed of time for the steps, and the time when that started. */
 export const faster = { times: 10, since: Date.now() };
 
-/** The renewer has two thirds of it to recover from any trouble. Soak tests have the machine to themselves. */
+/** The renewal process has two thirds of it to recover from errors. Soak tests run on an idle machine. */
 const shortTtlSeconds = soak ? 60 : 120;
-/** As steps are given it, and how long it really is. */
+/** The ttl as steps receive it, and its real duration. */
 export const shortTtl = `${shortTtlSeconds}s`;
 export const shortTtlMs = (shortTtlSeconds * 1_000) / faster.times;
 
-/** A renewal may be on its way, and a busy machine slow. */
+/** Tolerance for a renewal under way, and for a busy machine. */
 const graceMs = soak ? 3_000 : 20_000;
 
-/** All others live for minutes. */
+/** Whether the lock has a short ttl. All other locks live for minutes. */
 export const isShort = ({ expires_at }: Lock): boolean => Date.parse(expires_at) - Date.now() < 2 * shortTtlMs;
 
-/** The ids of the locks that the service has refused to renew, as the job has it in its ledger. */
+/** Ids of the locks that the service refused to renew, from the ledger of the job. */
 export function refusedRenewals(job: Job): ReadonlySet<string> {
   let entries: readonly Entry[];
   try {
@@ -34,29 +34,29 @@ export function refusedRenewals(job: Job): ReadonlySet<string> {
   return new Set(entries.flatMap((entry) => (entry.kind === 'lost' ? [ids.get(entry.key) ?? ''] : [])));
 }
 
-/** Settled when the ledger of the job has these as lost, as it has to be soon after. */
+/** Resolves when the ledger of the job has these locks as lost, which must happen soon. */
 export async function toldInLedger(job: Job, ids: readonly string[]): Promise<void> {
   const missing = (): readonly string[] => ids.filter((id) => !refusedRenewals(job).has(id));
   await expect.poll(missing, { timeout: shortTtlMs + graceMs, interval: 50 }).toEqual([]);
 }
 
-/** Locks with a short ttl, and whether anything keeps them. */
+/** Locks with a short ttl, and whether they are renewed. */
 export interface ShortLocks {
-  /** Looks at them, and keeps book of those that have ended: what nothing renews has to be gone in time. */
+  /** Updates the book with ended locks. Locks that are not renewed must expire in time. */
   look(): Promise<void>;
-  /** None of the job, and none on these paths, may end by itself. */
+  /** Whether no lock of the job or on these paths may expire. */
   areKept(origin: string, paths: readonly string[]): boolean;
   isKept(id: string): boolean;
-  /** Nothing renews the lock from now on. Those that live longer are left alone. */
+  /** Marks locks as no longer renewed. Locks with a long ttl are ignored. */
   endSoon(locks: readonly Lock[]): void;
-  /** It is not known whether these can be renewed in time. */
+  /** Marks locks for which it is unknown whether they can be renewed in time. */
   doubt(locks: readonly Lock[]): void;
-  /** Settled when all have ended that nothing renews. */
+  /** Resolves when all locks that are not renewed have expired. */
   ended(): Promise<void>;
 }
 
 export function watchShortLocks(stage: Stage, book: Book): ShortLocks {
-  /** Of those that a killed step has left it is not known what renews them: they have no time to be gone by. */
+  /** Locks left by a killed step may still be renewed, so they have no time limit. */
   const unkept = new Map<string, { readonly lock: Lock; readonly until: number | undefined }>();
 
   async function look(): Promise<void> {

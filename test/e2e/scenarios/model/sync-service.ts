@@ -12,21 +12,21 @@ import { createRepository, type Repository } from '../../../support/git-reposito
 import { type ServiceProcess, startServiceProcess } from '../../../support/service-process.ts';
 import { startTcpBalancer } from '../../../support/tcp-balancer.ts';
 
-/** The service as a process that is restarted, at one port, and what is in its folder. */
+/** The service as a process that can be restarted on one port, with direct access to its data folder. */
 export interface SyncService {
   readonly port: number;
   readonly workspace: string;
-  /** Of the jobs. */
+  /** The token of the jobs. */
   readonly token: string;
-  /** What the workspace mirrors. */
+  /** The remote of the workspace. */
   readonly remote: Repository;
-  /** Stops it in good order and starts it again on the same folder. */
+  /** Stops the service gracefully, and starts it again on the same folder. */
   restart(): Promise<void>;
-  /** Resolves once no restart is under way. */
+  /** Resolves when no restart is under way. */
   ready(): Promise<void>;
-  /** All syncs of branches that begin so, the oldest first. */
+  /** All syncs of branches with this prefix, oldest first. */
   syncs(prefix: string): Promise<readonly SyncRow[]>;
-  /** The head of a branch of the mirror; undefined where there is none. */
+  /** The head of a branch of the mirror; undefined if the branch does not exist. */
   head(branch: string): Promise<string | undefined>;
   stop(): Promise<void>;
 }
@@ -36,14 +36,14 @@ export async function startSyncService(): Promise<SyncService> {
   const start = (): Promise<ServiceProcess> =>
     startServiceProcess({ folder, args: ['--allow-file-remotes', '--parallel-syncs', '4'] });
   let running: ServiceProcess | undefined = await start();
-  /** One that is asked for during another comes after it. */
+  /** Restarts run one after the other. */
   let restarted = Promise.resolve();
   const balancer = await startTcpBalancer({
     targets: () => (running === undefined ? [] : [Number(new URL(running.baseUrl).port)]),
   });
   const workspace = 'game';
   const remote = createRepository(folder);
-  // As the commands do that run beside it, and without a process for each.
+  // Accesses the database like the commands do, but without a process for each.
   const storage = await openSqlite({ folder });
   const { now } = storage;
   const { secret: token } = await storage.commit('global', async (db) => {

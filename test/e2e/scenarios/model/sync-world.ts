@@ -12,24 +12,24 @@ import { expectToldTruly, speed } from './told-of-sync.ts';
 
 export const branches = ['main', 'topic', 'release/1.0'];
 
-/** Jobs that sync a workspace, its remote, the service and the network between them, and what has to hold. */
+/** Jobs that sync a workspace, with its remote, the service, the network, and the expected results. */
 export interface SyncWorld {
-  /** So many jobs at once. */
+  /** Runs this number of jobs at once. */
   sync(jobs: number, branch: string, waitSeconds: number): Promise<void>;
-  /** One is cancelled, or killed, when it sends its request of this number. */
+  /** Cancels or kills a sync step when it sends the request with this number. */
   stopped(how: 'cancel' | 'kill', atRequest: number, branch: string): Promise<void>;
-  /** Now, or before the request of this number that comes next. */
+  /** Commits now, or before the request with this number, counted from now on. */
   commit(branch: string, atRequest?: number): Promise<void>;
   restart(atRequest?: number): Promise<void>;
-  /** The remote goes away, or comes back. */
+  /** Moves the remote away, or back. */
   moveRemote(): Promise<void>;
   network(faults: readonly Fault[]): void;
-  /** Every sync ends, and what the mirror has then is what the last one of each branch has fetched. */
+  /** Waits for all syncs, and expects that the mirror has the result of the last one of each branch. */
   end(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What a branch is at the remote, from when on, and from when on for sure. */
+/** A head of a branch at the remote, with the earliest and the latest time of its start. */
 interface Head {
   readonly commit: string;
   readonly from: number;
@@ -40,7 +40,7 @@ let worlds = 0;
 
 const requestTimeoutSeconds = 60;
 
-/** After so long, the step may have given the request up; a fifth of its time is for a busy machine. */
+/** A step may give up a request after this time. A fifth of the timeout is a tolerance for a busy machine. */
 const surelyAwaitedMs = (0.8 * requestTimeoutSeconds * 1_000) / speed;
 
 const arrives = (fault: Fault | undefined): boolean =>
@@ -49,21 +49,21 @@ const arrives = (fault: Fault | undefined): boolean =>
 export async function openSyncWorld(service: SyncService, manner: Manner): Promise<SyncWorld> {
   worlds += 1;
   const world = worlds;
-  // Each world has branches of its own, so that nothing is left of the one before.
+  // Each world has its own branches, independent of the world before it.
   const prefix = `world-${world}/`;
   const { workspace, remote, token } = service;
   const heads = new Map<string, Head[]>();
   const proxy = await startFaultProxy(service.port, manner);
   const troubles: { readonly from: number; to: number; readonly ofGateway?: boolean }[] = [];
   const faulted = new Map<number, Fault>();
-  /** How many steps have asked for a sync of a branch. */
+  /** Number of sync requests by branch. */
   const asked = new Map<string, number>();
   let commits = 0;
   let runs = 0;
   let away = false;
   const network = watchedNetwork(proxy, ({ at }, fault) => {
     faulted.set(at, fault);
-    // One that hangs does so for as long as somebody listens.
+    // A hanging request hangs as long as the client waits.
     troubles.push({
       from: at,
       to: fault.kind === 'silence' ? Number.POSITIVE_INFINITY : at + 200,
@@ -151,7 +151,7 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
     away = !away;
   }
 
-  /** At once, or when it is due. */
+  /** Acts at once, or before the given request. */
   const doAt = async (atRequest: number | undefined, act: () => Promise<void>): Promise<void> => {
     if (atRequest === undefined) await act();
     else network.interfere({ at: atRequest, act });
@@ -182,14 +182,14 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
     moveRemote,
     network: (faults) => network.fail(faults),
     async end() {
-      // A step may be killed during the restart that its request began: the next world would meet it unannounced.
+      // A step may be killed during the restart that its request started; the next world must not be affected by it.
       await service.ready();
       const running = async () => (await service.syncs(prefix)).filter(({ finished_at }) => finished_at === null);
       await expect.poll(running, { timeout: 90_000, interval: 100 }).toEqual([]);
       const syncs = await service.syncs(prefix);
       for (const branch of branches.map(within)) {
         const its = syncs.filter((sync) => sync.branch === branch);
-        // Who asks while one is queued joins it, and who asks again with the same key gets the same.
+        // A request during a queued sync joins it, and a repeated key returns the same sync.
         expect(its.length, `syncs of ${branch}`).toBeLessThanOrEqual(asked.get(branch) ?? 0);
         for (const [index, sync] of its.entries()) {
           const before = its[index - 1];

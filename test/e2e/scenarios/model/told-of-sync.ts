@@ -3,35 +3,35 @@ import type { SyncRow } from '../../../../src/service/syncs/queue.ts';
 import type { Passed } from '../../../support/fault-proxy.ts';
 import type { StepResult } from '../../../support/runner/step.ts';
 
-/** Time passes so many times faster for a step. */
+/** Factor by which time passes faster for a step. */
 export const speed = 10;
 
-/** For a machine with other things to do, on its own clock. */
+/** Tolerance for a busy machine, in real time. */
 const slackMs = 10_000;
 
-/** What ended so long before a deadline has to be seen; on the clock of the machine. */
+/** A step must notice a sync that ended this long before its deadline, in real time. */
 const wellBeforeMs = 800;
 
-/** For its last look a step keeps 300 ms at least, on its own clock: half of that is for a busy machine. */
+/** A step reserves at least 300 ms of its own time for the last request. Half of it is for a busy machine. */
 const lastLookMs = 150 / speed;
 
-/** A sync step that has ended, and what is known of it from outside. All times are on the clock of the test. */
+/** A finished sync step with everything known about it from outside. All times are on the clock of the test. */
 export interface PlayedSync {
   readonly branch: string;
   readonly waitSeconds: number;
   readonly result: StepResult;
   readonly endedAt: number;
-  /** It was killed or cancelled. */
+  /** Whether it was killed or cancelled. */
   readonly stopped: boolean;
-  /** What it has asked. */
+  /** Its requests. */
   readonly passed: readonly Passed[];
-  /** Whether the answer got to the step as it was. */
+  /** Whether the response reached the step unchanged. */
   readonly arrived: (passed: Passed) => boolean;
-  /** Whether something was wrong with the network or the service in this time. */
+  /** Whether the network or the service had a fault in this period. */
   readonly troubled: (from: number, to: number) => boolean;
-  /** Nothing was wrong but gateways that answered for the service, fewer times than a request is tried. */
+  /** Whether the only faults were gateway responses, fewer than the attempts of a request. */
   readonly metOnlyGateways: boolean;
-  /** The heads that the branch had at the remote in this time. */
+  /** The heads of the branch at the remote in this period. */
   readonly heads: (from: number, to: number) => readonly string[];
   /** All syncs of the workspace. */
   readonly syncs: readonly SyncRow[];
@@ -44,18 +44,18 @@ const finishedAt = ({ finished_at }: SyncRow): number =>
 
 const ends = new Set(['succeeded', 'failed']);
 
-/** The id is there as soon as the service has answered. */
+/** The output has the id as soon as the service has responded. */
 function expectId({ passed, arrived, result, stopped }: PlayedSync, reason: string): string | undefined {
   const triggered = passed.findIndex((one) => isTrigger(one) && one.status === 202 && arrived(one));
   const { sync_id: told } = result.outputs;
   const answered = passed[triggered];
-  // One that was killed with the answer on its way may not have read it; what it asks after that shows that it has.
+  // A step killed before it read the response may not have the id; a later request shows that it read the response.
   if (answered === undefined || (stopped && triggered === passed.length - 1)) return told;
   expect(told, reason).toBe(JSON.parse(answered.response).sync_id);
   return told;
 }
 
-/** A sync that has succeeded has fetched what the remote had after it was asked for. */
+/** A successful sync has fetched a head that the remote had after the request. */
 function expectOutcome(played: PlayedSync, sync: SyncRow, reason: string): void {
   const { result, waitSeconds, passed, endedAt, heads, branch } = played;
   const { status } = result.outputs;
@@ -70,7 +70,7 @@ function expectOutcome(played: PlayedSync, sync: SyncRow, reason: string): void 
   if (result.conclusion === 'failure' && !played.stopped) expect(status, reason).not.toBe('succeeded');
 }
 
-/** It ends by its deadline, not long before it, and not without a look at a sync that has ended. */
+/** The step ends at its deadline, not long before it, and not without noticing a sync that has ended. */
 function expectInTime(played: PlayedSync, sync: SyncRow, reason: string): void {
   const { passed, arrived, waitSeconds, endedAt, result, stopped, troubled } = played;
   const answered = passed.find((one) => isTrigger(one) && arrived(one))?.answeredAt;
@@ -80,10 +80,10 @@ function expectInTime(played: PlayedSync, sync: SyncRow, reason: string): void {
   const { status = '' } = result.outputs;
   if (stopped || ends.has(status)) return;
   expect(deadline - endedAt, `ms before its deadline it gave up: ${reason}`).toBeLessThan(wellBeforeMs);
-  // Its own deadline is later than this one, by the time until it has read the answer.
+  // The deadline of the step is later than this one by the time it takes to read the response.
   if (troubled(deadline - wellBeforeMs, Math.max(deadline, endedAt))) return;
   const lastLook = passed.at(-1);
-  // The machine was too busy for a clock that is faster. How early a step looks is tested where nothing holds it up.
+  // The machine was too busy for a faster clock. Other tests check how early a step sends its last request.
   if (result.log.includes('Asking again failed')) return;
   if (lastLook === undefined || (lastLook.answeredAt ?? Number.POSITIVE_INFINITY) > deadline - lastLookMs) return;
   expect(deadline - finishedAt(sync), `ms before the deadline the sync had ended: ${reason}`).toBeLessThan(
@@ -91,7 +91,7 @@ function expectInTime(played: PlayedSync, sync: SyncRow, reason: string): void {
   );
 }
 
-/** Whatever went wrong, what the step tells is so. */
+/** Whatever went wrong, the outputs of the step must be true. */
 export function expectToldTruly(played: PlayedSync): void {
   const { result, syncs, passed } = played;
   const asked = passed.map(({ method, status, at }) => `${method} ${status} at ${Math.round(at)}`);

@@ -4,20 +4,20 @@ import { isReleasing, type Passed } from '../../../support/fault-proxy.ts';
 import type { StepResult } from '../../../support/runner/step.ts';
 import type { Account, Book } from './book.ts';
 
-/** How an unlock names what it means: a path is any lock that is there, a pattern what the job itself has. */
+/** What an unlock names: a path stands for any current lock on it, a pattern for locks of the job itself. */
 export type Naming = 'path' | 'pattern';
 
 export interface Unlocked {
   readonly account: Account;
   readonly paths: readonly string[];
   readonly naming: Naming;
-  /** The locks before it, and after. */
+  /** The locks before and after the unlock. */
   readonly before: readonly Lock[];
   readonly after: readonly Lock[];
-  /** What it asked. */
+  /** Its requests. */
   readonly passed: readonly Passed[];
   readonly result: StepResult;
-  /** Nothing went wrong on the way, and nobody came in between. */
+  /** Whether there were no faults, and no actions by others. */
   readonly calm: boolean;
 }
 
@@ -26,14 +26,14 @@ const onPath = (locks: readonly Lock[], path: string): Lock | undefined => locks
 const releasedAt = (passed: readonly Passed[]): ReadonlySet<string> =>
   new Set(passed.flatMap((one) => (isReleasing(one) && one.status === 204 && one.path ? [one.path] : [])));
 
-/** What has to become of a path; undefined where the job may know more, or less, than the model. */
+/** Expected result for a path; undefined if the job may have more or less information than the model. */
 type Fate = 'released' | 'absent' | 'lost' | 'held' | 'left' | 'refused' | undefined;
 
 function fateOf(path: string, { account, naming, before }: Unlocked, book: Book): Fate {
   if (account.ledgerGone) return undefined;
   const there = onPath(before, path);
   if (account.counted.some((lock) => lock.path === path)) return 'released';
-  // A step that was killed may have got it, and may have had the time to write that down.
+  // A killed step may have got the lock, and may have recorded it in time.
   if (there?.origin === account.origin) return undefined;
   const broken = account.broken.filter((lock) => lock.path === path);
   if (broken.some(({ certain }) => !certain)) return undefined;
@@ -44,7 +44,7 @@ function fateOf(path: string, { account, naming, before }: Unlocked, book: Book)
   return book.others.get(path)?.who === 'stranger' ? 'refused' : 'released';
 }
 
-/** Without trouble, it is known how an unlock ends. */
+/** Without faults, the result of an unlock is known. */
 function expectFates(unlocked: Unlocked, book: Book): void {
   const { paths, result } = unlocked;
   const fates = paths.map((path) => fateOf(path, unlocked, book));
@@ -61,7 +61,7 @@ function expectFates(unlocked: Unlocked, book: Book): void {
   else if (!some('refused') && !some('left')) expect(status, reason).toBe('absent');
 }
 
-/** Whatever went wrong, what it says is what it did. */
+/** Whatever went wrong, the reported result must be true. */
 function expectTruth({ account, paths, after, before, passed, result, calm }: Unlocked): void {
   const done = releasedAt(passed);
   const { status, released = '[]' } = result.outputs;
@@ -69,15 +69,15 @@ function expectTruth({ account, paths, after, before, passed, result, calm }: Un
   const reason = `${paths}: ${JSON.stringify(result.outputs)}\n${result.log}`;
   expect(paths, reason).toEqual(expect.arrayContaining([...told]));
   for (const path of told) {
-    // For a step whose time is faster, what came between two of its requests may have come before the first.
+    // In faster time, an action between two requests may seem to have happened before the first one.
     const broken = calm ? [] : account.broken.filter((lock) => lock.path === path).map(({ id }) => id);
     expect(done.has(path) || broken.length > 0, reason).toBe(true);
-    // One that somebody else has had since is left alone.
+    // A later lock of someone else is left alone.
     const ended = done.has(path) ? [onPath(before, path)?.id] : broken;
     const standing = onPath(after, path)?.id;
     if (standing !== undefined) expect(ended, reason).not.toContain(standing);
   }
-  // Without its records, the job does not know of these.
+  // Without its ledger, the job has no record of these locks.
   const kept = paths.filter((path) => {
     const id = onPath(after, path)?.id;
     return !account.ledgerGone && account.counted.some((lock) => lock.id === id);
@@ -90,19 +90,19 @@ function expectTruth({ account, paths, after, before, passed, result, calm }: Un
   if (status === 'lost') expect(result.conclusion, reason).toBe('failure');
 }
 
-/** Whether it has seen the lock on the path before it released what was there. */
+/** Whether the job looked up this lock on the path before its first release there. */
 function hasSeen(id: string, path: string, passed: readonly Passed[]): boolean {
   const first = passed.findIndex((one) => isReleasing(one) && one.path === path);
   return passed.slice(0, Math.max(first, 0)).some(({ method, response }) => method === 'GET' && response.includes(id));
 }
 
-/** Checks what an unlock has said and done, and keeps book of it. What it had no right to end stays in the book. */
+/** Checks the result of an unlock, and records it. Locks that the unlock should not have ended stay in the book. */
 export function settleUnlock(unlocked: Unlocked, book: Book): void {
   const { account, paths, naming, before, after, passed, result, calm } = unlocked;
   if (calm) expectFates(unlocked, book);
   expectTruth(unlocked);
   const standing = new Set(after.map(({ id }) => id));
-  /** All that the job has had on a path, and has not settled: an unlock means the last of them. */
+  /** Number of locks that the job had on a path and has not settled: an unlock refers to the last one. */
   const hadOn = (wanted: string): number =>
     [...account.counted, ...account.broken].filter(({ path }) => path === wanted).length;
   const several = new Set(paths.filter((path) => hadOn(path) > 1));
@@ -110,7 +110,7 @@ export function settleUnlock(unlocked: Unlocked, book: Book): void {
   account.counted = account.counted.filter(
     ({ path, id }) => !(paths.includes(path) && done.has(path) && !standing.has(id)),
   );
-  // It has been told of these now, if it has heard of them.
+  // The job is now informed about these locks, if it got the outputs.
   account.broken = account.broken.flatMap((lock) => {
     if (!paths.includes(lock.path)) return [lock];
     const isSettled = calm && result.outputs['status'] !== undefined && !several.has(lock.path);

@@ -16,7 +16,7 @@ import { openPlayers, type Player } from './players.ts';
 import { faster, refusedRenewals, shortTtl, watchShortLocks } from './short-locks.ts';
 import { type Naming, settleUnlock } from './unlocks.ts';
 
-/** What a lock step of the model is given. */
+/** Inputs of a lock step in the model. */
 export interface Taking {
   readonly paths: readonly string[];
   readonly wait: string;
@@ -31,34 +31,34 @@ const env = {
 
 const longTtl = '10h';
 
-/** What services call themselves that trust jobs without a token. */
+/** Audience of the services that trust jobs without a token. */
 export const audience = 'https://workspaces.example.com';
 
-/** Several jobs, others, a service and the network between them, and what has to hold whatever they do. */
+/** Several jobs and other clients, with a service, the network, and the invariants that always hold. */
 export interface World extends Omit<Outside, 'awayWhile'> {
   lock(player: number, taking: Taking): Promise<void>;
-  /** Kills the step when the service has been asked so often; before or after it has done what it was asked. */
+  /** Kills the step at the request with this number, before or after the service has processed it. */
   killed(player: number, taking: Taking, atRequest: number, done: boolean): Promise<void>;
   cancelled(player: number, taking: Taking, atRequest: number): Promise<void>;
   unlock(player: number, paths: readonly string[], naming: Naming): Promise<void>;
-  /** One waits for what the other holds, and the other's job ends. */
+  /** One job waits for a lock of the other, and the other job ends. */
   waitFor(player: number, other: number, renew: boolean): Promise<void>;
-  /** Kills what renews the locks of the job. */
+  /** Kills the renewal process of the job. */
   killRenewers(player: number): Promise<void>;
   deleteLedger(player: number): Promise<void>;
-  /** The job is killed, and no post-step ever runs. */
+  /** Kills the job, without any post-step. */
   loseMachine(player: number): Promise<void>;
-  /** The service is away as long as its post-steps run. */
+  /** Makes the service unavailable while the post-steps of the job run. */
   endWhileAway(player: number): Promise<void>;
-  /** Settled when all locks have ended that nothing renews. */
+  /** Resolves when all locks that are not renewed have expired. */
   shortLocksEnded(): Promise<void>;
-  /** Of jobs without a token of their own. */
+  /** Expires the tokens of jobs that authenticate with their identity. */
   endTokens(): Promise<void>;
   network(faults: readonly Fault[]): void;
   endJob(player: number): Promise<void>;
-  /** What has to hold after each of these. */
+  /** Checks the invariants that hold after each event. */
   check(): Promise<void>;
-  /** Lets all jobs end, and checks once more. */
+  /** Ends all jobs, and checks once more. */
   end(): Promise<void>;
   close(): Promise<void>;
 }
@@ -68,9 +68,9 @@ export interface WorldOptions {
   readonly paths: readonly string[];
   readonly manner: Manner;
   readonly service?: RunningService | undefined;
-  /** Proves who the jobs are, which then have no token. */
+  /** Issuer of identity tokens for the jobs, which then have no API token. */
   readonly issuer?: OidcIssuer | undefined;
-  /** Waits at the end until all locks have ended that nothing renews. */
+  /** Whether the end waits until all locks that are not renewed have expired. */
   readonly patient: boolean;
 }
 
@@ -89,7 +89,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const short = watchShortLocks(stage, book);
   const outside = openOutside({ stage, proxy, network, players, book, short });
   const ends = openEnds({ stage, network, players, book, short, givesNoProof });
-  /** Nothing comes in between, and no lock that matters ends by itself. */
+  /** Whether no interference is pending, and no lock of the job or on these paths may expire. */
   const isCalm = ({ origin }: Player, paths: readonly string[]): boolean =>
     network.isCalm() && short.areKept(origin, paths);
 
@@ -99,7 +99,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return number;
   }
 
-  /** Whether its job had the path once more, if only for as long as it wanted others, too. */
+  /** Whether its job has since held the path again, even if only temporarily. */
   function tookAgain({ origin }: Player, { path, id }: Broken): boolean {
     const ids = proxy.passed
       .filter((one) => isLocking(one) && one.status === 201 && one.path === path && one.headers.referer === origin)
@@ -107,10 +107,10 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return ids.slice(ids.lastIndexOf(id) + 1).length > 0;
   }
 
-  /** What a step says of its end is what its job goes by. */
+  /** Records the outputs of a step, since its job relies on them. */
   async function believe(player: Player, step: number, result: StepResult, taking: Taking): Promise<void> {
     const { acquired, locks = '[]', status } = result.outputs;
-    // What became of an earlier lock on a path, a later one hides.
+    // A later lock on a path hides what happened to an earlier one.
     player.broken = player.broken.map((one) => (tookAgain(player, one) ? { ...one, certain: false } : one));
     if (acquired !== 'true') {
       expect([locks, status], result.log).not.toContain('acquired');
@@ -125,7 +125,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     }
   }
 
-  /** A service without anything to tell locks by cannot renew them. */
+  /** A service without ids and ETags cannot renew locks. */
   const isRenewed = ({ renew }: Taking): boolean => renew && !givesNoProof;
 
   function withInputs(taking: Taking): StepOptions {
@@ -138,7 +138,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return { ...locking(paths, inputs), env };
   }
 
-  /** What the job has lost, and knows of: each of its steps has to say so. */
+  /** Lost locks that the ledger of the job records: each of its steps must report them. */
   const lossesKnownTo = ({ broken, job, ledgerGone }: Player): readonly string[] => {
     if (ledgerGone) return [];
     const refused = refusedRenewals(job);
@@ -154,7 +154,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     for (const path of paths) player.asked.add(path);
   }
 
-  /** Stops a step by whatever means once the service has been asked so often; it may be done before. */
+  /** Stops a step when the service receives the request with this number, unless the step ends earlier. */
   async function stopped(
     { player, taking, atRequest, fault }: { player: Player; taking: Taking; atRequest: number; fault: Fault },
     stop: (step: RunningStep) => Promise<StepResult>,
@@ -184,7 +184,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     const stopping = stop(step);
     network.watch(undefined);
     const result = await stopping;
-    // It may have got all its locks before it was stopped: then it has them until its job ends.
+    // The step may have got all its locks before it was stopped; then it holds them until its job ends.
     await believe(player, number, result, taking);
   }
 
