@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
 import { listenHere } from './listen.ts';
 
 const shipped = fileURLToPath(new URL('../../docs/self-hosting/', import.meta.url));
@@ -135,13 +136,15 @@ export const caddy: Product = {
   }),
 };
 
+const compose = parse(readFileSync(new URL('../../compose.yaml', import.meta.url), 'utf8'), { merge: true });
+
 /** With the variables that compose.yaml has for two instances. */
 export const caddyWithSecond = (port: number): Product => ({
   ...caddy,
   environment: (place) => ({
     ...caddy.environment?.(place),
     WORKSPACE_INSTANCES: `127.0.0.1:${place.servicePort} 127.0.0.1:${port}`,
-    WORKSPACE_HEALTH: 'health_uri /readyz\nhealth_interval 2s',
+    WORKSPACE_HEALTH: compose.services.caddy.environment.WORKSPACE_HEALTH,
   }),
 });
 
