@@ -18,9 +18,9 @@ const actor: Actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
 const ci = { name: 'ci', scopes: ['sync'], workspaces: ['game'], lifetime: { seconds: 3_600 } } as const;
 const game = { id: 'game', remote: 'https://ada:s3cret-word@git.example.com/game.git' };
 
-describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
+describe.each(databaseKinds)('the audit on $name', (kind) => {
   const storage = sharedStorage(kind);
-  /** The last entry before the test. */
+  /** The newest entry before the test. */
   let last = 0;
   beforeEach(async () => {
     last = (await readAudit(storage, { limit: 1 })).entries[0]?.sequence ?? 0;
@@ -32,7 +32,7 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
   };
   const byAda = { actor: 'ada', token_id: 'tok_ada', address: '192.0.2.7' };
 
-  test('a token that was made, with what it may do and without its secret', async () => {
+  test('records a new token with its scopes and workspaces, and without its secret', async () => {
     const { token, secret } = await storage.commit('global', (db) => createTokenAudited(db, storage.now, actor, ci));
     const { id, name, scopes, workspaces, expires_at } = token;
     expect(expires_at).not.toBeNull();
@@ -42,7 +42,7 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
     expect(JSON.stringify(await told())).not.toContain(secret);
   });
 
-  test('a token that was revoked, once', async () => {
+  test('records that a token was revoked, once', async () => {
     const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
     const revoke = (id: string) => storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actor, id));
     expect(await revoke('tok_none')).toBe('unknown');
@@ -51,7 +51,7 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
     expect(await told()).toEqual([{ ...byAda, action: 'token.revoked', detail: { token: token.id, name: 'ci' } }]);
   });
 
-  test('a workspace that was added and removed, without the password of its remote', async () => {
+  test('records that a workspace was added and removed, without the password of its remote', async () => {
     const add = () => storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, game));
     const remove = () => storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game'));
     expect([await add(), await add()]).toEqual([true, false]);
@@ -63,7 +63,7 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
     ]);
   });
 
-  test('nothing of a workspace that stays, because it has a lock', async () => {
+  test('records nothing if a workspace is not removed because it has a lock', async () => {
     await storage.commit('global', (db) => addWorkspace(db, storage.now, game));
     await storeLocks(storage, { workspace_id: 'game', path: 'a' });
     const removal = await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game'));
@@ -71,7 +71,7 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
     expect(await told()).toEqual([]);
   });
 
-  test('and nothing is done that it cannot tell', async () => {
+  test('undoes a change that it cannot record', async () => {
     const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
     const state = async () => [await listTokens(storage), await listWorkspaces(storage.read)];
     const before = await state();

@@ -6,7 +6,7 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 
 const day = (number: number): number => Date.UTC(2020, 0, number);
 
-/** More than are looked at for a workspace in one query. */
+/** More entries than one query examines for a workspace. */
 const others = 10_500;
 
 describe.each(databaseKinds)('a long audit on $name', (kind) => {
@@ -41,14 +41,14 @@ describe.each(databaseKinds)('a long audit on $name', (kind) => {
     }
   }
 
-  test('is read from one day to another, page by page', async () => {
+  test('can be read between two days, page by page', async () => {
     expect(await read({ from: day(2), until: day(4) })).toMatchObject({ days: [3, 3, 2] });
     expect(await read({ until: day(4) }, 2)).toEqual({ days: [3, 3, 2, 1, 1], pages: 3 });
     expect(await read({ from: day(5) })).toEqual({ days: [], pages: 1 });
     expect((await read({ from: day(4) })).days).toHaveLength(others);
   });
 
-  test('is read for one workspace, some entries at a time, and none of another with a similar name', async () => {
+  test('can be read for one workspace, without entries of another one with a similar name', async () => {
     expect(await read({ workspace: 'film_2' })).toEqual({ days: [2], pages: 2 });
     expect((await read({ workspace: 'game', from: day(3) })).days).toEqual([3, 3]);
   });
@@ -60,7 +60,7 @@ describe.each(databaseKinds)('a long audit on $name', (kind) => {
     return text;
   };
 
-  test('is exported as CSV, in which a spreadsheet calculates nothing', async () => {
+  test('is exported as CSV with a header, a line for each entry and quoted details', async () => {
     const [head, first, ...more] = (await exported('csv', 2)).split('\r\n');
     expect(head).toBe('\uFEFFsequence,at,actor,token_id,address,action,detail');
     expect(first).toBe(
@@ -69,7 +69,7 @@ describe.each(databaseKinds)('a long audit on $name', (kind) => {
     expect(more).toHaveLength(3);
   });
 
-  test('is exported as JSON lines', async () => {
+  test('is exported as JSON Lines', async () => {
     const lines = (await exported('jsonl', 2)).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line).sequence)).toEqual([3, 2, 1]);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ actor: 'ada', token_id: null, detail: { workspace: 'film_2' } });

@@ -34,7 +34,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     recorded.push(...entries);
   });
 
-  test('is read from the newest to the oldest, with all that was recorded', () => {
+  test('returns all recorded details, newest entry first', () => {
     expect(recorded.map(({ detail }) => detail)).toEqual(
       Array.from({ length: 60 }, (_, index) => ({ n: 59 - index, nested: [null, { n: 59 - index }] })),
     );
@@ -49,7 +49,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     });
   });
 
-  /** PostgreSQL would rather read and sort the few rows of a test than use an index. */
+  /** PostgreSQL prefers to scan and sort the few rows of a test instead of using an index. */
   const withFewRows: Pick<Storage, 'commit' | 'dialect'> = {
     get dialect() {
       return storage.dialect;
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     { limit: 10, actor: 'ada' },
     { limit: 10, action: 'hook.removed' },
     { limit: 10, actor: 'ada', before: 40 },
-  ])('finds the newest entries of a filter in an index, without a sort: %j', async (query) => {
+  ])('finds the newest entries that match a filter in an index, without sorting: %j', async (query) => {
     const queries: RecordedQuery[] = [];
     await readAudit({ ...storage, read: recording(storage.read, queries) }, query);
     expect(queries).toHaveLength(query.actor === undefined ? 1 : 2);
@@ -77,7 +77,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     }
   });
 
-  test('has pages that are, put together, what was asked for, each entry once', async () => {
+  test('returns pages that together contain each matching entry exactly once', async () => {
     const query = fc.record({
       limit: fc.integer({ min: 1, max: 70 }),
       action: fc.option(fc.constantFrom(...actions), { nil: undefined }),
@@ -99,14 +99,14 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
           ),
         );
         for (const page of pages.slice(0, -1)) expect(page).toHaveLength(asked.limit);
-        // No page is there for nothing.
+        // The last page is not empty, unless it is the only one.
         if (pages.length > 1) expect(pages.at(-1)).not.toEqual([]);
       }),
       { numRuns: runs(30, 500) },
     );
   });
 
-  test('goes back only as far as is asked for, by the clock of the database', async () => {
+  test('goes back only as far as requested, by the clock of the database', async () => {
     const old = { actor: 'long ago', action: 'token.created', detail: '{}' };
     await storage.commit('global', (db) =>
       db
@@ -125,7 +125,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     ['[1]', { unreadable: '[1]' }],
     ['null', { unreadable: 'null' }],
     ['{"a":1}', { a: 1 }],
-  ])('shows an entry of another hand, too: %s', async (detail, shown) => {
+  ])('returns entries that the service did not write itself: %s', async (detail, shown) => {
     await storage.commit('global', (db) =>
       db.insertInto('audit').values({ at: storage.now, actor: 'x', action: 'moon.landed', detail }).execute(),
     );

@@ -21,7 +21,7 @@ describe.each(databaseKinds)('the retention of the audit on $name', (kind) => {
   const actions = async () => (await entries()).map(({ action }) => action);
   const remove = () => storage.commit('global', (db) => db.deleteFrom('audit').execute());
 
-  test('removes the entries of older days, once, and records that they are gone', async () => {
+  test('removes the entries of older days once, and records the removal', async () => {
     await addEntries(32, 3);
     await addEntries(31);
     await addEntries(29);
@@ -43,7 +43,7 @@ describe.each(databaseKinds)('the retention of the audit on $name', (kind) => {
     expect(await actions()).toEqual(['of day 29', 'audit.removed']);
   });
 
-  test('lets nobody remove or change a younger entry', async () => {
+  test('does not let anyone remove or change a newer entry', async () => {
     await expect(remove()).rejects.toThrow('The audit only grows.');
     const change = storage.commit('global', (db) => db.updateTable('audit').set({ actor: 'bo' }).execute());
     await expect(change).rejects.toThrow('The audit only grows.');

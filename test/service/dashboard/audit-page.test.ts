@@ -25,7 +25,7 @@ const sentenceOf = (action: string, detail: Detail) =>
     }),
   );
 
-describe('a sentence', () => {
+describe('a sentence of the audit', () => {
   const hook = { workspace: 'game', hook: 'hook_1', origin: 'https://ci.example.com' };
   const toHook = 'the webhook to https://ci.example.com in game';
   const mirror = { workspace: 'game', remote: 'https://git.example.com/game.git' };
@@ -83,11 +83,11 @@ describe('a sentence', () => {
     ],
   ];
 
-  test.each(expected)('tells of %s with %o', async (action, detail, text) => {
+  test.each(expected)('describes %s with %o', async (action, detail, text) => {
     expect(await sentenceOf(action, detail)).toBe(`ada ${text}`);
   });
 
-  test('tells of each action, also of another version, and of an entry that lacks what it should have', async () => {
+  test('describes every action, also one of another version, and entries with missing details', async () => {
     expect(new Set(expected.map(([action]) => action))).toEqual(new Set(auditActions));
     expect(await sentenceOf('planet.moved', { to: 'mars' })).toBe('ada did planet.moved');
     for (const action of auditActions) {
@@ -98,7 +98,7 @@ describe('a sentence', () => {
   });
 });
 
-describe('the page of the audit', () => {
+describe('the audit page', () => {
   const service = serviceOfTests();
   let visitor: SignedIn;
   beforeAll(async () => {
@@ -122,7 +122,7 @@ describe('the page of the audit', () => {
     return Promise.all(body.split('</tr>').slice(0, -1).map(words));
   };
 
-  test('begins with the newest, and shows what another version has recorded as it is', async () => {
+  test('starts with the newest entries, and shows actions of other versions as recorded', async () => {
     const [first, second, third, ...more] = await rows();
     expect(first).toContain('ada did planet.moved');
     expect(first).toContain('&quot;to&quot;: &quot;mars&quot;');
@@ -131,7 +131,7 @@ describe('the page of the audit', () => {
     expect(more).toHaveLength(47);
   });
 
-  test('goes on to what is older, to the end, and with its filter', async () => {
+  test('leads to all older entries, and keeps its filter', async () => {
     const seen: string[] = [];
     for (let address = '/audit?action=token.revoked&actor=tok_ada'; address !== ''; ) {
       const { text } = await visitor.get(address);
@@ -142,7 +142,7 @@ describe('the page of the audit', () => {
     expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => String(59 - index)));
   });
 
-  test('finds what one token did by its id, keeps what was asked for, and says where there is nothing', async () => {
+  test('finds the actions of a token by its id, keeps the filter, and says if nothing matches', async () => {
     expect(await rows(`?actor=${visitor.id}`)).toHaveLength(1);
     expect(await rows('?actor=ada&action=planet.moved')).toHaveLength(1);
     const { text } = await visitor.get('/audit?actor=nobody&action=hook.paused');
@@ -152,7 +152,7 @@ describe('the page of the audit', () => {
     expect((await visitor.get('/audit?before=1')).text).toContain('There are no older entries.');
   });
 
-  test('is filtered by workspace and day, and downloaded with the same filter', async () => {
+  test('can be filtered by workspace and day, and downloaded with the same filter', async () => {
     expect(await rows('?workspace=game')).toHaveLength(1);
     const today = new Date().toISOString().slice(0, 10);
     expect(await rows(`?action=workspace.added&from=${today}&to=${today}`)).toHaveLength(1);
@@ -169,13 +169,13 @@ describe('the page of the audit', () => {
     expect(JSON.parse(jsonl.text)).toMatchObject({ actor: 'operator:grace', detail: { workspace: 'game' } });
   });
 
-  test.each(['/audit', '/audit/entries.csv'])('says what is wrong with a day or a workspace: %s', async (address) => {
+  test.each(['/audit', '/audit/entries.csv'])('reports an invalid day or workspace: %s', async (address) => {
     const { status, text } = await visitor.get(`${address}?from=2026-02-30&workspace=s3cret!`);
     expect([status, text]).toEqual([422, expect.stringContaining('It must be a date such as 2026-03-01.')]);
     expect(text).not.toContain('s3cret');
   });
 
-  test('does not repeat the secret of a token that was typed for its name', async () => {
+  test('does not repeat the secret of a token that was entered as an actor', async () => {
     const secret = newTokenSecret();
     const response = await visitor.get(`/audit?actor=${secret}`);
     expect(response.status).toBe(422);
@@ -187,7 +187,7 @@ describe('the page of the audit', () => {
     ['before=x', 422],
     ['actor=%00', 422],
     ['action=%00', 200],
-  ])('is not broken by %s, which cannot be asked for', async (query, status) => {
+  ])('is not broken by the invalid query %s', async (query, status) => {
     expect((await visitor.get(`/audit?${query}`)).status).toBe(status);
   });
 });

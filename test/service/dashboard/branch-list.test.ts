@@ -27,7 +27,7 @@ const synced = (workspace: string, name: string, head: string) =>
       .execute(),
   );
 
-/** The page, once the remote has answered: on a busy machine it may take longer than the page waits. */
+/** The page after the remote has answered. On a busy machine that may take longer than the page waits. */
 async function pageOf(visitor: Visitor, workspace: string, query = ''): Promise<string> {
   await visitor.get(`/workspaces/${workspace}/summary?awaited=true`);
   return (await visitor.get(`/workspaces/${workspace}/branches${query}`)).text;
@@ -38,7 +38,7 @@ const rowsOf = (page: string): readonly string[] =>
 const namesIn = (page: string): readonly string[] =>
   rowsOf(page).map((row) => /<bdi>(.*?)<\/bdi>/s.exec(row)?.[1] ?? '');
 
-test('each branch has its state, and the default one is the first', async () => {
+test('each branch is shown with its state, and the default branch first', async () => {
   const { workspace, remote } = await workspaceWith('a-branch', 'old');
   await synced(workspace, 'main', remote.head('main'));
   await synced(workspace, 'old', '1'.repeat(40));
@@ -50,7 +50,7 @@ test('each branch has its state, and the default one is the first', async () => 
   expect(old).toMatch(new RegExp(`behind.*title="${remote.head('old')}".*title="1{40}"`, 's'));
 });
 
-test('a sync is offered to who may start one, and queued once, under the name of who asked', async () => {
+test('a sync is offered only with the scope for it, and shows the name of the token that started it', async () => {
   const { workspace, remote } = await workspaceWith();
   expect(await pageOf(await visitorWith('locks:admin'), workspace)).not.toMatch(/<button>Sync|\/syncs"/);
   const visitor = await visitorWith('sync');
@@ -65,7 +65,7 @@ test('a sync is offered to who may start one, and queued once, under the name of
   expect((await visitor.get(address)).text).toContain('by <bdi>ada</bdi>');
 });
 
-test('a branch that cannot be synced is refused beside its field, with what was typed', async () => {
+test('a branch that cannot be synced is rejected at its field, and the entered name is kept', async () => {
   const { workspace } = await workspaceWith();
   const visitor = await visitorWith('sync');
   const refused: readonly (readonly [branch: string, reason: RegExp])[] = [
@@ -87,7 +87,7 @@ test('a branch that cannot be synced is refused beside its field, with what was 
   expect(await read.selectFrom('syncs').select('id').where('workspace_id', '=', workspace).execute()).toEqual([]);
 });
 
-test('names that a remote may have are sent back as they are', async () => {
+test('unusual branch names of a remote are sent back unchanged', async () => {
   const hostile = [
     '<script>alert(1)</script>',
     '"><b>x</b>',
@@ -108,7 +108,7 @@ test('names that a remote may have are sent back as they are', async () => {
   }
 });
 
-test('hundreds of branches are filtered and paged, and each is on one page', async () => {
+test('hundreds of branches are filtered and paged, and each is on exactly one page', async () => {
   const many = Array.from({ length: 450 }, (_, index) => `feature/${String(index).padStart(3, '0')}`);
   const { workspace, remote } = await workspaceWith(...many);
   await synced(workspace, 'feature/007', remote.head('feature/007'));
@@ -124,7 +124,7 @@ test('hundreds of branches are filtered and paged, and each is on one page', asy
   }
 });
 
-test('a workspace with LFS objects says what they take, and warns when what the branches need is over the limit', async () => {
+test('a workspace shows the size of its LFS objects, and warns if its branches need more than the limit', async () => {
   const workspace = await service.workspace('https://127.0.0.1:1/assets.git', { lfs_limit: 2e9 });
   const visitor = await visitorWith('sync');
   const page = async (neededBytes?: number) => {
@@ -138,7 +138,7 @@ test('a workspace with LFS objects says what they take, and warns when what the 
   expect(await page(2_100_000_000)).toMatch(/do not fit.*need 2\.1 GB of at most 2 GB/s);
 });
 
-test('a remote that does not answer hides nothing of what was synced', async () => {
+test('a remote that does not answer does not hide the synced branches', async () => {
   const workspace = await service.workspace('https://127.0.0.1:1/assets.git');
   await synced(workspace, 'main', '1'.repeat(40));
   const page = await pageOf(await visitorWith('sync'), workspace);

@@ -10,14 +10,14 @@ import {
   type TokenOptions,
 } from '../../support/running-service.ts';
 
-/** What a browser does, without one: it keeps cookies, says where a form comes from, and sends what the page has hidden. */
+/** Behaves like a browser: keeps cookies, sends the origin of forms, and submits their hidden fields. */
 export interface Visitor {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
-  /** For any address: of what goes on for as long as somebody listens, only the head is looked at. */
+  /** Gets any page, but reads only the head of a response that may be endless. */
   look(path: string): Promise<Reply>;
-  /** Sends a form as the page at `from` has it, with these fields. */
+  /** Submits the form of the page at `from` with these fields. */
   submit(from: string, path: string, fields?: Fields): Promise<Reply>;
-  /** A header that is undefined is left out. */
+  /** Undefined headers are left out. */
   post(path: string, fields: Fields, headers?: Readonly<Record<string, string | undefined>>): Promise<Reply>;
   signIn(secret: string): Promise<Reply>;
   cookie(): string;
@@ -81,12 +81,12 @@ export function visit({ baseUrl }: Pick<RunningService, 'baseUrl'>): Visitor {
 }
 
 export interface SignedIn extends Visitor {
-  /** Of the token. */
+  /** The id of the token. */
   readonly id: string;
   readonly secret: string;
 }
 
-/** Somebody who is signed in with a new token. */
+/** A visitor who is signed in with a new token. */
 export async function signedIn(service: RunningService, options?: TokenOptions): Promise<SignedIn> {
   const token = await service.token(options);
   const visitor = visit(service);
@@ -94,20 +94,20 @@ export async function signedIn(service: RunningService, options?: TokenOptions):
   return { ...visitor, ...token };
 }
 
-/** The service of all tests of a file, or of a group of them. */
+/** One service that all tests of a file or of a group share. */
 export function serviceOfTests(options?: RunningServiceOptions, kind: DatabaseKind = sqlite): RunningService {
-  // Nobody looks at it before it is started.
+  // Filled in before the first test runs.
   const shared = {} as RunningService;
   beforeAll(async () => void Object.assign(shared, await startTestService(kind, options)));
   afterAll(() => shared.stop());
   return shared;
 }
 
-/** An address in a page, as a browser reads it; empty where there is none. */
+/** A URL in a page, as a browser reads it; empty if there is none. */
 export const addressIn = (page: string, pattern: RegExp): string =>
   pattern.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
 
-/** Sends the head of a form whose body never comes: who reads the body first cannot answer. */
+/** Sends the head of a form without its body, so that only a service that does not wait for it can answer. */
 export const sendHeadAlone = ({ port }: RunningService, path: string, headers: readonly string[]) => {
   const form = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 60000'];
   // A redirect has no body either.

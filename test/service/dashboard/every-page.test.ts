@@ -6,7 +6,7 @@ import { hostilePages } from './hostile-pages.ts';
 
 const service = serviceOfTests();
 
-test('no page has markup, an order or a gap that a name, an error or an answer makes, nor any secret; links lead to each', async () => {
+test('no page shows injected markup, reordered or hidden text, or a secret, and links lead to each page', async () => {
   const { workspace, pages, secrets } = await hostilePages(service);
   for (const [address, page] of pages) {
     expectHarmless(page);

@@ -2,12 +2,12 @@ import type { Need } from '../http/operations.ts';
 
 export interface ExpectedPage {
   readonly method: 'GET' | 'POST';
-  /** As the routes write it. */
+  /** The pattern of its route. */
   readonly path: string;
   readonly need: Need;
 }
 
-/** What each page and each form of the dashboard needs: written here a second time, on purpose. */
+/** The access that each page and form of the dashboard requires. Deliberately repeated here. */
 export const expectedPages: readonly ExpectedPage[] = [
   { method: 'GET', path: '/assets/:version/:name', need: 'anyone' },
   { method: 'GET', path: '/sign-in', need: 'anyone' },

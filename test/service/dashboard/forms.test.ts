@@ -4,14 +4,14 @@ import { sendHeadAlone, serviceOfTests, signedIn } from './browser-like.ts';
 
 const service = serviceOfTests({ rateLimit: { perSecond: 0.001, burst: 10 } });
 
-test('the largest form that is taken is read as a whole', () => {
+test('the largest accepted form is read completely', () => {
   const names = Array.from({ length: maxFormFields }, (_, index) => `f${index % 7}`);
   const form = parseForm(names.map((name) => `${name}=${name}+%C3%A9%0D%0Ax`).join('&'));
   expect(form.all('f3')).toEqual(Array(14).fill('f3 é\nx'));
   expect(() => parseForm([...names, 'g'].join('&'))).toThrow('not have more than 100 fields');
 });
 
-test('a form is refused before it is read: of another site, without a session, above the limit', async () => {
+test('a form of another site, without a session or above the rate limit is refused before it is read', async () => {
   const visitor = await signedIn(service);
   const [own, other] = ['Origin: http://localhost', 'Origin: https://evil.example'];
   const cookie = `Cookie: ${visitor.cookie()}`;
@@ -24,7 +24,7 @@ test('a form is refused before it is read: of another site, without a session, a
   expect(await statusOf('/sign-out', own, cookie)).toBe(429);
 });
 
-test('a form that is larger than forms are is refused with a page that says so', async () => {
+test('a form that is too large is refused with a page that says so', async () => {
   const visitor = await signedIn(service);
   const { status, headers, text } = await visitor.post('/sign-out', { form_token: 'x'.repeat(maxFormBytes) });
   expect([status, headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);

@@ -6,7 +6,7 @@ import { serviceOfTests, signedIn } from './browser-like.ts';
 
 const service = serviceOfTests();
 
-test('Git LFS setup, linked from the locks, shows all settings with the address that the browser uses', async () => {
+test('Git LFS setup is linked from the locks, and shows all settings with the URL that the browser uses', async () => {
   const workspace = await service.workspace();
   const visitor = await signedIn(service, { scopes: ['locks:read'] });
   const address = `/workspaces/${workspace}/git-lfs`;

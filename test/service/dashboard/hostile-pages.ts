@@ -11,14 +11,14 @@ import { storeDelivery } from './hooks/stored-delivery.ts';
 import { hostileTexts } from './hostile.ts';
 import { hostileName, hostilePath, takeLock } from './locked-service.ts';
 
-/** All pages that links lead to, from these on, by their addresses. */
+/** All pages that links from these URLs lead to, by their URL. */
 async function pagesFrom({ get }: SignedIn, addresses: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const pages = new Map<string, string>();
   const known = new Set(addresses);
   for (const address of known) {
     const { status, text, headers } = await get(address);
     expect([address, status]).toEqual([address, expect.toBeOneOf([200, 303])]);
-    // A file is no page: browsers save it, whatever is in it.
+    // A file is not a page: browsers save it, whatever it contains.
     const isFile = headers.get('content-disposition')?.startsWith('attachment') ?? false;
     pages.set(address, isFile ? '' : text);
     if (isFile) continue;
@@ -26,7 +26,7 @@ async function pagesFrom({ get }: SignedIn, addresses: readonly string[]): Promi
     const links = [...inSight.matchAll(/<a [^>]*href="(\/[^"#]*)/g)].map(([, href = '']) =>
       href.replaceAll('&amp;', '&'),
     );
-    // Whatever its order, a list is one page.
+    // A list in another order counts as the same page.
     for (const link of links) if (!link.includes('sort=')) known.add(link);
     const to = headers.get('location');
     if (to !== null) known.add(to);
@@ -34,13 +34,13 @@ async function pagesFrom({ get }: SignedIn, addresses: readonly string[]): Promi
   return pages;
 }
 
-/** Every page that an administrator sees, where whatever can have a name, an error or an answer has a hostile one. */
+/** Every page that an administrator sees, with hostile text in all names, errors and responses. */
 export async function hostilePages(service: RunningService) {
   const { storage, ask, token } = service;
   const admin = await signedIn(service);
   const remote = createRepository(await temporaryFolder(), 'remote.git');
   remote.commit({ branch: 'main', files: { a: '1' } });
-  // Git allows no spaces in a name, and not every length.
+  // Git limits the length of names, and does not allow spaces in them.
   const branches = hostileTexts.slice(0, 4).map((text) => text.replaceAll(' ', '/'));
   remote.commit(...branches.map((branch) => ({ branch, from: 'main', files: { b: '1' } })));
   const workspace = await service.workspace(remote.path);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** What somebody may call a file, a token or a branch, or give as a reason. */
+/** Texts that someone may use as the name of a file, token or branch, or as a reason. */
 export const hostileTexts = [
   '<script>alert(1)</script>',
   '"><img src=x onerror=alert(1)>',
@@ -9,7 +9,7 @@ export const hostileTexts = [
   'x'.repeat(1_000),
 ] as const;
 
-/** None of it is markup, reorders or hides anything. A field keeps what was typed into it as it is, and to itself. */
+/** Expects no injected markup and no characters that reorder or hide text, except in the values of fields. */
 export function expectHarmless(page: string): void {
   expect(page).not.toContain('<script>alert');
   expect(page).not.toContain('<img src=x');

@@ -22,7 +22,7 @@ async function open(url: string, cookie: string): Promise<IncomingMessage> {
   return response;
 }
 
-test('a page that does not read is sent what fits on the way, and no more', async () => {
+test('a live page that does not read is sent only as much as the buffers hold', async () => {
   const [eventBytes, events] = [256 * 1024, 400];
   const visitor = await signedIn(service);
   let sent = 0;
@@ -58,7 +58,7 @@ test('a page that does not read is sent what fits on the way, and no more', asyn
   expect(sent).toBeLessThan(events);
 });
 
-test('no session and no workspace has more live pages than its share, and whoever is below it gets one', () => {
+test('sessions and workspaces get live pages up to their limits, and no more', () => {
   const limits = { total: 8, perSession: 3, perWorkspace: 4 };
   const opening = fc.record({
     kind: fc.constant('open' as const),
@@ -88,7 +88,7 @@ test('no session and no workspace has more live pages than its share, and whoeve
   );
 });
 
-test('the seventeenth live page of one sign-in is refused until another is closed', async () => {
+test('the 17th live page of a session is refused until another one is closed', async () => {
   const greedy = await signedIn(service);
   const other = await signedIn(service);
   const url = `${service.baseUrl}/workspaces/${await service.workspace()}/locks/events`;

@@ -27,7 +27,7 @@ beforeAll(async () => {
 const historyOf = (workspace: string, search = '') => `/workspaces/${workspace}/locks/history${search}`;
 const csvOf = (workspace: string, search = '') => `/workspaces/${workspace}/locks/history.csv${search}`;
 
-/** As if so many locks had been taken, one each millisecond. */
+/** Stores a history in which this number of locks was acquired, one each millisecond. */
 const seedHistory = (workspace: string, count: number, prefix: string) =>
   service.storage.commit('global', (db) =>
     sql`insert into lock_history (workspace_id, at, fence, kind, path, lock_id, owner)
@@ -35,7 +35,7 @@ const seedHistory = (workspace: string, count: number, prefix: string) =>
       select ${workspace}, n, n, 'acquired', ${prefix} || n, 'lock_' || n, 'ada' from numbers`.execute(db),
   );
 
-/** The cells of a table's rows as a person reads them. */
+/** The text of the cells in each row of a table. */
 function rowsIn(page: string): string[] {
   return [...page.matchAll(/<tr>\s*<t[dh].*?<\/tr>/gs)]
     .map(([row]) => [...row.matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/gs)].map(([, cell = '']) => cell))
@@ -45,8 +45,8 @@ function rowsIn(page: string): string[] {
 
 const run = 'ci.example.com/…/runs/7/attempts/1';
 
-describe('the history of a workspace', () => {
-  test('has what came through the API, Git LFS and the pages, whoever it was', async () => {
+describe('the lock history of a workspace', () => {
+  test('lists changes by all owners through the API, Git LFS and the pages, and filters them', async () => {
     const workspace = await service.workspace();
     await takeLock(service, workspace, bob.secret, 'a', { note: 'Rigging' });
     await locksOf(service, workspace, ada.secret).release('a', {}, '?force=true');
@@ -76,7 +76,7 @@ describe('the history of a workspace', () => {
     }
   });
 
-  test('refuses what it does not understand instead of showing everything', async () => {
+  test('rejects invalid filters instead of showing everything', async () => {
     const workspace = await service.workspace();
     for (const search of [
       '?kind=renewed',
@@ -91,7 +91,7 @@ describe('the history of a workspace', () => {
     }
   });
 
-  test('leads through all of it, with its filter', async () => {
+  test('leads through all pages with its filter', async () => {
     const workspace = await service.workspace();
     const paths = Array.from({ length: 70 }, (_, index) => `p/${index}`);
     await Promise.all([...paths, 'other'].map((path) => takeLock(service, workspace, bob.secret, path)));
@@ -105,16 +105,16 @@ describe('the history of a workspace', () => {
   });
 });
 
-describe('the file', () => {
+describe('the history file', () => {
   test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '＝1'])(
-    'has %j as text and never as a formula',
+    'contains %j as text, never as a formula',
     (text) => {
       expect(csvLine(['a', text, text])).toMatch(/^a,"?'/);
       expect(csvLine([`a"${text}`, 'b'])).toBe(`"a""${text}",b\r\n`);
     },
   );
 
-  test('has all that the page shows, in order, for programs and for spreadsheets', async () => {
+  test('contains everything that the page shows, in order, for programs and for spreadsheets', async () => {
     const workspace = await service.workspace();
     await takeLock(service, workspace, bob.secret, '=cmd|calc,"x"', {
       note: '@SUM(A1)',
@@ -138,7 +138,7 @@ describe('the file', () => {
     expect((await reader.get(csvOf(workspace, '?kind=acquired'))).text.match(/bob/g)).toHaveLength(1);
   });
 
-  test('goes on read after read, ends where it must, and says so', async () => {
+  test('continues read after read, ends at its limit, and then says so', async () => {
     const workspace = await service.workspace();
     await seedHistory(workspace, 2_500, 'p/');
     const { text } = await reader.get(csvOf(workspace, '?owner=ada'));
@@ -152,9 +152,9 @@ describe('the file', () => {
     expect(endless.at(-1)).toContain('This file has reached its maximum length');
   });
 
-  test('is broken off, and so known not to be whole, when its token is revoked meanwhile', async () => {
+  test('is cut off, and so visibly incomplete, if its token is revoked meanwhile', async () => {
     const workspace = await service.workspace();
-    // Far more than the connection takes before somebody reads.
+    // Far more than the connection accepts before anyone reads.
     await seedHistory(workspace, 30_000, 'x'.repeat(1_000));
     const visitor = await signedIn(service, { scopes: ['locks:read'] });
     const response = await fetch(service.baseUrl + csvOf(workspace), { headers: { cookie: visitor.cookie() } });
@@ -174,7 +174,7 @@ describe('the page of a path', () => {
       ([, name, text = '']) => `${name}: ${text.replaceAll(/<[^>]*>/g, '')}`,
     );
 
-  test('says who holds it, and offers to lock it, or to release it, to whoever may', async () => {
+  test('shows the holder, and offers to lock or release the path if the token may', async () => {
     const workspace = await service.workspace();
     const address = pathAddress(workspace, 'a/b');
     const lockIt = `<a class="button primary" href="/workspaces/${workspace}/locks/new?path=a%2Fb">Lock it</a>`;
@@ -196,7 +196,7 @@ describe('the page of a path', () => {
     expect(addressIn(list, /<a class="path" href="([^"]+)"/)).toBe(address);
   });
 
-  test('is at the address of its path, whatever path that is, with its slashes encoded or not', async () => {
+  test('is found at the URL of any valid path, with its slashes encoded or not', async () => {
     const workspace = await service.workspace();
     await fc.assert(
       fc.asyncProperty(lockPaths, async (asked) => {
@@ -220,7 +220,7 @@ describe('the page of a path', () => {
     expect((await reader.get(`/workspaces/${workspace}/paths/%ff`)).status).toBe(422);
   });
 
-  test('shows who is refused or waits, and no longer who has got it', async () => {
+  test('shows the clients that were refused or wait, except for the one that has acquired the lock', async () => {
     const workspace = await service.workspace();
     const path = 'wanted';
     await takeLock(service, workspace, bob.secret, path);
@@ -247,7 +247,7 @@ describe('the page of a path', () => {
     expect(await seen()).toEqual([]);
   });
 
-  test('does not take a request for refused that is answered with what it took before', async () => {
+  test('does not count a repeated request that gets the lock again as refused', async () => {
     const workspace = await service.workspace();
     const locks = locksOf(service, workspace, bob.secret);
     const headers = { 'idempotency-key': 'once' };

@@ -40,7 +40,7 @@ const query: fc.Arbitrary<ListQuery> = fc.record({
   page: fc.integer({ min: 1, max: 9 }),
 });
 
-test('an address says what is shown, and what is shown is read from it again', () => {
+test('the query of a list is written to its URL, and read from it again', () => {
   fc.assert(
     fc.property(query, (asked) => {
       const { searchParams } = new URL(listAddress('game', asked), 'http://here.invalid');
@@ -51,7 +51,7 @@ test('an address says what is shown, and what is shown is read from it again', (
   expect(listAddress('game')).toBe('/workspaces/game/locks');
 });
 
-test('an address that makes no sense shows the whole list', () => {
+test('a URL with invalid parameters shows the complete list', () => {
   const nonsense = { search: '', sort: '-nothing', group: 'yes', path: '', page: '-1' };
   expect(listAddress('game', parseListQuery(new URLSearchParams(nonsense)))).toBe('/workspaces/game/locks');
 });
@@ -64,7 +64,7 @@ test('a search finds the same locks in the same order before and after sorting',
   );
 });
 
-test('grouped locks of a folder follow each other', () => {
+test('locks that are grouped by folder are adjacent', () => {
   fc.assert(
     fc.property(locks, query, (all, asked) => {
       const folders = sorted(all, { ...asked, group: true }).map(({ path }) =>
@@ -96,7 +96,7 @@ test.each([
   ['example/2 A/', ['a/2']],
   ['a/2 ada', []],
   ['bob Repaint', ['c']],
-])('a search for "%s" finds each of its words in path, holder, note or run, in capitals or not', (search, paths) => {
+])('a search for "%s" finds each of its words in path, holder, note or run, in any case', (search, paths) => {
   expect(matching(three, { search, path: '' }).map((each) => each.path)).toEqual(paths);
 });
 
@@ -106,7 +106,7 @@ test.each([
   ['run', ['b/1', 'c', 'a/2'], ['a/2', 'c', 'b/1']],
   ['since', ['b/1', 'c', 'a/2'], ['a/2', 'c', 'b/1']],
   ['left', ['a/2', 'c', 'b/1'], ['b/1', 'c', 'a/2']],
-] as const)('sorts by %s, both ways', (by, up, down) => {
+] as const)('locks are sorted by %s in both directions', (by, up, down) => {
   const order = (descending: boolean) => sorted(three, { by, descending, group: false }).map((each) => each.path);
   expect([order(false), order(true)]).toEqual([up, down]);
 });
@@ -126,7 +126,7 @@ test.each([
   ['https://ci.example.com:8443/job/7', 'ci.example.com:8443/job/7'],
   ['https://ci.example.com', 'ci.example.com'],
   ['javascript:alert(1)', undefined],
-])('the run %s is shown as its host and the end of its path, if it is a web address', (run, text) => {
+])('the run %s is shown as its host and the end of its path, if it is a web URL', (run, text) => {
   expect(shortRun(run)).toBe(text);
 });
 
@@ -138,6 +138,6 @@ test.each([
   [7_200, '2 h ago'],
   [172_800, '2 d ago'],
   [-95, 'in 2 min'],
-])('what was %d s ago is told as %s', (seconds, text) => {
+])('a time %d s ago is shown as %s', (seconds, text) => {
   expect(relativeTime(0, seconds * 1_000)).toBe(text);
 });

@@ -13,7 +13,7 @@ export interface Taking {
   readonly note?: string;
 }
 
-/** Takes a lock as a pipeline does. */
+/** Acquires a lock as a CI pipeline does. */
 export async function takeLock(
   service: RunningService,
   workspace: string,
@@ -30,7 +30,7 @@ export async function takeLock(
   return response.body;
 }
 
-/** Puts many locks there at once: to take each would take longer than the test. */
+/** Stores many locks at once: acquiring each of them would take longer than the test. */
 export async function seedManyLocks({ storage }: RunningService, workspace: string, number: number): Promise<void> {
   const now = Date.now();
   for (let first = 0; first < number; first += 1_000) {
@@ -52,5 +52,5 @@ export async function seedManyLocks({ storage }: RunningService, workspace: stri
 
 export const hostileName = `"><img src=x onerror=alert(1)><script>alert(1)</script>\u202E${'x'.repeat(900)}`;
 
-/** The same of a file: a path has nothing that reorders it, and may have what hides. */
+/** The same as a path, which cannot contain characters that reorder text, but may contain hidden ones. */
 export const hostilePath = hostileName.replaceAll('\u202e', '\u00ad');

@@ -10,7 +10,7 @@ const listOf = (workspace: string, search = '') => `/workspaces/${workspace}/loc
 const releaseOf = (workspace: string, { path, id }: TakenLock) =>
   `/workspaces/${workspace}/locks/release?${new URLSearchParams({ path, lock: id })}`;
 
-/** The paths of the rows, as they follow each other. */
+/** The paths of the rows, in their order. */
 const pathsIn = (page: string): string[] =>
   [...page.matchAll(/<a class="path" [^>]*title="([^"]*)"/g)].map(([, path = '']) => path);
 
@@ -24,7 +24,7 @@ const isHeld = async (workspace: string, { id }: TakenLock): Promise<boolean> =>
     (lock) => lock.id === id,
   );
 
-describe('the list of locks, without JavaScript,', () => {
+describe('the list of locks without JavaScript', () => {
   test('releases all locks of a page at once', async () => {
     const workspace = await service.workspace();
     const page = await signedIn(service, { owner: 'ada', scopes: ['locks:write'] });
@@ -47,7 +47,7 @@ describe('the list of locks, without JavaScript,', () => {
     expect((await page.submit(listOf(workspace), listOf(workspace, '/release-selected'), tooMany)).status).toBe(422);
   });
 
-  test('searches, sorts and groups all locks, 200 on a page', async () => {
+  test('searches, sorts and groups all locks, with 200 on a page', async () => {
     const workspace = await service.workspace();
     await seedManyLocks(service, workspace, 450);
     const reader = await signedIn(service, { scopes: ['locks:read'] });
@@ -69,7 +69,7 @@ describe('the list of locks, without JavaScript,', () => {
     expect(grouped).toContain('450 locks</span>');
   });
 
-  test('shows the lock on one path to whoever follows a link to it, and says what to do where there is none', async () => {
+  test('shows the lock on a linked path, and says what to do if there is none', async () => {
     const workspace = await service.workspace();
     const writer = await signedIn(service);
     const shown = async (search: string) => {
@@ -87,7 +87,7 @@ describe('the list of locks, without JavaScript,', () => {
     expect(await shown('?search=zebra')).toEqual(['No lock matches the search.']);
   });
 
-  test('shows and searches the notes of locks, in the list and where one is released', async () => {
+  test('shows the notes of locks in the list and on the release page, and searches them', async () => {
     const workspace = await service.workspace();
     const writer = await signedIn(service);
     const noted = await takeLock(service, workspace, writer.secret, 'noted', { note: 'Repainting <b>the hull</b>' });
@@ -100,7 +100,7 @@ describe('the list of locks, without JavaScript,', () => {
     expect((await writer.get(releaseOf(workspace, bare))).text).not.toContain('<dt>Note</dt>');
   });
 
-  test('offers what the token may do, and nothing else', async () => {
+  test('offers only the actions that the token may perform', async () => {
     const workspace = await service.workspace();
     const writer = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
     const admin = await signedIn(service, { name: 'ada', owner: 'root', scopes: ['locks:admin'] });
@@ -118,7 +118,7 @@ describe('the list of locks, without JavaScript,', () => {
 });
 
 describe('releasing a lock', () => {
-  test('of one’s own takes a confirmation and no reason, and leads back to the list as it was', async () => {
+  test('requires a confirmation but no reason for one’s own lock, and leads back to the same list', async () => {
     const workspace = await service.workspace();
     const writer = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
     const { secret } = await service.token({ name: 'desk', owner: 'ada' });
@@ -140,7 +140,7 @@ describe('releasing a lock', () => {
     expect((await writer.get(again)).text).toContain('Nothing was released');
   });
 
-  test('leads back to the list alone, whatever is sent along', async () => {
+  test('leads back only to the list, whatever the form contains', async () => {
     const workspace = await service.workspace();
     const writer = await signedIn(service, { scopes: ['locks:write'] });
     const { path, id: lock } = await takeLock(service, workspace, writer.secret, 'a');
@@ -150,7 +150,7 @@ describe('releasing a lock', () => {
     expect(response.headers.get('location')).toMatch(list);
   });
 
-  test('of somebody else takes locks:admin and a reason, which the audit keeps', async () => {
+  test('requires locks:admin and an audited reason for a lock of another owner', async () => {
     const workspace = await service.workspace();
     const { secret } = await service.token({ name: 'release-bot' });
     const lock = await takeLock(service, workspace, secret, 'a');
@@ -180,7 +180,7 @@ describe('releasing a lock', () => {
     expect(await audited(lock.id)).toEqual([{ actor: 'grace', address: '127.0.0.1', detail }]);
   });
 
-  test('releases nothing when another lock is there by then, and says who holds it', async () => {
+  test('releases nothing if another lock is now on the path, and names its holder', async () => {
     const workspace = await service.workspace();
     const [first, second] = [await service.token({ name: 'first' }), await service.token({ name: 'second' })];
     const shown = await takeLock(service, workspace, first.secret, 'a');
@@ -198,7 +198,7 @@ describe('releasing a lock', () => {
     expect(await audited(now.id)).toEqual([]);
   });
 
-  test('of what is not there is a page that says so', async () => {
+  test('shows that the lock no longer exists, if there is none', async () => {
     const workspace = await service.workspace();
     const writer = await signedIn(service, { scopes: ['locks:write'] });
     for (const search of ['', '?path=a', '?path=../etc&lock=x']) {

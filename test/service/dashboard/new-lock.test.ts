@@ -13,7 +13,7 @@ const onFullDisk = serviceOfTests({ freeDisk: { ...endlessDisk, isLow: () => tru
 
 const formIdIn = (page: string): string => /name="form_id" value="([^"]+)"/.exec(page)?.[1] ?? '';
 
-/** The problems beside the fields, and what the fields have. */
+/** The values of the fields, and the errors at the fields. */
 const fieldsIn = (page: string) =>
   Object.fromEntries(
     ['path', 'duration', 'note'].map((name) => [
@@ -33,7 +33,7 @@ async function lockFile(visitor: Visitor, workspace: string, fields: Readonly<Re
 }
 
 describe('locking a file', () => {
-  test('takes a lock as the API does, for as long as locks of people last here unless chosen otherwise', async () => {
+  test('acquires a lock like the API does, for the default time of the workspace unless another is chosen', async () => {
     const workspace = await service.workspace(undefined, { desk_ttl: '3d' });
     const ada = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
     const list = await ada.get(`/workspaces/${workspace}/locks`);
@@ -58,7 +58,7 @@ describe('locking a file', () => {
     expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
   });
 
-  test('reports everything that is wrong at once, beside what was typed', async () => {
+  test('reports all mistakes at once, and keeps the entered values', async () => {
     const workspace = await service.workspace();
     const ada = await signedIn(service, { scopes: ['locks:write'] });
     const refused = await lockFile(ada, workspace, { path: 'a/../b', duration: '31d', note: 'x'.repeat(201) });
@@ -87,7 +87,7 @@ describe('locking a file', () => {
     expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
   });
 
-  test('of a held path says by whom, since when, until when, from which run and why, and keeps what was typed', async () => {
+  test('shows the current lock with its holder, times, run and note, and keeps the entered values', async () => {
     const workspace = await service.workspace();
     const ada = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
     const { secret } = await service.token({ name: 'release-bot' });
@@ -109,7 +109,7 @@ describe('locking a file', () => {
     expect((await ada.get(extend)).status).toBe(200);
   });
 
-  test('keeps to the limits of the workspace and of the disk, and to what Windows can have where its files are', async () => {
+  test('respects the limits of the workspace and of the disk, and the path rules of Windows', async () => {
     const workspace = await service.workspace();
     const ada = await signedIn(service, { owner: 'full', scopes: ['locks:write'] });
     for (const path of ['a', 'b', 'c']) expect((await lockFile(ada, workspace, { path })).status).toBe(303);
@@ -132,7 +132,7 @@ describe('locking a file', () => {
   });
 });
 
-test('a path is completed folder by folder from the mirror, where there is one', async () => {
+test('a path is completed folder by folder from the mirror, if there is one', async () => {
   const remote = createRepository(await temporaryFolder(), 'remote.git');
   const files = ['Content/Hero.uasset', 'Content/heroes/x', 'Content/Maps/Town.umap', 'README.md', 'Content/a\u202eb'];
   remote.commit(
@@ -149,7 +149,7 @@ test('a path is completed folder by folder from the mirror, where there is one',
 
   await syncBranch(service, workspace, ada.secret, 'main');
   await syncBranch(service, workspace, ada.secret, 'work');
-  // Until the remote has told which branch is the default one, it is that which was synced last.
+  // Until the remote has named its default branch, the branch that was synced last is used.
   expect(await suggested('On')).toEqual(['Only/']);
   await ada.get(`/workspaces/${workspace}/summary?awaited=true`);
   expect(await suggested('On')).toEqual([]);

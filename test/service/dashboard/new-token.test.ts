@@ -21,14 +21,14 @@ const administrator = () => signedIn(service, { name: 'root', scopes: ['admin'] 
 
 const right = { name: 'ci', scope: ['sync'], expires: '90d', lifetime: '', reach: 'all' } as const;
 
-/** The page sends on to an address of its own, which has the id. */
+/** The page redirects to a URL of its own, which contains the id. */
 async function formAddress(visitor: Visitor): Promise<string> {
   const { status, headers } = await visitor.get('/tokens/new');
   expect(status).toBe(303);
   return headers.get('location') ?? '';
 }
 
-/** The form as the page has it, filled in. */
+/** The filled-in form of the page. */
 async function filled(visitor: Visitor, fields: Fields = {}) {
   const page = (await visitor.get(await formAddress(visitor))).text;
   return { form_token: formTokenIn(page), token_id: sealedIn(page), ...right, ...fields };
@@ -38,8 +38,8 @@ const send = async (visitor: Visitor, fields: Fields = {}) => visitor.post('/tok
 
 const named = async (name: string) => (await listTokens(service.storage)).filter((token) => token.name === name);
 
-describe('making a token', () => {
-  test('gives one that works, with what was chosen, and the audit tells of it', async () => {
+describe('creating a token', () => {
+  test('returns a token that works, with the chosen options, and is audited', async () => {
     const response = await send(await administrator(), {
       name: ' ci of dragon ',
       scope: ['locks:write', 'sync'],
@@ -62,7 +62,7 @@ describe('making a token', () => {
     expect(entries).toMatchObject([{ actor: 'root', action: 'token.created', address: '127.0.0.1', detail }]);
   });
 
-  test('has its name for an owner or the one that is named, and says who else can release its locks', async () => {
+  test('uses its name as owner unless one is entered, and says which tokens share its locks', async () => {
     const visitor = await administrator();
     const first = await send(visitor, { name: 'laptop', owner: ' Ada Lovelace ' });
     expect(first.text).toContain('<dt>Owner</dt><dd><bdi>Ada Lovelace</bdi></dd>');
@@ -80,7 +80,7 @@ describe('making a token', () => {
     expect(await named('nobody')).toEqual([]);
   });
 
-  test('that ends after some days, or never where that is asked for; and may be an administrator’s', async () => {
+  test('supports tokens that expire after some days or never, and tokens for administrators', async () => {
     const visitor = await administrator();
     await send(visitor, { name: 'for 30d', expires: '30d' });
     const [token] = await named('for 30d');
@@ -91,7 +91,7 @@ describe('making a token', () => {
     expect(response.text).not.toContain('In a workflow');
   });
 
-  test('names the address by which the browser reaches the service', async () => {
+  test('shows the URL by which the browser reaches the service', async () => {
     const visitor = await administrator();
     const sendFrom = async (origin: string, fields: Fields = {}) =>
       visitor.post('/tokens', await filled(visitor, fields), {
@@ -107,7 +107,7 @@ describe('making a token', () => {
     expect(await named('nowhere')).toEqual([]);
   });
 
-  test('names the address that the service was told, by whichever the browser reaches it', async () => {
+  test('shows the configured public URL, however the browser reaches the service', async () => {
     const told = await startTestService(sqlite, { publicUrl: () => 'https://assets.example.com' });
     try {
       const { text } = await send(await signedIn(told, { scopes: ['admin'] }));
@@ -122,7 +122,7 @@ describe('making a token', () => {
     [['sync', 'hooks:write'], 'operation: sync'],
     [['locks:read'], 'operation: list-locks'],
     [['hooks:write'], 'operation: register-hook'],
-  ])('with %s shows a step that the token can do', async (scope, operation) => {
+  ])('shows a workflow step that the scopes %s allow', async (scope, operation) => {
     expect((await send(await administrator(), { scope })).text).toContain(`\n    ${operation}\n`);
   });
 });
@@ -133,7 +133,7 @@ describe('a preset', () => {
     ['ci', ['sync', 'locks:write'], 'secrets.WORKSPACE_TOKEN'],
     ['read-only', ['locks:read', 'contents:read'], '/workspaces/$WORKSPACE_ID/locks'],
     ['metrics', ['locks:read'], 'credentials_file: /etc/prometheus/workspace-service.token'],
-  ])('%s checks its scopes in the form, and its next steps follow the secret', async (preset, scope, step) => {
+  ])('%s selects its scopes in the form, and its next steps follow the secret', async (preset, scope, step) => {
     const visitor = await administrator();
     const address = (await visitor.get(`/tokens/new?preset=${preset}`)).headers.get('location') ?? '';
     const page = (await visitor.get(address)).text;
@@ -156,8 +156,8 @@ describe('a preset', () => {
   );
 });
 
-describe('a form that is sent twice', () => {
-  test('makes one token, and shows its secret once', async () => {
+describe('the form of a new token', () => {
+  test('creates one token if it is sent twice, and shows its secret once', async () => {
     const visitor = await administrator();
     const fields = await filled(visitor, { name: 'once' });
     const answers = await Promise.all([1, 2, 3].map(() => visitor.post('/tokens', fields)));
@@ -171,7 +171,7 @@ describe('a form that is sent twice', () => {
     expect(await named('twice')).toEqual([]);
   });
 
-  test('cannot be found again by going back to it', async () => {
+  test('is not shown again after going back to it', async () => {
     const visitor = await administrator();
     const address = await formAddress(visitor);
     const page = (await visitor.get(address)).text;
@@ -183,7 +183,7 @@ describe('a form that is sent twice', () => {
     expect((await (await administrator()).get(address)).headers.get('location')).toMatch(/^\/tokens\/new\?form=/);
   });
 
-  test('is refused with an id that this session was not shown', async () => {
+  test('is refused with an id that its session was not given', async () => {
     const visitor = await administrator();
     const other = await administrator();
     const fields = await filled(visitor, { name: 'forged' });
@@ -195,25 +195,25 @@ describe('a form that is sent twice', () => {
   });
 });
 
-describe('what cannot be a token', () => {
+describe('the form of a new token', () => {
   const gone = 'workspace gone no longer exists';
 
   test.each([
     ['no name', { name: ' ' }, 'name', 'A token needs a name'],
     ['hostile markup', { name: hostileTexts[1], scope: [hostileTexts[0]] }, 'scopes', 'unknown'],
-    ['a name that hides something', { name: 'a\u202Eb' }, 'name', 'invisible characters'],
+    ['a name with hidden characters', { name: 'a\u202Eb' }, 'name', 'invisible characters'],
     ['a name that is too long', { name: 'x'.repeat(101) }, 'name', 'at most 100 characters'],
     ['a name that is far too long', { name: 'x'.repeat(1_000) }, 'name', 'at most 100 characters'],
     ['no scope', { scope: [] }, 'scopes', 'Choose at least one scope'],
-    ['no end', { expires: '' }, 'expires', 'Choose when the token expires'],
-    ['an end of another form', { expires: '31d' }, 'expires', 'Choose when the token expires'],
-    ['a time that is none', { expires: 'other', lifetime: 'soon' }, 'expires', 'such as 90s, 15m'],
-    ['a time that is too long', { expires: 'other', lifetime: '36501d' }, 'expires', 'from 1s to 36500d'],
-    ['no workspaces', { reach: '' }, 'workspaces', 'Choose which workspaces'],
-    ['none of the workspaces', { reach: 'some' }, 'workspaces', 'at least one workspace'],
-    ['a workspace that cannot be', { reach: 'some', workspace: ['A\0'] }, 'workspaces', '1 to 64 characters'],
-    ['a workspace that is not there', { reach: 'some', workspace: ['gone'] }, 'workspaces', gone],
-  ])('%s is said beside its field', async (_name, fields, field, reason) => {
+    ['no expiry', { expires: '' }, 'expires', 'Choose when the token expires'],
+    ['an unknown expiry', { expires: '31d' }, 'expires', 'Choose when the token expires'],
+    ['an invalid lifetime', { expires: 'other', lifetime: 'soon' }, 'expires', 'such as 90s, 15m'],
+    ['a lifetime that is too long', { expires: 'other', lifetime: '36501d' }, 'expires', 'from 1s to 36500d'],
+    ['no choice of workspaces', { reach: '' }, 'workspaces', 'Choose which workspaces'],
+    ['an empty list of workspaces', { reach: 'some' }, 'workspaces', 'at least one workspace'],
+    ['an invalid workspace', { reach: 'some', workspace: ['A\0'] }, 'workspaces', '1 to 64 characters'],
+    ['an unknown workspace', { reach: 'some', workspace: ['gone'] }, 'workspaces', gone],
+  ])('is rejected for %s, with an error at its field', async (_name, fields, field, reason) => {
     const visitor = await administrator();
     const before = (await listTokens(service.storage)).length;
     const response = await send(visitor, { name: 'bad input', ...fields });
@@ -225,7 +225,7 @@ describe('what cannot be a token', () => {
     expect(await listTokens(service.storage)).toHaveLength(before);
   });
 
-  test('an administrator’s for some workspaces is refused, and what was typed is kept', async () => {
+  test('is rejected for an administrator of some workspaces, and keeps the entered values', async () => {
     const { status, text } = await send(await administrator(), {
       name: '<b>limited</b>',
       scope: ['admin', 'sync'],
@@ -242,12 +242,12 @@ describe('what cannot be a token', () => {
     expect(text).toContain('No token was created. Check <a href="#workspaces">Workspaces</a>.');
   });
 
-  test('all that is wrong is said at once', async () => {
+  test('reports all mistakes at once', async () => {
     const response = await send(await administrator(), { name: '', scope: [], expires: '', reach: '' });
     expect(response.text.match(/role="alert"/g)).toHaveLength(5);
   });
 
-  test('a workspace that was removed while the form was open is', async () => {
+  test('is rejected if its workspace was removed while the form was open', async () => {
     const visitor = await administrator();
     const short = await service.workspace();
     const fields = await filled(visitor, { name: 'too late', reach: 'some', workspace: [short] });
@@ -257,7 +257,7 @@ describe('what cannot be a token', () => {
   });
 });
 
-test('the secret is on one page, and nowhere else', async () => {
+test('the secret of a new token appears on one page and nowhere else', async () => {
   const visitor = await administrator();
   const fields = await filled(visitor, { name: 'quiet' });
   const secret = secretIn((await visitor.post('/tokens', fields)).text);

@@ -12,18 +12,18 @@ const extendOf = (workspace: string, { path, id }: TakenLock) =>
 const extend = (visitor: Visitor, workspace: string, { path, id: lock }: TakenLock, duration: string) =>
   visitor.submit('/my-locks', `/workspaces/${workspace}/locks/extend`, { path, lock, duration });
 
-/** The whole seconds that a lock lasts, from when it was taken. */
+/** The lifetime of a lock in full seconds, since it was acquired. */
 async function lastsOf(workspace: string, { id }: TakenLock): Promise<number> {
   const query = service.storage.read.selectFrom('locks').selectAll().where('workspace_id', '=', workspace);
   const lock = await query.where('id', '=', id).executeTakeFirstOrThrow();
   return Math.floor((lock.expires_at - lock.acquired_at) / 1_000);
 }
 
-/** Of each row: the name of what can be done. */
+/** The names of the actions in each row. */
 const offered = (page: string) =>
   [...page.matchAll(/aria-label="((?:Extend|Release) [^"]*)"/g)].map(([, name]) => name);
 
-test('My locks has those of the owner in every workspace that the token sees, and what may be done to them', async () => {
+test('My locks lists the locks of the owner in all visible workspaces, with the allowed actions', async () => {
   const [film, game] = [await service.workspace(), await service.workspace()].sort();
   const limited = { name: 'laptop', owner: 'grace', workspaces: [film ?? ''] };
   const desk = await service.token({ name: 'desk', owner: 'grace' });
@@ -46,7 +46,7 @@ test('My locks has those of the owner in every workspace that the token sees, an
   expect((await (await signedIn(service, { scopes: ['sync'] })).get('/')).text).not.toContain('/my-locks');
 });
 
-test('My locks has no more than a page can show, and says so', async () => {
+test('My locks lists at most 500 locks, and says so', async () => {
   const workspace = await service.workspace();
   const rows = Array.from({ length: 501 }, (_, index) => ({
     workspace_id: workspace,
@@ -60,7 +60,7 @@ test('My locks has no more than a page can show, and says so', async () => {
   expect(text).toContain('These are the first 500.');
 });
 
-test('releasing from My locks leads back to it, without force', async () => {
+test('releasing a lock from My locks leads back to it, without force', async () => {
   const workspace = await service.workspace();
   const ada = await signedIn(service, { name: 'ada', scopes: ['locks:write'] });
   const lock = await takeLock(service, workspace, ada.secret, 'a', { origin: '' });
@@ -76,7 +76,7 @@ test('releasing from My locks leads back to it, without force', async () => {
   expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
 });
 
-test('a lock is extended by any token of its owner, by as long as is chosen, and never cut short', async () => {
+test('any token of the owner can extend a lock to a chosen time, but not shorten it', async () => {
   const workspace = await service.workspace(undefined, { desk_ttl: '2d' });
   const ada = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
   const desk = await service.token({ name: 'desk', owner: 'ada' });
@@ -103,7 +103,7 @@ test('a lock is extended by any token of its owner, by as long as is chosen, and
   expect(await lastsOf(workspace, lock)).toBeLessThan(6 * 3_600);
 });
 
-test('nobody extends a lock of somebody else, nor one that they were not shown', async () => {
+test('a lock of another owner cannot be extended, and neither can one that replaced the shown lock', async () => {
   const workspace = await service.workspace();
   const admin = await signedIn(service, { name: 'root', scopes: ['locks:admin'] });
   const first = await takeLock(service, workspace, admin.secret, 'a', { ttl: '1h' });

@@ -21,12 +21,12 @@ function ask(visitor: Visitor, { method, path }: ExpectedPage, form_token = ''):
 
 const formTokenOf = async (visitor: Visitor) => formTokenIn((await visitor.get('/')).text);
 
-test.each(guarded)('$method $path leads to signing in without a session', async (page) => {
+test.each(guarded)('$method $path redirects to the sign-in page without a session', async (page) => {
   const { status, headers } = await ask(visit(service), page);
   expect([status, headers.get('location')]).toEqual([303, expect.stringMatching(/^\/sign-in/)]);
 });
 
-test.each(scopes)('with the scope %s alone, pages are open that need no other', async (scope) => {
+test.each(scopes)('the scope %s alone opens exactly the pages that need no other scope', async (scope) => {
   const visitor = await signedIn(service, { scopes: [scope] });
   const form_token = await formTokenOf(visitor);
   // Signing out, which ends the session, comes last.
@@ -39,7 +39,7 @@ test.each(scopes)('with the scope %s alone, pages are open that need no other', 
   }
 });
 
-test('what is in a workspace is not there for a token that is limited to others', async () => {
+test('the pages of a workspace are not found with a token that is limited to other workspaces', async () => {
   const limited = { scopes: ['admin'], workspaces: ['another'] } as const;
   const visitor = await signedIn(service, limited);
   const form_token = await formTokenOf(visitor);

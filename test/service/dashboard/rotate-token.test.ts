@@ -14,7 +14,7 @@ describe.each(realDatabaseKinds)('rotating a token in the dashboard, on $name', 
   const statusWith = async (token: string) => (await service.ask('GET', '/v1/workspaces', { token })).status;
   const found = async (id: string) => (await listTokens(service.storage)).find((token) => token.id === id);
 
-  /** The form as the page has it. */
+  /** The filled-in form of the page. */
   async function filled(visitor: Visitor, id: string, keep: string) {
     const { text } = await visitor.get(`/tokens/${id}/rotate`);
     return { form_token: formTokenIn(text), token_id: sealedIn(text), keep };
@@ -22,7 +22,7 @@ describe.each(realDatabaseKinds)('rotating a token in the dashboard, on $name', 
   const rotate = async (visitor: Visitor, id: string, keep: string) =>
     visitor.post(`/tokens/${id}/rotate`, await filled(visitor, id, keep));
 
-  test('shows the new secret once, which has the locks of the old one at once', async () => {
+  test('shows the new secret once, which has the locks of the old one immediately', async () => {
     const visitor = await administrator();
     const game = await service.workspace();
     const { id, secret } = await service.token({ name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
@@ -56,7 +56,7 @@ describe.each(realDatabaseKinds)('rotating a token in the dashboard, on $name', 
     ['1h', 3_600_000],
     ['1d', 86_400_000],
     ['7d', 7 * 86_400_000],
-  ])('keeps the old secret for as long as is chosen: %s', async (keep, ms) => {
+  ])('keeps the old secret for the chosen time: %s', async (keep, ms) => {
     const { id, secret } = await service.token({ name: 'ci' });
     await rotate(await administrator(), id, keep);
     const { expires_at, replaced_by } = (await found(id)) ?? expect.fail('It is gone.');
@@ -65,7 +65,7 @@ describe.each(realDatabaseKinds)('rotating a token in the dashboard, on $name', 
     expect(await statusWith(secret)).toBe(200);
   });
 
-  test('ends the old secret at once where it is not kept, and with one’s own the session', async () => {
+  test('revokes the old secret immediately if it is not kept, and so ends one’s own session', async () => {
     const visitor = await administrator();
     const page = (await visitor.get(`/tokens/${visitor.id}/rotate`)).text;
     expect(page).toContain('Your session ends with the old secret.');
@@ -77,7 +77,7 @@ describe.each(realDatabaseKinds)('rotating a token in the dashboard, on $name', 
     expect((await visitor.get('/tokens')).status).toBe(200);
   });
 
-  test('sent twice, creates one token and shows its secret once', async () => {
+  test('creates one token and shows its secret once if the form is sent twice', async () => {
     const visitor = await administrator();
     const { id } = await service.token({ name: 'twice', owner: 'twice' });
     const fields = await filled(visitor, id, '7d');
@@ -94,7 +94,7 @@ describe.each(realDatabaseKinds)('rotating a token in the dashboard, on $name', 
     expect(tokens).toHaveLength(2);
   });
 
-  test('changes nothing without a choice, with a form of another, or for a token that is over or never was', async () => {
+  test('changes nothing without a choice, with a forged form, or for a revoked or unknown token', async () => {
     const visitor = await administrator();
     const { id } = await service.token({ name: 'ci', lifetime: { seconds: 3_600 } });
     expect((await visitor.get(`/tokens/${id}/rotate`)).text).toContain('by itself, and is valid no longer than that');

@@ -4,7 +4,7 @@ import { takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
 
-test('the start page ticks off the first steps of a new service, and drops them once all are done', async () => {
+test('the start page checks off the first steps of a new service, and hides them once all are done', async () => {
   const admin = await signedIn(service, { name: 'root', scopes: ['admin'] });
   const steps = async () => {
     const { text } = await admin.get('/');
@@ -24,7 +24,7 @@ test('the start page ticks off the first steps of a new service, and drops them 
   expect(await steps()).toBeUndefined();
 });
 
-test('the first steps are for administrators', async () => {
+test('the first steps are shown only to administrators', async () => {
   const reader = await signedIn(service, { scopes: ['locks:read'], workspaces: ['gone'] });
   expect((await reader.get('/')).text).not.toContain('First steps');
 });

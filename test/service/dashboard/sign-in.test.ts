@@ -15,7 +15,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
       ({ action, address }) => ({ action, address }),
     );
 
-  test('with a token opens the pages, and signing out closes them', async () => {
+  test('opens the pages with a token, and signing out closes them', async () => {
     const visitor = await here();
     const page = await visitor.get('/');
     expect(page.status).toBe(200);
@@ -31,7 +31,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     ]);
   });
 
-  test('leads back to the page that was asked for, and to no other site', async () => {
+  test('leads back to the requested page, and never to another site', async () => {
     const { secret } = await service.token();
     const asked = await visit(service).get('/?search=hero');
     expect(asked.headers.get('location')).toBe('/sign-in?to=%2F%3Fsearch%3Dhero');
@@ -42,7 +42,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     for (const to of [...elsewhere, '/\t/evil.example']) expect(await goesTo(to)).toBe('/');
   });
 
-  test('sets a cookie that no script, no other site and, behind https, no plain connection gets', async () => {
+  test('sets a cookie that scripts, other sites and, behind https, plain connections do not get', async () => {
     const { secret } = await service.token();
     const plain = await visit(service).signIn(secret);
     expect(plain.headers.get('set-cookie')).toMatch(
@@ -53,7 +53,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     expect(secure.headers.get('set-cookie')).toMatch(/^__Host-workspace-session=[\w-]{43};.* Secure; SameSite=Strict$/);
   });
 
-  test('over https is kept by the cookie alone that only https can have set; loopback is not https', async () => {
+  test('accepts only the cookie that https can set, except on loopback, which does not use https', async () => {
     const visitor = await here();
     const [, secret = ''] = visitor.cookie().split('=');
     const open = async (cookie: string, host: string) =>
@@ -65,7 +65,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     for (const host of ['localhost:8080', '127.0.0.1', '[::1]:8080']) expect(await open(plain, host)).toBe(200);
   });
 
-  test('for the eleventh time with a token ends the oldest of its sessions, and no other', async () => {
+  test('ends only the oldest session of a token when it is used for the eleventh time', async () => {
     const token = await service.token();
     const other = await here();
     const visitors = Array.from({ length: 11 }, () => visit(service));
@@ -74,7 +74,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     expect(await statusOf(other)).toBe(200);
   });
 
-  test('with the right token too often within a minute is refused, and leaves neither sessions nor audit', async () => {
+  test('is refused if a valid token is used too often within a minute, and is then not audited', async () => {
     const { id, secret } = await service.token();
     const statuses: number[] = [];
     for (let time = 0; time < 33; time += 1) statuses.push((await visit(service).signIn(secret)).status);
@@ -86,7 +86,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   test.each([
     ['unknown', newTokenSecret(), 'Unknown API token'],
     ['malformed', 'wsa_short', 'This is not a token'],
-  ])('with a token that is %s is refused, and says why', async (_name, secret, reason) => {
+  ])('is refused with the reason if the token is %s', async (_name, secret, reason) => {
     const visitor = visit(service);
     const response = await visitor.signIn(secret);
     expect(response.status).toBe(403);
@@ -106,14 +106,14 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
       (id: string) => service.storage.commit('global', (db) => revokeToken(db, service.storage.now, id)),
     ],
     ['the token expires', (id: string) => end('tokens', 'id', id)],
-    ['its own time is over', (id: string) => end('sessions', 'token_id', id)],
-  ])('ends at once when %s', async (_name, happens) => {
+    ['its own time has passed', (id: string) => end('sessions', 'token_id', id)],
+  ])('starts a session that ends immediately when %s', async (_name, happens) => {
     const visitor = await here();
     await happens(visitor.id);
     expect((await visitor.get('/')).headers.get('location')).toBe('/sign-in');
   });
 
-  test('keeps neither the secret of a session nor that of a link', async () => {
+  test('does not store the secrets of sessions and links', async () => {
     const [, secret = ''] = (await here()).cookie().split('=');
     const { rows } = await sql`select hash from sessions union all select hash from sign_in_links`.execute(
       service.storage.read,
@@ -123,13 +123,13 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   });
 
   test.each([
-    ['without a word where it comes from', { origin: undefined }],
-    ['that says nothing where it comes from', { origin: '' }],
+    ['without an origin', { origin: undefined }],
+    ['with an empty origin', { origin: '' }],
     ['of another site', { origin: 'https://evil.example' }],
-    ['of a page that hides where it comes from', { origin: 'null' }],
-    ['of another site, by the browser itself', { 'sec-fetch-site': 'cross-site' }],
+    ['of a page that hides its origin', { origin: 'null' }],
+    ['of another site, according to the browser', { 'sec-fetch-site': 'cross-site' }],
     ['of another host of the same site', { 'sec-fetch-site': 'same-site' }],
-  ])('a form %s does nothing, and does not sign in', async (_name, headers) => {
+  ])('a form %s has no effect, and does not sign in', async (_name, headers) => {
     const visitor = await here();
     const form_token = formTokenIn((await visitor.get('/')).text);
     const response = await visitor.post('/sign-out', { form_token }, headers);
@@ -141,7 +141,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     expect(other.cookie()).toBe('');
   });
 
-  test('a form without the token of its session, or with that of another, does nothing', async () => {
+  test('a form without the token of its session, or with that of another one, has no effect', async () => {
     const visitor = await here();
     const other = formTokenIn((await (await here()).get('/')).text);
     for (const form_token of ['', 'x', other]) {
@@ -150,7 +150,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     expect(await statusOf(visitor)).toBe(200);
   });
 
-  test('a form sent when the session is over leads to signing in, and says that nothing was changed', async () => {
+  test('a form without a session leads to the sign-in page, which says that nothing was changed', async () => {
     const response = await visit(service).post('/sign-out', { form_token: 'x' });
     expect(response.headers.get('location')).toBe('/sign-in?ended=true');
     expect((await visit(service).get('/sign-in?ended=true')).text).toContain('nothing was changed');
@@ -160,14 +160,14 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
 describe('a page', () => {
   const service = serviceOfTests();
 
-  test('that a link of another site leads to is asked for once more, and the cookie comes along', async () => {
+  test('is requested a second time, with the cookie, if it was opened by a link on another site', async () => {
     const stranger = await visit(service).get('/', { 'sec-fetch-site': 'cross-site' });
     expect(stranger.text).toContain('<meta http-equiv="refresh" content="0">');
     const visitor = await signedIn(service);
     expect((await visitor.get('/', { 'sec-fetch-site': 'same-origin' })).text).toContain('Signed in as');
   });
 
-  test('is answered with headers that let nothing else in', async () => {
+  test('has headers that block all other content', async () => {
     const { headers } = await visit(service).get('/sign-in');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -177,7 +177,7 @@ describe('a page', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('is what a browser is told a mistake with, and a problem what a program is', async () => {
+  test('shows an error to a browser, while a program gets a problem', async () => {
     const page = await visit(service).get('/nothing');
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expect(page.text).toContain('Not found');
@@ -188,10 +188,10 @@ describe('a page', () => {
   });
 });
 
-describe('the link of a start', () => {
+describe('the sign-in link of a new service', () => {
   const service = serviceOfTests();
 
-  test('is offered until one is used, signs in an administrator once, and looking at it does not use it up', async () => {
+  test('is offered until one is used, signs in an administrator once, and is not used up by opening it', async () => {
     const { storage } = service;
     expect(await offerSignInLink(storage)).toBeDefined();
     const link = (await offerSignInLink(storage)) ?? '';
@@ -210,18 +210,18 @@ describe('the link of a start', () => {
     expect(tokens).toMatchObject([{ name: 'administrator', scopes: '["admin"]', expires_at: expect.any(Number) }]);
     expect(service.log()).not.toContain(link);
     expect(await offerSignInLink(storage)).toBeUndefined();
-    // Nor is it where there is an administrator.
+    // It is not offered either if there is an administrator.
     await storage.commit('global', (db) => db.deleteFrom('sign_in_links').execute());
     expect(await offerSignInLink(storage)).toBeUndefined();
   });
 
-  test('is made for the operator also where there is an administrator, and lets in once', async () => {
+  test('can be created for the operator even if there is an administrator, and works once', async () => {
     const link = await makeSignInLink(service.storage);
     expect((await visit(service).post('/sign-in/link', { link })).status).toBe(303);
     expect((await visit(service).post('/sign-in/link', { link })).status).toBe(403);
   });
 
-  test('lets in for an hour, and is forgotten after it', async () => {
+  test('does not work after it has expired, and is then removed', async () => {
     const { storage } = service;
     const link = await makeSignInLink(storage);
     await storage.commit('global', (db) => db.updateTable('sign_in_links').set({ expires_at: 1 }).execute());
@@ -232,10 +232,10 @@ describe('the link of a start', () => {
   });
 });
 
-describe('attempts to sign in', () => {
+describe('sign-in attempts', () => {
   const service = serviceOfTests();
 
-  test('are limited, whatever they try, and a form of somebody who tried too often is not even read', async () => {
+  test('are limited, even with a valid token, and forms beyond the limit are refused before they are read', async () => {
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 10; attempt += 1) {
       statuses.push((await visit(service).signIn(newTokenSecret())).status);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { RunningService } from '../../support/running-service.ts';
 
-/** Brings a branch into the mirror of a workspace. */
+/** Syncs a branch into the mirror of a workspace. */
 export async function syncBranch(
   { ask }: RunningService,
   workspace: string,

@@ -45,14 +45,14 @@ const linked = (page: string): readonly string[] =>
   [...page.matchAll(/\/syncs\/(sync_[^"]+)"/g)].map(([, id = '']) => id);
 const show = async (path: string, where = workspace) => (await visitor.get(`/workspaces/${where}/syncs${path}`)).text;
 
-describe('the history', () => {
-  test('says what to do where nothing was synced yet', async () => {
+describe('the sync history', () => {
+  test('says what to do if nothing has been synced yet', async () => {
     const page = await show('', await service.workspace());
     expect(page).toContain('Nothing has been synced yet.');
     expect(page).toContain('Choose a branch');
   });
 
-  test('leads through all of it, the newest first, also of one branch', async () => {
+  test('leads through all syncs, newest first, also those of a single branch', async () => {
     await insert(Array.from({ length: 120 }, (_, index) => ({ index, branch: index % 2 === 0 ? 'main' : 'a+b&c' })));
     const all: string[] = [];
     for (let next = `/workspaces/${workspace}/syncs`; next !== ''; ) {
@@ -70,13 +70,13 @@ describe('the history', () => {
     expect(await show('?branch=none')).toContain('No sync of this branch');
   });
 
-  test('has no page at what is no position', async () => {
+  test('has no page for an invalid position', async () => {
     for (const before of ['x', '1', `1.${'x'.repeat(41)}`, `1.${idOf(1)}'`, `-1.${idOf(1)}`]) {
       expect(await show(`?before=${encodeURIComponent(before)}`)).toContain('There is no such page.');
     }
   });
 
-  test('shows an error in full, behind its beginning when it is long', async () => {
+  test('shows only the first line of a long error until it is expanded', async () => {
     const other = await service.workspace();
     const error = `The first line.\nThe second line. ${'and more '.repeat(40)}the end`;
     await insert([{ index: 500, error }], other);
@@ -87,7 +87,7 @@ describe('the history', () => {
 });
 
 describe('a sync', () => {
-  test('is told of as it ended', async () => {
+  test('is shown with its result', async () => {
     const other = await service.workspace();
     await insert([{ index: 700 }, { index: 701, error: 'The remote hung up.', requestedBy: null }], other);
     const good = await show(`/${idOf(700)}`, other);
@@ -118,14 +118,14 @@ describe('a sync', () => {
   test.each([
     ['', 800],
     ['/events', 801],
-  ])('of another workspace, or none, is not there%s', async (path, index) => {
+  ])('is not found for another workspace or an invalid id: /syncs/ID%s', async (path, index) => {
     await insert([{ index }], await service.workspace());
     for (const id of [idOf(index), idOf(999), 'sync_x', '%00']) {
       expect(await show(`/${id}${path}`)).toContain('has no such sync');
     }
   });
 
-  test('that is over has one event for who listens, and then the stream ends', async () => {
+  test('sends one event and ends the stream if the sync has already ended', async () => {
     const other = await service.workspace();
     await insert([{ index: 900, error: '\u202Ea\nb' }], other);
     const address = `${service.baseUrl}/workspaces/${other}/syncs/${idOf(900)}/events`;
@@ -146,11 +146,11 @@ test.each([
   [200_000, '3 min 20 s'],
   [3_599_600, '1 h'],
   [7_500_000, '2 h 5 min'],
-])('a duration of %i ms is as exact as a person compares: %s', (milliseconds, text) => {
+])('a duration of %i ms is shown as %s', (milliseconds, text) => {
   expect(duration(milliseconds)).toBe(text);
 });
 
-test('the sentence of the chart has what there is to see in it', () => {
+test('the description of the chart summarizes what it shows', () => {
   const took = (milliseconds: number, failed = false) => ({ milliseconds, failed });
   expect(chartSentence([took(1_000), took(20_000), took(2_000, true)])).toBe(
     'Durations of 3 syncs, oldest on the left: median 2.0 s, longest 20 s. 1 failed.',

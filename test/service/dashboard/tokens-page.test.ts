@@ -18,7 +18,7 @@ describe('the list of tokens', () => {
   const listed = (page: string) => [...page.matchAll(/<tr id="(tok_[^"]+)"/g)].map(([, id = '']) => id);
   const rowOf = (page: string, id: string) => new RegExp(`<tr id="${id}".*?</tr>`, 's').exec(page)?.[0] ?? '';
 
-  test('says what each may do and when it was used: the active ones first, or those of one state', async () => {
+  test('shows the scopes and the last use of each token, active tokens first, or those of one state', async () => {
     const visitor = await signedIn(service, { name: 'root', scopes: ['admin'] });
     const own = visitor.id;
     const show = async (query: string) => (await visitor.get(`/tokens${query}`)).text;
@@ -49,7 +49,7 @@ describe('the list of tokens', () => {
   });
 });
 
-test('tokens are listed with their owner, those with active tokens first, in whatever case they are written', async () => {
+test('tokens are listed by owner, owners with active tokens first, and sorted without regard to case', async () => {
   const service = await startTestService(sqlite);
   onTestFinished(service.stop);
   const visitor = await signedIn(service, { name: 'root', scopes: ['admin'] });
@@ -57,7 +57,7 @@ test('tokens are listed with their owner, those with active tokens first, in wha
   const gone = await token('gone', 'bob');
   await end(service, gone);
   const ids = [await token('laptop', 'ada'), await token('desk', 'Ada'), await token('pc', 'ada')];
-  // Of those that were created in one millisecond, chance is first.
+  // The order of tokens created in the same millisecond is random.
   for (const [index, id] of ids.entries()) {
     await changeRows(service.storage, 'tokens', { created_at: Date.now() + index }, { id });
   }
@@ -81,7 +81,7 @@ describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
   const revoke = (visitor: Visitor, id: string) => visitor.submit('/tokens', `/tokens/${id}/revoke`);
   const asked = async (visitor: Visitor, id: string) => (await visitor.get(`/tokens/${id}/revoke`)).text;
 
-  test('of one’s own, the last of an administrator, ends the session, which is said before', async () => {
+  test('warns about one’s own session and the last token of an administrator, and ends the session', async () => {
     const visitor = await administrator();
     const page = await asked(visitor, visitor.id);
     expect(page).toContain('Revoking it ends your session');
@@ -92,7 +92,7 @@ describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
     expect((await visitor.get('/tokens')).status).toBe(303);
   });
 
-  test('says first what depends on it, and then ends it: the audit tells of it, and its locks stay', async () => {
+  test('shows what depends on the token, then revokes and audits it, and keeps its locks', async () => {
     const visitor = await administrator();
     const game = await service.workspace();
     const { id, secret } = await service.token({ name: 'ci', scopes: ['locks:write'] });
@@ -112,7 +112,7 @@ describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
     expect(entries).toMatchObject([{ actor: 'root', action: 'token.revoked', detail: { token: id, name: 'ci' } }]);
   });
 
-  test('does nothing to one that is over, and says so', async () => {
+  test('says that the token was already revoked or has expired, and changes nothing', async () => {
     const visitor = await administrator();
     const { id } = await service.token({ name: 'ci' });
     await revoke(visitor, id);
@@ -125,7 +125,7 @@ describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
     expect(await asked(visitor, old)).toContain('has expired');
   });
 
-  test('that there is not is refused', async () => {
+  test('is refused for an unknown token', async () => {
     const visitor = await administrator();
     for (const id of [newTokenId(), 'tok_x', '%00', encodeURIComponent('<script>alert(1)</script>')]) {
       const page = await visitor.get(`/tokens/${id}/revoke`);

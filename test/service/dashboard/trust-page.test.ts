@@ -38,7 +38,7 @@ async function send(fields: Fields) {
   return visitor.post('/trust', { form_token, ...fields });
 }
 
-test('a rule is added and removed with what was typed, and the audit tells of it', async () => {
+test('a trust rule is added as entered and removed again, and both changes are audited', async () => {
   const response = await send({ ...right, reach: 'some', workspace: [game] });
   expect(response.status, response.text).toBe(303);
   const [rule, ...more] = await listTrustRules(service.storage);
@@ -57,7 +57,7 @@ test('a rule is added and removed with what was typed, and the audit tells of it
   for (const text of ['repository_id=123', 'workflow=.github/workflows/release.yml', 'locks:write', game])
     expect(shown).toContain(text);
   expect(shown).not.toContain('on every branch');
-  // The service of the test has not been told its address.
+  // The service of this test does not know its public URL.
   expect(shown).toContain('No job gets a token yet');
 
   const { text } = await visitor.get(`/trust/${rule?.id}/remove`);
@@ -75,7 +75,7 @@ test('a rule is added and removed with what was typed, and the audit tells of it
   expect((await visitor.get(`/trust/${rule?.id}/remove`)).status).toBe(404);
 });
 
-test('claims of other issuers are read one a line, and what a rule leaves open is said', async () => {
+test('claims of other issuers are read line by line, and the page warns if a rule applies to every branch', async () => {
   const { headers } = await send(gitlab);
   const [rule] = await listTrustRules(service.storage);
   expect(rule).toMatchObject({
@@ -90,7 +90,7 @@ test('claims of other issuers are read one a line, and what a rule leaves open i
   expect((await visitor.get('/trust')).text).not.toContain('Every branch of the repository');
 });
 
-test('a rule that is there already is not added again: the answer has its id', async () => {
+test('an existing rule is not added again, and the response links to it', async () => {
   await send({ ...right, owner: 'twice' });
   const before = await listTrustRules(service.storage);
   const response = await send({ ...right, owner: 'twice' });
@@ -100,7 +100,7 @@ test('a rule that is there already is not added again: the answer has its id', a
   expect(await listTrustRules(service.storage)).toEqual(before);
 });
 
-describe('what cannot be a rule is refused beside its field, with what was typed', () => {
+describe('an invalid trust rule', () => {
   test.each<readonly [field: string, change: Fields, reason: string]>([
     ['repositoryId', { repositoryId: '' }, 'A rule for GitHub needs the ids of the repository and of its owner'],
     ['repositoryId', { repositoryId: 'octo' }, 'It must be a number.'],
@@ -116,7 +116,7 @@ describe('what cannot be a rule is refused beside its field, with what was typed
     ['claims', { claims: 'actor_id=7\nactor' }, 'Line 2: It must be a name and a value'],
     ['claims', { claims: 'sub=repo:octo/game' }, 'The claim sub of GitHub is not matched'],
     ['ref', { ...gitlab, ref: 'refs/heads/main' }, 'https://gitlab.com is not GitHub'],
-  ])('%s: %o', async (field, change, reason) => {
+  ])('is rejected with an error at the field %s: %o', async (field, change, reason) => {
     const before = await listTrustRules(service.storage);
     const { status, text } = await send({ ...right, environment: 'kept <b>', ...change });
     expect(status).toBe(422);
@@ -126,20 +126,20 @@ describe('what cannot be a rule is refused beside its field, with what was typed
     expect(await listTrustRules(service.storage)).toEqual(before);
   });
 
-  test('all at once, and nothing of it is markup', async () => {
+  test('is rejected with all errors at once, and without injected markup', async () => {
     for (const hostile of hostileTexts) {
       const texts = Object.fromEntries(Object.keys(right).map((name) => [name, hostile]));
       const { status, text } = await send({ ...texts, reach: 'all', scope: ['sync'] });
       expect(status).toBe(422);
       expect(text).not.toContain('<script>alert');
-      // It keeps what was typed, as other fields do.
+      // A text area keeps the entered text, as other fields do.
       expectHarmless(text.replace(/<textarea.*?<\/textarea>/s, ''));
       expect(text.match(/role="alert"/g)?.length).toBeGreaterThan(5);
     }
   });
 });
 
-test('a rule that there is not is not found, however it is spelled', async () => {
+test('an unknown rule is not found, however its id is spelled', async () => {
   for (const id of ['trust_x', `trust_${'0'.repeat(36)}`, '%00', encodeURIComponent('<script>')]) {
     expect((await visitor.get(`/trust/${id}/remove`)).status).toBe(404);
   }

@@ -9,7 +9,7 @@ import { serviceOfTests, signedIn } from './browser-like.ts';
 const service = serviceOfTests();
 const listFor = async (options: TokenOptions) => (await (await signedIn(service, options)).get('/')).text;
 
-test('says what to do where there is no workspace, and who to ask where a token sees none', async () => {
+test('the start page says what to do if there are no workspaces, or if the token sees none', async () => {
   const forAdministrators = await listFor({});
   expect(forAdministrators).toContain('workspace-service workspace add');
   expect(forAdministrators).not.toContain('There are no workspaces yet.');
@@ -17,7 +17,7 @@ test('says what to do where there is no workspace, and who to ask where a token 
   expect(await listFor({ workspaces: ['gone'] })).toContain('Your token sees no workspaces.');
 });
 
-test('shows of a workspace what the token may see', async () => {
+test('the start page shows only what the token may see of a workspace', async () => {
   const workspace = await service.workspace('https://127.0.0.1:1/assets.git');
   await service.workspace();
   await storeSyncs(service.storage, { id: 'sync_1', workspace_id: workspace });
@@ -34,7 +34,7 @@ test('shows of a workspace what the token may see', async () => {
   expect(await seen('locks:write')).toEqual({ sync: false, locks: true });
 });
 
-test('has what was held longest, what ends soon, and what is behind, of what the token may see', async () => {
+test('the start page shows the oldest locks, locks that expire soon and silent remotes, if visible', async () => {
   const [one, other, hidden] = [await service.workspace(), await service.workspace(), await service.workspace()];
   const now = Date.now();
   const minute = 60_000;
@@ -59,7 +59,7 @@ test('has what was held longest, what ends soon, and what is behind, of what the
   expect(await listFor({ scopes: [], workspaces: [one] })).not.toContain('Held longest');
 });
 
-test('a workspace opens on its locks, or on its branches where the token may not see these', async () => {
+test('a workspace opens on its locks, or on its branches if the token may not see the locks', async () => {
   const workspace = await service.workspace();
   const opens = async (scope: Scope) => {
     const { status, headers } = await (await signedIn(service, { scopes: [scope] })).get(`/workspaces/${workspace}`);
@@ -69,11 +69,11 @@ test('a workspace opens on its locks, or on its branches where the token may not
   expect(await opens('sync')).toEqual([303, `/workspaces/${workspace}/branches`]);
 });
 
-test('does not wait for remotes: what they have answered is there the next time', async () => {
+test('the start page does not wait for remotes, and shows their responses the next time', async () => {
   const workspace = await service.workspace('https://127.0.0.1:1/assets.git');
   const visitor = await signedIn(service, { workspaces: [workspace] });
   expect((await visitor.get('/')).text).toContain('asking');
-  // Nobody has asked for it but the page.
+  // Only the page has contacted the remote.
   await expect.poll(async () => (await visitor.get('/')).text, { timeout: 30_000 }).toContain('no answer');
 });
 
@@ -89,7 +89,7 @@ test.each<[Past, ReturnType<typeof branchSummary>]>([
   [{ synced: { main: '0', release: '2' } }, { state: 'behind', text: '1 of 2 behind', more: '1 never synced' }],
   [{ synced: { main: '1', release: '2' } }, { state: 'current', text: 'all 2 up to date', more: '1 never synced' }],
   [{ synced: {} }, { state: 'unsynced', text: 'never synced', more: '3 branches' }],
-  // What was synced since the remote was asked is not held against an older answer.
+  // A sync is not compared with an older response of the remote.
   [
     { synced: { main: '9', release: '2' }, syncedAt: 150 },
     { state: 'unknown', text: 'asking', more: '' },
@@ -98,7 +98,7 @@ test.each<[Past, ReturnType<typeof branchSummary>]>([
     { synced: { main: '1' }, failure },
     { state: 'silent', text: 'no answer', more: '1 branch synced' },
   ],
-])('branches as %o are summed up as %o', ({ synced, syncedAt = 50, failure }, summary) => {
+])('branches with %o are summarized as %o', ({ synced, syncedAt = 50, failure }, summary) => {
   const heads = Object.entries({ main: '1', release: '2', never: '3' });
   const branches = new Map(heads.map(([name, head]) => [branchNamed(name), head]));
   const listing = { branches, defaultBranch: undefined, askedAt: 100, answeredAt: 100 };

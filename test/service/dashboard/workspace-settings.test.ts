@@ -10,7 +10,7 @@ import { takeLock } from './locked-service.ts';
 
 const form = { desk_ttl: '8h', lfs: 'head', lfs_url: '' };
 
-/** A service that trusts a remote, which asks for a password, and somebody who may do everything. */
+/** A service that trusts the certificate of a remote with a password, and a visitor with all scopes. */
 async function started() {
   const folder = await temporaryFolder();
   for (const name of ['game.git', 'moved.git']) {
@@ -32,12 +32,12 @@ async function started() {
   const visitor = await signedIn(service);
   const rowOf = (id: string) =>
     service.storage.read.selectFrom('workspaces').selectAll().where('id', '=', id).executeTakeFirst();
-  // From a page that asks no remote.
+  // Submits from a page that does not contact a remote.
   const send = (path: string, fields: Readonly<Record<string, string>>) => visitor.submit('/audit', path, fields);
   return { remote, service, visitor, rowOf, send };
 }
 
-test('a workspace is added when its remote has answered, with credentials that nobody is shown', async () => {
+test('a workspace is added once its remote has answered, and its credentials are never shown', async () => {
   const { remote, service, visitor, rowOf, send } = await started();
   const address = remote.address('game.git');
   const add = (fields: Readonly<Record<string, string>>) =>
@@ -71,7 +71,7 @@ test('a workspace is added when its remote has answered, with credentials that n
   expect(seen).not.toContain('s3cret');
 });
 
-test('its settings change; stored credentials stay for the same host, and go to no other', async () => {
+test('the settings of a workspace can change, and stored credentials are only sent to the same host', async () => {
   const { remote, rowOf, send, visitor } = await started();
   const stored = { ...form, id: 'game', remote: remote.address('game.git'), username: 'ada', password: 's3cret' };
   await send('/new-workspace', stored);
@@ -97,7 +97,7 @@ test('its settings change; stored credentials stay for the same host, and go to 
   expect(await rowOf('game')).toMatchObject({ remote: remote.address('moved.git', 'ada:s3cret') });
   expect((await visitor.get('/audit')).text).toContain(remote.address('moved.git'));
 
-  // The same machine by another name is another host.
+  // Another name of the same machine is another host.
   const elsewhere = remote.address('game.git').replace('127.0.0.1', 'localhost');
   const before = remote.requests.length;
   const { status, text } = await save({ remote: elsewhere });
@@ -106,7 +106,7 @@ test('its settings change; stored credentials stay for the same host, and go to 
   expect(await rowOf('game')).toMatchObject({ remote: remote.address('moved.git', 'ada:s3cret') });
 });
 
-test('removing says what is lost, refuses while a lock is held, and removes it once it is released', async () => {
+test('removing a workspace shows what is lost, and is refused until its locks are released', async () => {
   const { service, visitor, rowOf, send } = await started();
   const workspace = await service.workspace();
   const page = `/workspaces/${workspace}/remove`;
@@ -125,7 +125,7 @@ test('removing says what is lost, refuses while a lock is held, and removes it o
   expect((await visitor.get(page)).status).toBe(404);
 });
 
-test('removing a workspace with locks takes a confirmation of its own, and says which locks ended', async () => {
+test('removing a workspace with locks takes a separate confirmation, and lists the locks that ended', async () => {
   const { service, visitor, rowOf, send } = await started();
   const workspace = await service.workspace();
   await takeLock(service, workspace, visitor.secret, 'Content/Held.uasset');
@@ -137,7 +137,7 @@ test('removing a workspace with locks takes a confirmation of its own, and says 
   const began = performance.now();
   const { status, text } = await send(`/workspaces/${workspace}/remove`, { force: 'yes' });
   expect(status).toBe(200);
-  // The client that waits for the path is answered, and not left to its time limit.
+  // The client that waits for the path is answered before its time limit.
   await waiting;
   expect(performance.now() - began).toBeLessThan(20_000);
   expect(text).toMatch(/1 lock ended with it:.*Content\/Held\.uasset.*, held by /s);

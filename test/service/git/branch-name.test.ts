@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maxBranchNameLength, parseBranchName } from '../../../src/service/git/branch-name.ts';
 
-/** Asks the real git about many names at once: one shell, so that the process starts do not take the time. */
+/** Checks many names with the real git in a single shell, which is faster than one process for each. */
 function acceptedByGit(names: readonly string[]): readonly boolean[] {
   const script =
     'for name; do git check-ref-format "refs/heads/$name" && git check-ref-format --branch "$name" >/dev/null 2>&1 && echo yes || echo no; done';
@@ -28,7 +28,7 @@ const name = fc
   .filter((text) => text !== '@' && !text.startsWith('refs/') && !text.startsWith('@{'));
 
 describe('the name of a branch', () => {
-  test('is accepted exactly where git accepts it', () => {
+  test('is accepted exactly if git accepts it', () => {
     const names = fc.array(name, { minLength: 200, maxLength: 200 });
     fc.assert(
       fc.property(names, (some) => {
@@ -52,11 +52,11 @@ describe('the name of a branch', () => {
     ['a/.b', 'start with a dot'],
     ['a.lock/b', '.lock'],
     ['a//b', 'two in a row'],
-  ])('%j is refused, saying why', (text, reason) => {
+  ])('%j is rejected with the reason', (text, reason) => {
     expect(parseBranchName(text)).toMatchObject({ ok: false, reason: expect.stringContaining(reason) });
   });
 
-  test('has a length that is counted in bytes', () => {
+  test('is limited in bytes, not in characters', () => {
     expect(parseBranchName('ö'.repeat(127)).ok).toBe(true);
     expect(parseBranchName('ö'.repeat(128))).toMatchObject({
       ok: false,

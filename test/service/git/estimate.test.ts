@@ -28,7 +28,7 @@ const kind = fc.oneof(
 const step = fc.record({ kind, branch, other: branch, back: fc.integer({ min: 1, max: 6 }), files });
 
 describe('the estimate', () => {
-  test('is what the fetch then transfers, in whatever way the history came about', async () => {
+  test('equals the number of objects that the fetch transfers, for any history', async () => {
     const folder = await temporaryFolder();
     let tries = 0;
     await fc.assert(
@@ -91,7 +91,7 @@ describe('the estimate', () => {
     );
   });
 
-  test('changes nothing in the mirror and leaves nothing running', async () => {
+  test('does not change the mirror, and leaves no process running', async () => {
     const { git, repository, remote, mirror } = await gitSetUp();
     const main = branchNamed('main');
     repository.commit(...manyCommits(3));
@@ -107,10 +107,10 @@ describe('the estimate', () => {
   });
 });
 
-test('an estimate whose time ends while the remote is packing is what was announced, if anything was', async () => {
+test('an estimate that times out while the remote is packing returns the announced count, if any', async () => {
   const { folder, repository } = await gitSetUp();
   repository.commit(...manyCommits(3));
-  /** Estimates against a remote that says this much, and is busy packing from then on. */
+  /** Estimates a fetch from a remote that sends this announcement and then packs forever. */
   const estimateOf = async (name: string, announcement: string) => {
     const packer = join(folder, `packer-${name}`);
     await writeFile(packer, `#!/bin/sh\necho "${announcement}" >&2\nsleep 600\n`, { mode: 0o755 });
@@ -129,7 +129,7 @@ test('an estimate whose time ends while the remote is packing is what was announ
   expect(processesNaming(folder)).toEqual([]);
 });
 
-describe('progress', () => {
+describe('the progress of a transfer', () => {
   test.each([
     ['Receiving objects:   0% (1/1500)', { kind: 'receiving', received: 1, total: 1_500 }],
     ['Receiving objects: 100% (5/5), 3.21 KiB | 1.00 MiB/s, done.', { kind: 'receiving', received: 5, total: 5 }],
@@ -141,7 +141,7 @@ describe('progress', () => {
     ['remote: Receiving objects: 100% (9/9)', undefined],
     ['remote: Enumerating objects: 99999999999999999, done.', undefined],
     ['Resolving deltas: 100% (2/2), done.', undefined],
-  ])('%j', (line, progress) => {
+  ])('is parsed from the line %j', (line, progress) => {
     expect(readProgress(line)).toEqual(progress);
   });
 });

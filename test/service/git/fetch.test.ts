@@ -22,7 +22,7 @@ const countOf = (repository: Repository, ...revisions: string[]): number =>
     .split('\n').length;
 
 describe('a fetch', () => {
-  test('brings the branch with all its objects, and tells of them as they come', async () => {
+  test('transfers the branch with all its objects, and reports the progress', async () => {
     const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(60), { branch: 'other', from: 'main', files: { other: 'x' } });
     repository.git('tag', '-m', 'tag', 'v1', 'main');
@@ -40,7 +40,7 @@ describe('a fetch', () => {
     await expectSound(mirror, data);
   });
 
-  test('transfers only what is new: nothing twice, and nothing that another branch brought', async () => {
+  test('transfers only new objects: none twice, and none that another branch has brought', async () => {
     const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(30));
     await git.fetch('game', remote, main, enoughTime);
@@ -55,14 +55,14 @@ describe('a fetch', () => {
     expect(await git.fetch('game', remote, branchNamed('release'), enoughTime)).toEqual(release);
     expect(await git.head('game', branchNamed('release'))).toBe(release.head);
 
-    // Rewritten, and so not ahead of what the mirror has.
+    // A rewritten branch is not ahead of the mirror.
     repository.commit({ branch: 'main', from: `${repository.head('main')}~4`, files: { a: 'rewritten' } });
     expect((await git.fetch('game', remote, main, enoughTime)).head).toBe(repository.head('main'));
     expect(await git.head('game', main)).toBe(repository.head('main'));
     await expectSound(mirror, data);
   });
 
-  test('of a branch that is not there is a failure of its own kind', async () => {
+  test('fails with its own kind of error if the branch does not exist', async () => {
     const { git, repository, remote } = await gitSetUp();
     repository.commit(...manyCommits(1));
     for (const attempt of [git.fetch, git.estimate]) {
@@ -73,7 +73,7 @@ describe('a fetch', () => {
     expect(await git.head('game', branchNamed('nope'))).toBeUndefined();
   });
 
-  test('takes a name that a branch above or below it had before', async () => {
+  test('accepts a branch name that conflicts with an earlier branch above or below it', async () => {
     const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit({ branch: 'release', files: { a: '1' } }, { branch: 'release-2', files: { a: '2' } });
     await git.fetch('game', remote, branchNamed('release'), enoughTime);
@@ -91,7 +91,7 @@ describe('a fetch', () => {
     await expectSound(mirror, data);
   });
 
-  test('of several branches at once, into a mirror that is not there yet, brings them all', async () => {
+  test('transfers several branches concurrently into a new mirror', async () => {
     const { git, repository, remote, mirror, data } = await gitSetUp();
     const branches = ['main', 'one', 'two', 'three', 'four/five'];
     repository.commit(
@@ -103,7 +103,7 @@ describe('a fetch', () => {
     await expectSound(mirror, data);
   });
 
-  test('and upkeep do not get in the way of each other', async () => {
+  test('can run at the same time as maintenance', async () => {
     const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(10));
     await git.fetch('game', remote, main, enoughTime);
@@ -127,7 +127,7 @@ describe('a fetch', () => {
     await expectSound(mirror, data);
   });
 
-  test('is not stopped by what a killed service left behind', async () => {
+  test('is not blocked by files that a killed service left behind', async () => {
     const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
     await git.fetch('game', remote, main, enoughTime);
@@ -146,7 +146,7 @@ describe('a fetch', () => {
     await leave(join(mirror, 'packed-refs.lock'));
     await leave(join(mirror, 'objects', 'pack', 'tmp_pack_2'));
     await leave(join(mirror, 'objects', 'pack', '.tmp-3-pack-4.pack'));
-    // Another instance is at work in one that was begun as long ago.
+    // Another instance is still using a scratch folder that is just as old.
     const others = join(data, 'scratch', 'work-of-another-instance');
     await mkdir(others);
     await writeFile(join(others, 'tmp_pack_1'), 'arriving');
@@ -160,7 +160,7 @@ describe('a fetch', () => {
     await expectSound(mirror, data);
   });
 
-  test('keeps its scratch folder while it runs, although nothing was written for hours and others fetch', async () => {
+  test('keeps its scratch folder while it runs, even if idle for hours while others fetch', async () => {
     const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
     const long = new Date(Date.now() - 2 * 60 * 60 * 1_000);
@@ -174,7 +174,7 @@ describe('a fetch', () => {
     await expectSound(mirror, data);
   });
 
-  test('does not change a mirror that it must not change any more', async () => {
+  test('does not change the mirror after its lease was lost', async () => {
     const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
     const lost = new Error('The lease was lost.');
@@ -185,7 +185,7 @@ describe('a fetch', () => {
     await expectSound(mirror, data);
   });
 
-  test('leaves nothing where a mirror was removed just before it ended', async () => {
+  test('leaves nothing behind if the mirror is removed just before the fetch ends', async () => {
     const { git, repository, remote, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
     const beforeLanding = () => git.forget('game');
@@ -194,18 +194,18 @@ describe('a fetch', () => {
     expect(await readdir(join(data, 'mirrors'))).toEqual([]);
   });
 
-  test('leaves no folder behind when the mirror is removed during its maintenance', async () => {
+  test('leaves no folder behind if the mirror is removed during its maintenance', async () => {
     const { folder, git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
     await git.fetch('game', remote, main, enoughTime);
-    // `odb_mkstemp` of git makes missing folders of a path before it writes there.
+    // `odb_mkstemp` of git creates the missing folders of a path before it writes there.
     const removed = `case "$*" in *repack*) mv ${mirror} ${folder}/removed && mkdir -p ${mirror}/objects/pack;; esac`;
     const PATH = await pathWithGit(folder, removed);
     await failureOf(gitIn(data, { PATH }).maintain('game', enoughTime));
     expect(await readdir(join(data, 'mirrors'))).toEqual([]);
   });
 
-  test('of a shallow clone says what to do about it', async () => {
+  test('explains the fix if the remote is a shallow clone', async () => {
     const { folder, git, repository } = await gitSetUp();
     repository.commit(...manyCommits(5));
     const shallow = join(folder, 'shallow.git');
@@ -215,7 +215,7 @@ describe('a fetch', () => {
     expect(failure.message).toContain('--unshallow');
   });
 
-  test('takes no setting of the user, and runs no hook', async () => {
+  test('ignores the git settings of the user, and runs no hooks', async () => {
     const { folder, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(2));
     const home = join(folder, 'home');
@@ -239,7 +239,7 @@ describe('a fetch', () => {
 });
 
 describe('mirrors', () => {
-  test('of workspaces whose names differ in anything are apart', async () => {
+  test('are separate for workspaces with similar names', async () => {
     const { git, repository, remote, data } = await gitSetUp();
     repository.commit(...manyCommits(1));
     const names = ['game', 'Game', 'ga me', '../game', '..', 'ga%20me', 'größe'];
@@ -248,7 +248,7 @@ describe('mirrors', () => {
     expect(new Set((await readdir(join(data, 'mirrors'))).map((name) => name.toLowerCase())).size).toBe(names.length);
   });
 
-  test('are gone when they are forgotten, and come back with the next fetch', async () => {
+  test('are removed on request, and created again by the next fetch', async () => {
     const { git, repository, remote, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
     const first = await git.fetch('game', remote, main, enoughTime);
@@ -259,8 +259,8 @@ describe('mirrors', () => {
     expect(await git.fetch('game', remote, main, enoughTime)).toEqual(first);
   });
 
-  test.each(['is fetched', 'is removed', 'is looked at as the service starts'])(
-    'that are no repositories are moved away when their workspace %s',
+  test.each(['is fetched', 'is removed', 'is checked at startup'])(
+    'are replaced if they are not repositories when their workspace %s',
     async (when) => {
       const { git, repository, remote, mirror, data } = await gitSetUp();
       repository.commit(...manyCommits(3));
@@ -276,14 +276,14 @@ describe('mirrors', () => {
   );
 });
 
-test('without git, every operation says what to install', async () => {
+test('without git, an operation fails with the advice to install it', async () => {
   const { folder, remote } = await gitSetUp();
   const failure = await failureOf(gitIn(folder, { PATH: join(folder, 'empty') }).branches(remote, enoughTime));
   expect(failure.kind).toBe('not-installed');
   expect(failure.message).toContain('Install git');
 });
 
-test('a signal that was given before starts nothing', async () => {
+test('a fetch with an aborted signal starts no process', async () => {
   const { git, repository, remote, data } = await gitSetUp();
   repository.commit(...manyCommits(1));
   const failure = await failureOf(git.fetch('game', remote, main, { ...enoughTime, signal: AbortSignal.abort() }));

@@ -6,7 +6,7 @@ import { branchNamed, enoughTime, failureOf, gitIn, gitSetUp, operatorEnvironmen
 
 const main = branchNamed('main');
 
-test('a repository that another user owns is served all the same', async () => {
+test('a repository that another user owns can be listed and fetched', async () => {
   const { folder, repository, remote } = await gitSetUp();
   repository.commit(...manyCommits(3));
   // git's own tests set this to make every repository seem to be owned by another user.
@@ -17,7 +17,7 @@ test('a repository that another user owns is served all the same', async () => {
   expect((await service.fetch('game', remote, main, enoughTime)).head).toBe(repository.head('main'));
 });
 
-test('a repository on the disk is not read where the operator does not allow it', async () => {
+test('a repository on the local disk is not read unless the operator allows it', async () => {
   const { folder, repository, remote } = await gitSetUp();
   repository.commit(...manyCommits(1));
   const git = createGit({ dataFolder: folder, allowFile: false, environment: operatorEnvironment(folder) });
@@ -25,7 +25,7 @@ test('a repository on the disk is not read where the operator does not allow it'
   expect(failure.message).toContain("transport 'file' not allowed");
 });
 
-test('the settings of a repository that the service was started in are not read', async () => {
+test('the settings of a repository that the service was started in are ignored', async () => {
   const { folder, repository, data, remote } = await gitSetUp();
   repository.commit(...manyCommits(1));
   const around = createRepository(folder, 'around.git');

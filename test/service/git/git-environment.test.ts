@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { gitEnvironment } from '../../../src/service/git/git-environment.ts';
 
 describe('the environment of git', () => {
-  test('has nothing of the operator but what is passed on', () => {
+  test('contains only the allowed variables of the operator', () => {
     const passedOn = {
       PATH: '/bin',
       HOME: '/home/x',
@@ -24,7 +24,7 @@ describe('the environment of git', () => {
     expect(environment['GIT_ALLOW_PROTOCOL']).toBe('https:ssh');
   });
 
-  test('has an ssh that never asks, unless the operator set up ssh', () => {
+  test('keeps ssh from prompting, unless the operator has configured ssh', () => {
     const sshOf = (operator: NodeJS.ProcessEnv) => gitEnvironment(operator, { allowFile: false })['GIT_SSH_COMMAND'];
     expect(sshOf({})).toContain('BatchMode=yes');
     expect(sshOf({ GIT_SSH_COMMAND: 'ssh -i key' })).toBe('ssh -i key');

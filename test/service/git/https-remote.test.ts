@@ -25,7 +25,7 @@ async function setUp(options: Omit<GitHttpsOptions, 'folder'> = {}) {
   return { ...setUp, server, git: gitIn(setUp.data, { GIT_SSL_CAINFO: server.certificate }) };
 }
 
-/** Lets in only who knows the password, and notes what anyone on the machine can see of the processes meanwhile. */
+/** Accepts only requests with the password, and records the command lines of all processes meanwhile. */
 function guard(username: string, password: string) {
   const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   const seen: string[] = [];
@@ -55,7 +55,7 @@ describe('an https remote', () => {
     }
   });
 
-  test('gets its credentials in a header, and nobody sees them', async () => {
+  test('gets its credentials in a header, and exposes them neither in processes nor in the mirror', async () => {
     const { answer, seen } = guard('builder', 'p@ss:w%rd/1');
     const { repository, server, mirror, git } = await setUp({ answer });
     repository.commit(...manyCommits(3));
@@ -75,8 +75,8 @@ describe('an https remote', () => {
 
   test.each([
     ['without credentials', undefined],
-    ['with wrong ones', 'builder:wr0ng-pa55'],
-  ])('that wants a password fails %s, without asking and without repeating them', async (_, userinfo) => {
+    ['with wrong credentials', 'builder:wr0ng-pa55'],
+  ])('fails %s, and neither prompts nor leaks secrets', async (_, userinfo) => {
     const { answer } = guard('builder', 'right');
     const { repository, server, git } = await setUp({ answer });
     repository.commit(...manyCommits(1));
@@ -88,7 +88,7 @@ describe('an https remote', () => {
     expect(processesNaming(server.host)).toEqual([]);
   });
 
-  test('that repeats the password does not get it into an error', async () => {
+  test('does not leak its password into an error, even if the server repeats it', async () => {
     const { server, git } = await setUp({
       answer: (_, response) => {
         response
@@ -103,7 +103,7 @@ describe('an https remote', () => {
     expect(`${failure.message} ${failure.said} ${failure.stack}`).not.toMatch(/t0ken|s3cret/);
   });
 
-  test('that redirects is refused, and its credentials go nowhere else', async () => {
+  test('fails if it redirects, and its credentials are not sent elsewhere', async () => {
     const elsewhere = await setUp();
     elsewhere.repository.commit(...manyCommits(1));
     const { server, git } = await setUp({
@@ -118,7 +118,7 @@ describe('an https remote', () => {
     expect(elsewhere.server.requests).toEqual([]);
   });
 
-  test('with a certificate that nobody vouches for is refused', async () => {
+  test('fails if its certificate is not trusted', async () => {
     const { repository, server, data } = await setUp();
     repository.commit(...manyCommits(1));
     const failure = await failureOf(gitIn(data).branches(remoteAt(server.address('remote.git')), enoughTime));
@@ -128,7 +128,7 @@ describe('an https remote', () => {
   });
 });
 
-test('a remote that hangs ends at its limit, with nothing left running', async () => {
+test('a remote that hangs fails at the time limit, and leaves no process behind', async () => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => sockets.push(socket));
   const port = await listenHere(silent);
@@ -153,8 +153,8 @@ test('a remote that hangs ends at its limit, with nothing left running', async (
   expect(await readdir(join(data, 'scratch'))).toEqual([]);
 });
 
-describe('a fetch that stops in the middle of the pack', () => {
-  /** Holds the pack back once a part of it is on its way. */
+describe('a fetch that stalls in the middle of the pack', () => {
+  /** Starts a server that stalls after it has sent a part of the pack. */
   async function setUpStalled() {
     const stall = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
@@ -185,9 +185,9 @@ describe('a fetch that stops in the middle of the pack', () => {
 
   test.each([
     { end: 'it is aborted', kind: 'aborted' },
-    { end: 'its time is over', kind: 'timeout' },
+    { end: 'its time limit has passed', kind: 'timeout' },
     { end: 'git is killed', kind: 'failed' },
-  ] as const)('because $end leaves the mirror as it was', async ({ kind }) => {
+  ] as const)('leaves the mirror unchanged if $end', async ({ kind }) => {
     const { git, remote, repository, server, data, mirror, first, stalled, proceed } = await setUpStalled();
     const abort = new AbortController();
     const limits = kind === 'timeout' ? { timeoutMs: 1_000 } : { ...enoughTime, signal: abort.signal };
@@ -213,7 +213,7 @@ describe('a fetch that stops in the middle of the pack', () => {
     await expectSound(mirror, data);
   });
 
-  test('does not stand in the way of an estimate, nor of another branch', async () => {
+  test('does not block an estimate or the fetch of another branch', async () => {
     const { git, remote, repository, stalled, proceed } = await setUpStalled();
     const other = branchNamed('other');
     repository.commit({ branch: 'other', from: 'main~1', files: { small: 'x' } });

@@ -8,14 +8,14 @@ const all = { folder: '', isWanted: () => true, max: 1_000, limits: enoughTime }
 const names = (entries: readonly FolderEntry[]): string[] =>
   entries.map(({ name, isFolder }) => (isFolder ? `${name}/` : name));
 
-test('a folder of the mirror has the files and folders in it, and no others', async () => {
+test('a folder of the mirror lists exactly its own files and folders', async () => {
   const { git, remote, repository } = await gitSetUp();
   const files = ['a.txt', 'Content/b', 'Content/Maps/Town.umap', 'Content/größe x', 'Content/"quoted"'];
   repository.commit({ branch: 'main', files: Object.fromEntries(files.map((file) => [JSON.stringify(file), '1'])) });
   const { head: commit } = await git.fetch('game', remote, branchNamed('main'), enoughTime);
   const list = async (folder: string) => names(await git.listFolder('game', { ...all, commit, folder }));
   expect(await list('')).toEqual(['Content/', 'a.txt']);
-  // A name that git quotes is left out: it could not be told from others that look like it.
+  // Names that git quotes are left out, because other names may look the same when quoted.
   expect(await list('Content')).toEqual(['Maps/', 'b', 'größe x']);
   for (const folder of ['a.txt', 'nothing', '-x', 'content']) {
     expect((await failureOf(git.listFolder('game', { ...all, commit, folder }))).kind).toBe('failed');
@@ -23,7 +23,7 @@ test('a folder of the mirror has the files and folders in it, and no others', as
   expect((await failureOf(git.listFolder('film', { ...all, commit }))).kind).toBe('failed');
 });
 
-test('a folder with very many files is read no further than to the last one that is wanted', async () => {
+test('a folder with 20,000 files is read only up to the last requested entry', async () => {
   const { git, remote, repository } = await gitSetUp();
   repository.commit({ branch: 'main', files: { a: '1' } });
   const blob = repository.git('rev-parse', 'main:a').trim();

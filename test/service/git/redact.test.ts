@@ -7,7 +7,7 @@ import { remoteAt } from '../../support/git-service.ts';
 const token = fc.stringMatching(/^[A-Za-z0-9!$&'()*+,;=.~_-]{12,40}$/);
 
 describe('redaction', () => {
-  test('leaves no form of the credentials in a text', () => {
+  test('removes every form of the credentials from a text', () => {
     fc.assert(
       fc.property(token, token, (username, password) => {
         const remote = remoteAt(`https://${username}:${encodeURIComponent(password)}@example.com/a`);
@@ -22,12 +22,12 @@ describe('redaction', () => {
     );
   });
 
-  test('takes a lone user name for a token, and leaves a common one readable', () => {
+  test('redacts a user name that may be a token, but not a common one', () => {
     expect(createRemoteRedactor(remoteAt('https://t0k3n@example.com/a'))('token t0k3n')).toBe('token ***');
     expect(createRemoteRedactor(remoteAt('https://git:password@example.com/a'))('git failed')).toBe('git failed');
   });
 
-  test('cleans addresses and headers that it knows nothing of', () => {
+  test('removes credentials from the URLs and headers of unknown remotes', () => {
     expect(createRemoteRedactor(undefined)('at https://a:b@one/x and ssh://c@two/y')).toBe(
       'at https://one/x and ssh://two/y',
     );
@@ -35,8 +35,8 @@ describe('redaction', () => {
   });
 });
 
-describe('the words of git', () => {
-  test('are the last ones, without progress and advice', () => {
+describe('an error message of git', () => {
+  test('consists of the last lines, without progress and advice', () => {
     expect(
       wordsOfGit([
         'remote: Enumerating objects: 5, done.        ',
@@ -51,7 +51,7 @@ describe('the words of git', () => {
     ).toBe('git@example.com: Permission denied (publickey). fatal: Could not read from remote repository.');
   });
 
-  test('are short and on one line, whatever a remote sends', () => {
+  test('is short and on one line, whatever a remote sends', () => {
     const words = wordsOfGit([`remote: \u001b[31m${'x'.repeat(5_000)}`]);
     expect(words).toMatch(/^remote: +\[31mx+…$/);
     expect(words.length).toBeLessThan(600);

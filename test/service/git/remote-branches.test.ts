@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { collectBranches, maxBranches } from '../../../src/service/git/remote-branches.ts';
 import { branchNamed, enoughTime, failureOf, gitSetUp, remoteAt } from '../../support/git-service.ts';
 
-test('the branches of a remote come with their commits and the default one', async () => {
+test('the branches of a remote are listed with their commits and the default branch', async () => {
   const { git, repository } = await gitSetUp();
   repository.commit(
     { branch: 'main', files: { a: '1' } },
@@ -27,7 +27,7 @@ test('an empty repository has no branches', async () => {
   expect(await git.branches(remote, enoughTime)).toEqual({ branches: new Map(), defaultBranch: undefined });
 });
 
-test('a repository that is not there is a failure in the words of git', async () => {
+test('a missing repository fails with the message of git', async () => {
   const { folder, git } = await gitSetUp();
   const failure = await failureOf(git.branches(remoteAt(`${folder}/nothing.git`), enoughTime));
   expect(failure.kind).toBe('failed');
@@ -35,7 +35,7 @@ test('a repository that is not there is a failure in the words of git', async ()
   expect(failure.message).toContain('does not appear to be a git repository');
 });
 
-test('names that could not be given back to git are left out', () => {
+test('branch names that could not be passed back to git are left out', () => {
   const commit = '0123456789012345678901234567890123456789';
   const collected = collectBranches();
   const refs = ['heads/ok', 'heads/not-\ufffd-utf8', 'heads/../evil', 'heads/-x', 'tags/v1', 'HEAD'];
@@ -55,7 +55,7 @@ async function repositoryWith(branches: number) {
   return { git, remote, head };
 }
 
-/** The most processor time that one turn of the event loop takes while the work is under way, in milliseconds. */
+/** The longest CPU time of a single event-loop turn during the work, in milliseconds. */
 async function longestTurn(work: () => Promise<void>): Promise<number> {
   let isOver = false;
   let longest = 0;
@@ -72,7 +72,7 @@ async function longestTurn(work: () => Promise<void>): Promise<number> {
   return longest;
 }
 
-test('all branches are listed up to the limit, and everything else has its turn meanwhile', async () => {
+test('all branches are listed up to the limit, without blocking the event loop', async () => {
   const { git, remote } = await repositoryWith(maxBranches);
   let listed = 0;
   const longest = await longestTurn(async () => {
@@ -82,7 +82,7 @@ test('all branches are listed up to the limit, and everything else has its turn 
   expect(longest).toBeLessThan(50);
 });
 
-test('a remote with more branches is not listed to its end, and its branches can be synced by name', async () => {
+test('a remote with too many branches cannot be listed, but its branches can be synced by name', async () => {
   const { git, remote, head } = await repositoryWith(maxBranches + 50_000);
   const failure = await failureOf(git.branches(remote, enoughTime));
   expect([failure.kind, failure.message]).toEqual(['failed', expect.stringContaining('more than 100000 branches')]);

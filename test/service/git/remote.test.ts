@@ -19,50 +19,53 @@ describe('the address of a remote', () => {
     ['git@example.com:/srv/assets.git', 'ssh', 'git@example.com:/srv/assets.git'],
     ['file:///srv/assets.git', 'file', 'file:///srv/assets.git'],
     ['/srv/assets.git', 'file', '/srv/assets.git'],
-  ])('%s is taken', (text, kind, address) => {
+  ])('%s is accepted', (text, kind, address) => {
     expect(parse(text)).toEqual({ ok: true, value: { kind, address } });
   });
 
   test.each([
     [
-      'of another protocol',
+      'an unsupported protocol',
       'http://e.com/a git://e.com/a ext::sh https::https://e.com/a ssh:git@e.com/a file:srv/a.git',
     ],
     [
-      'not a whole address',
+      'an incomplete address',
       ' https:// https://e.com/ https:/e.com/a ssh://git@e.com/ ssh://git@/a file://host/srv/a.git',
     ],
-    ['a relative path, or a drive', 'assets.git ../assets.git host:assets.git C:assets'],
+    ['a relative path or a drive', 'assets.git ../assets.git host:assets.git C:assets'],
+    ['an option as path', 'https://e.com/--upload-pack=id git@e.com:--upload-pack=id git@e.com:a/--upload-pack=id'],
     [
-      'a part that is an option',
-      'https://e.com/--upload-pack=id git@e.com:--upload-pack=id git@e.com:a/--upload-pack=id',
+      'an option as address',
+      '--upload-pack=id /srv/--upload-pack=id git@e.com:-x -oProxyCommand=id@e.com:a https://-e.com/a',
     ],
-    ['an option', '--upload-pack=id /srv/--upload-pack=id git@e.com:-x -oProxyCommand=id@e.com:a https://-e.com/a'],
-    ['a host that is an option', 'ssh://-oProxyCommand=id/a ssh://git@-oProxyCommand=id/a git@-oProxyCommand=id:a'],
-    ['a user that is an option', 'ssh://-oProxyCommand=id@e.com/a ssh://%2doProxyCommand=id/a'],
-    ['a password that ssh does not take', 'ssh://git:password@e.com/a git:password@e.com:a'],
-    ['no port', 'ssh://git@e.com:0/a ssh://git@e.com:65536/a'],
-    ['more than an address', 'https://e.com/a?token=secret https://e.com/a#fragment https://e.com\\@evil.example/a'],
-    ['badly encoded', 'https://user:%zz@e.com/a https://us%3Aer:password@e.com/a https://e.com/\ud800'],
-    ['a line end that is encoded', 'https://user:pass%0d%0aX-Evil:1@e.com/a ssh://git@e.com/a%0Ab'],
-  ])('is refused with a sentence where it is %s', (_, addresses) => {
+    ['an option as host', 'ssh://-oProxyCommand=id/a ssh://git@-oProxyCommand=id/a git@-oProxyCommand=id:a'],
+    ['an option as user', 'ssh://-oProxyCommand=id@e.com/a ssh://%2doProxyCommand=id/a'],
+    ['a password that ssh does not support', 'ssh://git:password@e.com/a git:password@e.com:a'],
+    ['an invalid port', 'ssh://git@e.com:0/a ssh://git@e.com:65536/a'],
+    [
+      'a query, a fragment or a backslash',
+      'https://e.com/a?token=secret https://e.com/a#fragment https://e.com\\@evil.example/a',
+    ],
+    ['invalid encoding', 'https://user:%zz@e.com/a https://us%3Aer:password@e.com/a https://e.com/\ud800'],
+    ['an encoded line break', 'https://user:pass%0d%0aX-Evil:1@e.com/a ssh://git@e.com/a%0Ab'],
+  ])('is rejected with a reason: %s', (_, addresses) => {
     for (const text of addresses.split(' ')) {
       expect(parse(text), text).toMatchObject({ ok: false, reason: expect.stringMatching(/^[A-Z].*[.:]/) });
     }
   });
 
   test.each(['ext::sh -c id', '--upload-pack=id https://e.com/a', 'https://e.com/a\nb', 'https://e.com/a\u00a0'])(
-    '%j is refused, for it has a space',
+    '%j is rejected because it contains whitespace',
     (text) => {
       expect(parse(text).ok).toBe(false);
     },
   );
 
-  test('is refused where it is longer than any', () => {
+  test('is rejected if it is too long', () => {
     expect(parse(`https://example.com/${'a'.repeat(2_048)}`).ok).toBe(false);
   });
 
-  test('on the disk is refused unless the operator allows it', () => {
+  test('is rejected if it is a local path, unless the operator allows those', () => {
     for (const text of ['file:///srv/assets.git', '/srv/assets.git']) {
       expect(parseRemote(text, { allowFile: false })).toMatchObject({
         ok: false,
@@ -71,7 +74,7 @@ describe('the address of a remote', () => {
     }
   });
 
-  test('that is taken starts no part that git or ssh could take for an option with a dash, and has one meaning', () => {
+  test('has no part that git or ssh could take for an option, and parses to itself again', () => {
     const protocols = ['https://', 'ssh://', 'file://', '/', ':', '::', '@', '-', '--', '%2d', '%', '?', ' ', '\\'];
     const words = ['a', 'git', 'ext', '[', ']', '.', '..', 'host', '=', '\n', '2'];
     const piece = fc.constantFrom(...protocols, ...words);
@@ -110,7 +113,7 @@ describe('credentials', () => {
     expect(remote.credentials).toEqual({ username: 'us@er', password: 'p:ss/wörd' });
   });
 
-  test('are a header for their own host alone', () => {
+  test('are sent as a header, and only to their own host', () => {
     const [[key, value] = []] = Object.entries(accessSettings(remoteAt(text)));
     expect(key).toBe('http.https://example.com:8443/.extraHeader');
     const [, encoded = ''] = /^Authorization: Basic (.*)$/.exec(value ?? '') ?? [];
@@ -125,7 +128,7 @@ describe('credentials', () => {
     }
   });
 
-  test('are not in what is shown, nor in why an address is refused', () => {
+  test('appear neither in the displayed address nor in the reason for a rejection', () => {
     expect(shownRemote(text)).toBe('https://example.com:8443/team/assets.git');
     expect(shownRemote('/srv/assets.git')).toBe('/srv/assets.git');
     for (const bad of [

@@ -7,7 +7,7 @@ import { runGit } from '../../../src/service/git/run-git.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 
-/** A program in the place of git, to see what becomes of one that does not do as it is told. */
+/** A script that replaces git, to test how a misbehaving process is handled. */
 async function environmentWithGit(script: string): Promise<{ readonly PATH: string; readonly folder: string }> {
   const folder = await temporaryFolder();
   await writeFile(join(folder, 'git'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -16,11 +16,11 @@ async function environmentWithGit(script: string): Promise<{ readonly PATH: stri
 
 const limits = { timeoutMs: 30_000 };
 
-/** Those that were killed with their group are gone when the system has come to it, which may be a moment later. */
+/** Processes that were killed with their group may take a moment to disappear. */
 const expectNoProcess = (folder: string): Promise<void> => expect.poll(() => processesNaming(folder)).toEqual([]);
 
 describe('git as a process', () => {
-  test('gives output, status and the lines of both kinds of line end', async () => {
+  test('returns the output, the status and the error lines, with both kinds of line breaks', async () => {
     const environment = await environmentWithGit('printf out; printf "one\\rtwo\\nthree" >&2; exit 3');
     const seen: string[] = [];
     const outcome = await runGit([], environment, { limits, onErrorLine: (line) => seen.push(line) });
@@ -28,13 +28,13 @@ describe('git as a process', () => {
     expect(seen).toEqual(['one', 'two', 'three']);
   });
 
-  test('takes arguments as they are, and has an empty input', async () => {
+  test('receives its arguments unchanged, and an empty input', async () => {
     const environment = await environmentWithGit('printf "%s|" "$@"; cat');
     const outcome = await runGit(['$(id)', 'a b', '; exit 1', ''], environment, { limits });
     expect(outcome).toMatchObject({ status: 0, output: '$(id)|a b|; exit 1||' });
   });
 
-  test('reads the input it is given, and does not fail over one that it does not read', async () => {
+  test('reads the given input, and does not fail if it ignores the input', async () => {
     const reading = await environmentWithGit('cat');
     const outcome = await runGit([], reading, { limits, input: Buffer.from('all of it') });
     expect(outcome).toMatchObject({ status: 0, output: 'all of it' });
@@ -42,14 +42,14 @@ describe('git as a process', () => {
     expect(await runGit([], deaf, { limits, input: Buffer.alloc(4_000_000) })).toMatchObject({ status: 0 });
   });
 
-  test('ends at its time limit, with the helpers it started', async () => {
+  test('ends at its time limit, together with the helpers that it started', async () => {
     const environment = await environmentWithGit('sh -c ": $0-helper; sleep 600" "$0" & wait');
     const outcome = await runGit([], environment, { limits: { timeoutMs: 300 } });
     expect(outcome).toEqual({ kind: 'timeout' });
     await expectNoProcess(environment.folder);
   });
 
-  test('ends when it is aborted, even where it ignores the first signal', async () => {
+  test('ends when aborted, even if it ignores the first signal', async () => {
     const environment = await environmentWithGit('trap "" TERM; echo ready >&2; while :; do sleep 0.1; done');
     const abort = new AbortController();
     const outcome = await runGit([], environment, {
@@ -60,7 +60,7 @@ describe('git as a process', () => {
     await expectNoProcess(environment.folder);
   });
 
-  test('goes on writing when what it wrote was taken, and loses nothing that waits when it has ended', async () => {
+  test('waits for a slow reader, and loses no output that is unread when it exits', async () => {
     const environment = await environmentWithGit('printf first; head -c 200000 /dev/zero');
     let taken = 0;
     let isFirst = true;
@@ -69,10 +69,10 @@ describe('git as a process', () => {
       limits,
       async onOutput(chunk) {
         taken += chunk.length;
-        // More than a pipe holds waits for the first piece.
+        // More output than a pipe can hold waits for the first chunk.
         if (isFirst) await sleep(300);
         isFirst = false;
-        // The rest fits into the pipe: it waits there for longer than a process that has ended keeps its pipes.
+        // The rest fits into the pipe, and waits there longer than the pipes of an ended process stay open.
         if (!isLast && taken > 140_000) {
           isLast = true;
           await sleep(2_500);
@@ -83,26 +83,26 @@ describe('git as a process', () => {
     expect(taken).toBe(200_005);
   });
 
-  test('in the background has the time that others leave', async () => {
+  test('runs with low priority in the background', async () => {
     const environment = await environmentWithGit('sleep 0.2; nice');
     expect(await runGit([], environment, { limits, inBackground: true })).toMatchObject({ output: '10\n' });
   });
 
-  test('is ended when it writes more than is taken', async () => {
+  test('is ended if its output is too large', async () => {
     const environment = await environmentWithGit('yes');
     const outcome = await runGit([], environment, { limits });
     expect(outcome).toEqual({ kind: 'too-much-output' });
   });
 
-  test('tells that something else ended it, and ends the helpers it leaves behind', async () => {
+  test('reports the signal that killed it, and ends the helpers that it leaves behind', async () => {
     const environment = await environmentWithGit('sh -c ": $0-helper; sleep 600" "$0" & kill -9 $$');
     expect(await runGit([], environment, { limits })).toEqual({ kind: 'killed', signal: 'SIGKILL' });
     await expectNoProcess(environment.folder);
   });
 });
 
-describe('lines', () => {
-  test('are whole, however the text arrives', () => {
+describe('the lines of the output', () => {
+  test('are complete, however the text is split', () => {
     const lines: string[] = [];
     const cutter = intoLines((line) => lines.push(line));
     for (const character of 'first\r\nsecond\r\rthird') cutter.push(character);
@@ -111,7 +111,7 @@ describe('lines', () => {
     expect(lines).toEqual(['first', 'second', 'third']);
   });
 
-  test('without an end are kept to their beginning', () => {
+  test('are truncated if they do not end', () => {
     const lines: string[] = [];
     const cutter = intoLines((line) => lines.push(line));
     for (let part = 0; part < 100; part += 1) cutter.push('x'.repeat(1_000));

@@ -19,7 +19,7 @@ test('the sample repository is the same everywhere, and can be synced', async ()
   expect(gitAt(repository, 'fsck', '--strict', '--no-progress')).toBe('');
 });
 
-test('a sample repository that is there is left as it is, and two that make it at once get the same one', async () => {
+test('an existing sample repository is not changed, and concurrent creation yields a single one', async () => {
   const folder = await temporaryFolder();
   const [repository] = await Promise.all([gitIn(folder).sampleRepository(), gitIn(folder).sampleRepository()]);
   gitAt(repository, 'branch', 'mine', 'main');

@@ -8,7 +8,7 @@ import { fakeSsh } from '../../support/git-ssh.ts';
 
 const main = branchNamed('main');
 
-/** `first` is what the other side does before it serves the repository. */
+/** The remote runs `first` before it serves the repository. */
 async function setUp(first = '', minSpeed?: MinTransferSpeed) {
   const { folder, repository, data } = await gitSetUp();
   repository.commit(...manyCommits(10));
@@ -19,9 +19,9 @@ async function setUp(first = '', minSpeed?: MinTransferSpeed) {
 
 describe('an ssh remote', () => {
   test.each([
-    ['with the form of a URL', (path: string) => `ssh://git@example.com:2222${path}`],
-    ['with the short form', (path: string) => `git@example.com:${path}`],
-  ])('%s is listed, estimated and fetched', async (_, addressOf) => {
+    ['by its URL', (path: string) => `ssh://git@example.com:2222${path}`],
+    ['by its short form', (path: string) => `git@example.com:${path}`],
+  ])('can be listed, estimated and fetched %s', async (_, addressOf) => {
     const { git, repository, sshArguments } = await setUp();
     const remote = remoteAt(addressOf(repository.path));
     expect([...(await git.branches(remote, enoughTime)).branches.keys()]).toEqual(['main']);
@@ -31,13 +31,13 @@ describe('an ssh remote', () => {
     expect(await sshArguments()).toContain('git@example.com');
   });
 
-  test('is reached by an ssh that never asks, where the operator sets up none', async () => {
+  test('is accessed without prompts if the operator has not configured ssh', async () => {
     const { folder, data, remote, sshArguments } = await setUp();
     await gitIn(data, { PATH: `${folder}:${process.env['PATH']}` }).branches(remote, enoughTime);
     expect(await sshArguments()).toContain('BatchMode=yes');
   });
 
-  test('that refuses the key is a failure in the words of ssh', async () => {
+  test('fails with the message of ssh if it rejects the key', async () => {
     const { git, remote } = await setUp('echo "git@example.com: Permission denied (publickey)." >&2; exit 255');
     const failure = await failureOf(git.branches(remote, enoughTime));
     expect(failure.kind).toBe('failed');
@@ -46,15 +46,15 @@ describe('an ssh remote', () => {
 
   const minSpeed = { bytesPerSecond: 1_024, forMs: 600 };
 
-  test('that is slow beyond measure is left, long before its limit', async () => {
-    // The length of a line, and then a byte of it now and then.
+  test('fails well before the time limit if it is too slow', async () => {
+    // Sends the length of a packet line, and then one byte of it every 0.1 s.
     const { git, remote } = await setUp('printf 0fff; while printf x; do sleep 0.1; done', minSpeed);
     const failure = await failureOf(git.fetch('game', remote, main, enoughTime));
     expect(failure.kind).toBe('timeout');
     expect(failure.message).toContain('less than 1024 bytes a second');
   });
 
-  test('that is slow, but says how far it is with its own work, is waited for', async () => {
+  test('is not timed out if it is slow but reports its own progress', async () => {
     const progress = 'printf "remote: Compressing objects: %3d%% (1/9)\\n" $percent >&2';
     const { git, remote, repository } = await setUp(
       `for percent in 10 20 30 40 50 60 70 80 90 100; do ${progress}; sleep 0.2; done`,

@@ -17,7 +17,7 @@ const guarded = expectedOperations.filter(({ need }) => need !== 'anyone');
 const open = expectedOperations.filter(({ need }) => need === 'anyone');
 const inWorkspaces = expectedOperations.filter(({ path }) => path.includes('{id}'));
 
-test('the tables of what each operation, each address for LFS and for git, and each page needs have every route of the app, and no other', () => {
+test('the tables of operations, LFS routes, git routes and pages cover exactly the routes of the app', () => {
   const routes = describedApp().routes.filter(({ method }) => method !== 'ALL');
   const found = new Set(routes.map(({ method, path }) => `${method} ${path}`));
   const operations = expectedOperations.map(({ method, path }) => `${method} ${path.replaceAll(/{(\w+)}/g, ':$1')}`);
@@ -44,7 +44,7 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
   }
   const invalidToken = ', error="invalid_token"';
 
-  test('the document says of every operation what it needs', async () => {
+  test('the OpenAPI document states the required scope of each operation', async () => {
     const { body } = await service.ask('GET', '/v1/openapi.json');
     const described = Object.entries<Record<string, { operationId: string; security: unknown }>>(body.paths).flatMap(
       ([path, methods]) =>
@@ -59,10 +59,10 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
     expect(new Set(described)).toEqual(new Set(expected));
   });
 
-  describe.each(guarded)('$operationId, which needs $need', (operation) => {
+  describe.each(guarded)('access to $operationId, which requires $need', (operation) => {
     const { need, letIn } = operation;
 
-    test.each(scopes)('with the scope %s alone', async (scope) => {
+    test.each(scopes)('is granted to a token with only the scope %s if that is sufficient', async (scope) => {
       const { secret } = await service.token({ scopes: [scope] });
       const response = await ask(operation, secret);
       if (need === 'anyone' || need === 'any-token' || sufficientFor[need].includes(scope)) {
@@ -75,20 +75,20 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
       );
     });
 
-    test('with all scopes, and with none', async () => {
+    test('is granted with all scopes, and with none only if no scope is required', async () => {
       const none = await service.token({ scopes: [] });
       expect((await ask(operation, service.secret)).status).toBe(letIn);
       expect((await ask(operation, none.secret)).status).toBe(need === 'any-token' ? letIn : 403);
     });
 
-    test('without a token, or with a credential of another kind', async () => {
+    test('is refused without a token, or with another kind of credential', async () => {
       expectChallenge(await ask(operation));
       for (const authorization of ['Basic dXNlcjpwYXNzd29yZA==', 'Digest a="b"', service.secret, 'Bearerx']) {
         expectChallenge(await askWith(operation, authorization));
       }
     });
 
-    test('with a token that is none', async () => {
+    test('is refused with an invalid token', async () => {
       const { secret } = service;
       const tokens = [newTokenSecret(), secret.slice(0, -1), `${secret}a`, `${secret} ${secret}`, `${secret},`];
       tokens.push(`"${secret}"`, secret.toUpperCase(), '', 'null', '\u00ff', 'a'.repeat(8_000));
@@ -96,7 +96,7 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
       expectChallenge(await askWith(operation, `Bearer ${secret}`, `Bearer ${secret}`), invalidToken);
     });
 
-    test('with a token that has expired, or was revoked a moment ago', async () => {
+    test('is refused with a token that has expired, or was just revoked', async () => {
       const { commit, now } = service.storage;
       const [expired, revoked] = [await service.token({ lifetime: { seconds: 3_600 } }), await service.token()];
       for (const { secret } of [expired, revoked]) expect((await ask(operation, secret)).status).toBe(letIn);
@@ -108,28 +108,28 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
     });
   });
 
-  test.each(open)('$operationId answers anyone, whatever credentials come with it', async (operation) => {
+  test.each(open)('$operationId answers all requests, whatever their credentials', async (operation) => {
     for (const authorization of [[], ['Bearer wsa_unknown'], ['Basic x'], ['a', 'b']]) {
       expect((await askWith(operation, ...authorization)).status).toBe(operation.letIn);
     }
   });
 
-  test('the name of the scheme may be written in any case', async () => {
+  test('the name of the authentication scheme is not case-sensitive', async () => {
     for (const authorization of [`bearer ${service.secret}`, `BEARER   ${service.secret}`]) {
       const headers = [`Authorization: ${authorization}`];
       expect((await requestRaw(service.port, { target: '/v1/workspaces', headers })).status).toBe(200);
     }
   });
 
-  test('a token is taken from nowhere but the Authorization header', async () => {
+  test('a token is read only from the Authorization header', async () => {
     const { secret } = service;
     const target = `/v1/workspaces?access_token=${secret}&token=${secret}`;
     const headers = [`Cookie: token=${secret}`, `X-Api-Key: ${secret}`, `Proxy-Authorization: Bearer ${secret}`];
     expectChallenge(await requestRaw(service.port, { target, headers }));
   });
 
-  describe('a token that is limited to some workspaces', () => {
-    test.each(inWorkspaces)('$operationId: any other workspace is like one that is not there', async (operation) => {
+  describe('a token limited to some workspaces', () => {
+    test.each(inWorkspaces)('sees other workspaces like missing ones: $operationId', async (operation) => {
       const { secret: token } = await service.token({ workspaces: [service.home] });
       const { method, body: json } = operation;
       const askFor = async (id: string) => {
@@ -142,7 +142,7 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
       expect((await ask(operation, token)).status).toBe(operation.letIn);
     });
 
-    test('tells what it is, and nothing that could be used in its place', async () => {
+    test('can read its own details, but not its secret', async () => {
       const given = { name: 'laptop', owner: 'ada', scopes: ['locks:write' as const], workspaces: [service.home] };
       const { id, secret } = await service.token(given);
       const { body, text } = await service.ask('GET', '/v1/token', { token: secret });
@@ -150,7 +150,7 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
       expect(text).not.toContain(secret);
     });
 
-    test('the list has only those', async () => {
+    test('can list only these workspaces', async () => {
       const other = await service.workspace();
       const ids = async (workspaces: readonly string[] | null) => {
         const { secret } = await service.token({ workspaces });
@@ -162,7 +162,7 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
       expect(await ids(null)).toEqual(expect.arrayContaining([service.home, other]));
     });
 
-    test('even an administrator of locks releases none elsewhere', async () => {
+    test('cannot release locks in other workspaces by force, even with locks:admin', async () => {
       const limited = await service.token({ scopes: ['locks:admin'], workspaces: ['elsewhere'] });
       const locks = locksOf(service, service.home, service.secret);
       await locks.take('kept');
@@ -172,7 +172,7 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
     });
   });
 
-  test('no answer and no log has a token in it', async () => {
+  test('neither responses nor logs contain a token', async () => {
     const { secret } = await service.token({ scopes: [] });
     const answers = await Promise.all(expectedOperations.map((operation) => ask(operation, secret)));
     for (const { text, headers } of answers) expect(text + JSON.stringify([...headers])).not.toContain(secret);

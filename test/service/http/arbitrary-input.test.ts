@@ -8,7 +8,7 @@ import { expectDescribed } from './described-operations.ts';
 import { type Answered, expectProblem } from './expect-problem.ts';
 import { locksOf, sharedService, words } from './shared-service.ts';
 
-/** Of the kinds that make programs stumble, and of any other. */
+/** Text of the kinds that often break programs, and any other. */
 const text: fc.Arbitrary<string> = fc.oneof(
   codeUnits,
   fc.string({ unit: 'grapheme' }),
@@ -18,7 +18,7 @@ const text: fc.Arbitrary<string> = fc.oneof(
 const json = fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' });
 const value = fc.oneof(text, json, fc.array(text, { maxLength: 3 }), fc.dictionary(text, text, { maxKeys: 3 }));
 
-/** The right fields with any values, with some of them right, or nothing like it. */
+/** The expected fields with any values, some of them valid, or any other JSON. */
 const body = fc.oneof(
   json,
   fc.record(
@@ -47,7 +47,7 @@ const pieces = fc.oneof(
   fc.constantFrom(...words(String.raw`/ // .. . %2e %2F %5c \ %00 %zz % %ff %c3%bc %ed%a0%80`)),
   fc.constantFrom(...words('v1 workspaces locks hooks sync syncs openapi.json metrics')),
   fc.constantFrom(...words('? & = # ; : + limit cursor path prefix owner force true 1')),
-  // Every character that the line of a request can have.
+  // Every character that a request line can contain.
   fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
 );
 const target = fc
@@ -58,7 +58,7 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
   const service = sharedService(kind, { resolve: () => Promise.reject(new Error('No name resolves here.')) });
   const at = (address: string) => `/v1/workspaces/${service.home}/${address}`;
   afterAll(async () => {
-    // After all of it the service does what it is there for.
+    // The service still works after all of this input.
     const { take, release } = locksOf(service, service.home, service.secret);
     expect((await take('after/all')).status).toBe(201);
     expect((await release('after/all')).status).toBe(204);
@@ -76,7 +76,7 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
   }
 
   test.each(['locks', 'sync', 'hooks'] as const)(
-    'any JSON sent to %s is a success or a problem of its sender',
+    'any JSON that is sent to %s succeeds or gets a client error',
     async (to) => {
       await tried(
         `any JSON sent to ${to}`,
@@ -89,7 +89,7 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
     },
   );
 
-  test('any bytes as a body are a success or a problem of their sender', async () => {
+  test('any bytes as a body succeed or get a client error', async () => {
     await tried(
       'any bytes as a body',
       fc.asyncProperty(fc.uint8Array(), async (bytes) => {
@@ -100,7 +100,7 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
     );
   });
 
-  test('any address is a success or a problem of its sender', async () => {
+  test('any request target succeeds or gets a client error', async () => {
     const method = fc.constantFrom('GET', 'DELETE', 'POST', 'PUT', 'OPTIONS');
     await tried(
       'any address',
@@ -111,7 +111,7 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
     );
   });
 
-  test('no address of a lock reaches anything but a lock', async () => {
+  test('no URL below the locks reaches anything but a lock', async () => {
     const token = service.secret;
     await service.ask('POST', at('hooks'), { token, json: { url: 'https://ci.example.com/hook' } });
     await tried(

@@ -5,9 +5,9 @@ import { createIdempotency } from '../../../src/service/idempotency/idempotency.
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { sharedService } from './shared-service.ts';
 
-describe.each(realDatabaseKinds)('asking for a path, on $name', (kind) => {
+describe.each(realDatabaseKinds)('acquiring a path, on $name', (kind) => {
   const service = sharedService(kind);
-  /** A change that is under way until the test ends it. */
+  /** A change that stays in progress until the test ends it. */
   async function change() {
     const end = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -23,7 +23,7 @@ describe.each(realDatabaseKinds)('asking for a path, on $name', (kind) => {
     };
   }
 
-  test('that somebody holds is refused while a change is under way, and does not wait for it', async () => {
+  test('is refused during another change if the path is locked, without waiting for that change', async () => {
     const { take } = await service.newWorkspace();
     const key = { 'idempotency-key': 'first' };
     const { body: taken } = await take('a', key);
@@ -37,7 +37,7 @@ describe.each(realDatabaseKinds)('asking for a path, on $name', (kind) => {
     expect((await free).status).toBe(201);
   });
 
-  test('is decided in its turn when it was free at the look of several', async () => {
+  test('is decided in order if several requests have seen the path free', async () => {
     const { take } = await service.newWorkspace();
     const endChange = await change();
     const asked = ['a', 'a', 'b'].map((path) => take(path));
@@ -46,7 +46,7 @@ describe.each(realDatabaseKinds)('asking for a path, on $name', (kind) => {
     expect([[one, other].sort(), third]).toEqual([[201, 409], 201]);
   });
 
-  test('together with others shares their commits', async () => {
+  test('shares commits with concurrent requests', async () => {
     const { take } = await service.newWorkspace();
     const endChange = await change();
     const commits = async () => {
@@ -55,7 +55,7 @@ describe.each(realDatabaseKinds)('asking for a path, on $name', (kind) => {
     };
     const before = await commits();
     const asked = Array.from({ length: 64 }, (_, index) => take(`asset-${index}`));
-    // Meanwhile they arrive.
+    // The requests arrive meanwhile.
     for (let turn = 0; turn < 20; turn += 1) await service.ask('GET', '/healthz');
     await endChange();
     for (const { status } of await Promise.all(asked)) expect(status).toBe(201);
@@ -63,8 +63,8 @@ describe.each(realDatabaseKinds)('asking for a path, on $name', (kind) => {
   });
 });
 
-describe.each(realDatabaseKinds)('a key that two instances see at once, on $name', (kind) => {
-  test('is answered by both with what one of them has done, though that stands in the way of the other', async () => {
+describe.each(realDatabaseKinds)('an idempotency key that two instances see at once, on $name', (kind) => {
+  test('gets the result of one of them from both, although that result conflicts with the other', async () => {
     const { storage, remove } = await kind.open();
     onTestFinished(remove);
     let taken = false;

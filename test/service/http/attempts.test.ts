@@ -4,7 +4,7 @@ import { limitAttempts, subscriberOf } from '../../../src/service/http/attempts.
 
 const limit = { max: 3, everyMs: 1_000 };
 
-test('no address fails more often than allowed within the time, whatever is tried in between', () => {
+test('no address can fail more often than allowed within the interval', () => {
   const step = fc.record({
     address: fc.constantFrom('a', 'b'),
     after: fc.integer({ min: 0, max: 600 }),
@@ -39,7 +39,7 @@ test('no address fails more often than allowed within the time, whatever is trie
   );
 });
 
-test('attempts that are made at once count before any of them has ended', () => {
+test('concurrent attempts count before any of them has ended', () => {
   const attempt = limitAttempts(limit, () => 0);
   const answers = Array.from({ length: 5 }, () => attempt('a').kind);
   expect(answers).toEqual(['allowed', 'allowed', 'allowed', 'refused', 'refused']);
@@ -51,6 +51,6 @@ test.each([
   ['fe80::1%eth0', 'fe80::/64'],
   ['192.0.2.7', '192.0.2.7'],
   ['', ''],
-])('attempts from %s count as those of %s', (address, subscriber) => {
+])('attempts from "%s" count as those of "%s"', (address, subscriber) => {
   expect(subscriberOf(address)).toBe(subscriber);
 });

@@ -5,8 +5,8 @@ import { expectInvalid, expectProblem } from './expect-problem.ts';
 import { addressIn, expectedOperations } from './operations.ts';
 import { sharedService, words } from './shared-service.ts';
 
-/** Addresses are sent as they stand here: `fetch` would resolve and encode them first. */
-describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
+/** Targets are sent exactly as written here: `fetch` would resolve and encode them first. */
+describe.each(realDatabaseKinds)('a bad request target on $name', (kind) => {
   const service = sharedService(kind);
   afterAll(async () => {
     expect((await service.ask('GET', '/readyz')).status).toBe(200);
@@ -30,17 +30,17 @@ describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
     /v1/workspaces/../workspaces /v1/workspaces/%2e%2e/openapi.json /v1/workspaces/../openapi.json
     /v1/workspaces/x/../../openapi.json /v1\workspaces /v1%2Fworkspaces /v1/workspaces;x=1
     /healthz/ /healthz%00 /%zz /%ff * ftp://localhost/healthz`);
-  test.each(unknown)('%s is 404', async (target) => {
+  test.each(unknown)('%s gets 404', async (target) => {
     expectProblem(await ask('GET', target), 'not-found');
   });
 
-  test('raw bytes that an address cannot have are told apart from garbage', async () => {
+  test('raw bytes that a URL cannot contain get a message of their own', async () => {
     const { detail } = expectProblem(await ask('DELETE', locks('/ü')), 'malformed-request');
     expect(detail).toContain('percent-encoded');
   });
 
   test.each([...Map.groupBy(expectedOperations, ({ path }) => path)])(
-    'any other method than those of %s is 405',
+    'any unsupported method on %s gets 405',
     async (_path, operations) => {
       const known = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort();
       for (const target of operations.map((operation) => addressIn(operation, 'w'))) {
@@ -64,7 +64,7 @@ describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
     expect((await requestRaw(service.port, { method: 'HEAD', target: '/v1/workspaces' })).status).toBe(401);
   });
 
-  test('a lock path that reads like another address is released by its own, however its slashes are sent', async () => {
+  test('a lock on a path that looks like another URL can be released, however its slashes are sent', async () => {
     for (const path of [...words('locks/x x/locks/y hooks %2e%2e a?b a#b a+b'), 'a/b c', locks('/z').slice(1)]) {
       const [oneSegment, segments] = [encodeURIComponent(path), path.split('/').map(encodeURIComponent).join('/')];
       for (const written of [oneSegment, segments]) {
@@ -81,18 +81,18 @@ describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
     ['prefix', ['%00', 'a%0Ab', '%ff', 'a'.repeat(1_025), 'a&prefix=b']],
     ['owner', ['%00', 'a%0Ab', '%ff', 'a'.repeat(1_025), 'a&owner=b']],
     ['cursor', ['', 'abc', '!!!', '%00', 'YQ==', '42', cursor('../x'), cursor('a\0'), cursor(Uint8Array.of(0xff))]],
-  ])('what a list cannot take as %s is refused', async (field, values) => {
+  ])('an invalid %s of a list is rejected', async (field, values) => {
     for (const value of values) expectInvalid(await ask('GET', locks(`?${field}=${value}`)), `#/${field}`);
     expectInvalid(await ask('GET', locks('?limit')), '#/limit');
   });
 
-  test('what a release cannot take as force is refused', async () => {
+  test('an invalid force of a release is rejected', async () => {
     for (const query of ['force=1', 'force=', 'force', 'force=TRUE', 'force=true&force=true', 'force=%00']) {
       expectInvalid(await ask('DELETE', locks(`/a?${query}`)), '#/force');
     }
   });
 
-  test('what a release cannot take as a reason is refused, and so is a reason without force', async () => {
+  test('an invalid reason of a release is rejected, and so is a reason without force', async () => {
     for (const value of ['a%00b', 'a%0Ab', 'a%E2%80%AEb', '%ff', 'a'.repeat(201), 'a&reason=b']) {
       expectInvalid(await ask('DELETE', locks(`/a?force=true&reason=${value}`)), '#/reason');
     }
@@ -103,7 +103,7 @@ describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
     expectProblem(await ask('DELETE', locks(longest)), 'not-found');
   });
 
-  test('a parameter that is not known is refused by its name, so that a misspelled filter never lists everything', async () => {
+  test('an unknown parameter is rejected by name, so that a misspelled filter never lists everything', async () => {
     for (const query of [
       'onwer=ada',
       'Limit=1',
@@ -127,7 +127,7 @@ describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
     expect((await ask('GET', '/healthz?from=probe')).status).toBe(200);
   });
 
-  test('the absolute form of an address means the same, whatever host it names', async () => {
+  test('the absolute form of a URL means the same, whatever host it names', async () => {
     for (const origin of ['http://localhost', 'HTTPS://user:password@elsewhere.example:1', 'http://[']) {
       expect((await ask('GET', `${origin}/v1/workspaces`)).status).toBe(200);
       expectInvalid(await ask('DELETE', `${origin}${locks('/../hooks')}`), '#/path');

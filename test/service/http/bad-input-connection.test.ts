@@ -6,12 +6,12 @@ import { sharedService } from './shared-service.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** What goes wrong before there is a request, or while it is on its way. */
+/** Errors that occur before a request is complete. */
 describe('bad input on the wire', () => {
   const service = sharedService();
   afterAll(async () => {
     expect((await service.ask('GET', '/readyz')).status).toBe(200);
-    // Whatever clients do, it is no mistake of the service.
+    // Whatever clients do, it is not an error of the service.
     expect(service.log()).not.toContain('"level":50');
   });
 
@@ -51,14 +51,14 @@ describe('bad input on the wire', () => {
     'POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
     'POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
     'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n',
-  ])('bytes that are no request are 400, and the connection ends: %j', async (bytes) => {
+  ])('bytes that are not a request get 400, and the connection is closed: %j', async (bytes) => {
     const connection = await connected();
     await connection.send(Buffer.from(bytes, 'latin1'));
     expectProblem(await connection.response(), 'malformed-request');
     await connection.closed;
   });
 
-  test('headers that are too large are 431', async () => {
+  test('headers that are too large get 431', async () => {
     const long = 'a'.repeat(20_000);
     const many = Array.from({ length: 200 }, (_, index) => `X-${index}: ${'a'.repeat(100)}`);
     for (const [target, ...headers] of [['/healthz', `X-A: ${long}`], ['/healthz', ...many], [`/${long}`]] as const) {
@@ -72,10 +72,10 @@ describe('bad input on the wire', () => {
     ['with a space', ['Host: a b']],
     ['with a path', ['Host: a/b']],
     ['with a user', ['Host: user@a']],
-    ['with a port that is none', ['Host: a:b']],
-    ['with half an address', ['Host: [::1']],
+    ['with an invalid port', ['Host: a:b']],
+    ['with an incomplete address', ['Host: [::1']],
     ['a list', ['Host: a, b']],
-  ])('a Host header that is not one is 400: %s', async (_name, hosts) => {
+  ])('an invalid Host header gets 400: %s', async (_name, hosts) => {
     const bytes = ['GET /healthz HTTP/1.1', ...hosts, '', ''].join('\r\n');
     const { detail } = expectProblem(await askRaw(service.port, bytes), 'malformed-request');
     expect(detail).toContain('Host');
@@ -86,27 +86,27 @@ describe('bad input on the wire', () => {
     ['HTTP/1.1', ['Host: workspaces.example.com:8080']],
     ['HTTP/1.1', ['Host: [::1]:8080']],
     ['HTTP/1.1', ['Host: b%C3%BCcher.example']],
-    // As simple health checks ask.
+    // As simple health checks send it.
     ['HTTP/1.0', []],
     ['HTTP/1.1', ['Host: a', 'Expect: the-unexpected']],
     ['HTTP/1.1', ['Host: a', 'Connection: Upgrade', 'Upgrade: websocket']],
-  ])('what is unusual but right is answered: %s, %j', async (version, headers) => {
+  ])('an unusual but valid request is answered: %s, %j', async (version, headers) => {
     const response = await askRaw(service.port, [`GET /healthz ${version}`, ...headers, '', ''].join('\r\n'));
     expect([response.status, response.body]).toEqual([200, { status: 'ok' }]);
   });
 
   describe.each([
-    ['by its length', (body: string) => postLock(body)],
+    ['with its length', (body: string) => postLock(body)],
     ['in chunks', inChunks],
-  ])('a body that comes %s', (_name, bytesOf) => {
-    test('may have one mebibyte; one byte more is 413', async () => {
+  ])('a body that is sent %s', (_name, bytesOf) => {
+    test('may have one mebibyte, and gets 413 with one byte more', async () => {
       expect((await askRaw(service.port, bytesOf(lockBody(mebibyte)))).status).toBe(201);
       expectProblem(await askRaw(service.port, bytesOf(lockBody(mebibyte + 1))), 'body-too-large');
     });
 
-    test('and has ten of them is 413, is read to its end, and the connection goes on', async () => {
+    test('gets 413 with ten mebibytes, is read to its end, and its connection stays usable', async () => {
       const connection = await connected();
-      // All of it before a look at the answer, as many clients do.
+      // Sends the complete body before reading the response, as many clients do.
       await connection.send(bytesOf(lockBody(10 * mebibyte)));
       expectProblem(await connection.response(), 'body-too-large');
       await connection.send(health);
@@ -115,26 +115,26 @@ describe('bad input on the wire', () => {
   });
 
   describe('a body', () => {
-    test('that is announced as too large is not waited for, and may still come later', async () => {
+    test('gets 413 immediately if its announced length is too large, and may still arrive later', async () => {
       const connection = await connected();
       await connection.send(postLock('', `Content-Length: ${10 * mebibyte}`));
       expectProblem(await connection.response(), 'body-too-large');
-      // As over a slow line; what cuts unread bodies off does so after half a second.
+      // Simulates a slow connection. A server that cuts off unread bodies does so after half a second.
       await new Promise((resolve) => setTimeout(resolve, 700));
       await connection.send(lockBody(10 * mebibyte));
       await connection.send(health);
       expect((await connection.response()).status).toBe(200);
     });
 
-    test('that nobody has a right to send is refused before it is read', async () => {
+    test('is refused before it is read if the request has no token', async () => {
       const headers = [`Content-Length: ${10 * mebibyte}`];
       expectProblem(await requestRaw(service.port, { method: 'POST', target: locksTarget(), headers }), 'unauthorized');
     });
 
-    test('that ends too early changes nothing', async () => {
+    test('has no effect if it ends too early', async () => {
       const connection = await connected();
       await connection.send(postLock('', 'Expect: 100-continue', 'Content-Length: 100'));
-      // It would not be begun for a client that is gone by its turn.
+      // Otherwise the client could be gone before its request is started.
       expect((await connection.response()).status).toBe(100);
       await connection.send('{"path":"early","type":"exclusive","ttl":"1h"');
       connection.close();
@@ -143,7 +143,7 @@ describe('bad input on the wire', () => {
       expect(body.locks).toEqual([]);
     });
 
-    test('comes after 100 Continue when the client asks for it', async () => {
+    test('is requested with 100 Continue if the client expects that', async () => {
       const connection = await connected();
       const body = lockBody();
       await connection.send(postLock('', 'Expect: 100-continue', `Content-Length: ${body.length}`));
@@ -153,7 +153,7 @@ describe('bad input on the wire', () => {
     });
   });
 
-  test('what comes behind a request and is none does not take the answer to it away', async () => {
+  test('garbage after a request does not prevent the response to the request', async () => {
     const connection = await connected();
     const body = lockBody();
     await connection.send(Buffer.concat([postLock(body), Buffer.from('}\r\n\r\n')]));
@@ -163,7 +163,7 @@ describe('bad input on the wire', () => {
   });
 });
 
-describe('a client that takes its time', () => {
+describe('a slow client', () => {
   let server: Awaited<ReturnType<typeof serveApp>>;
   let token: string;
   beforeAll(async () => {
@@ -175,10 +175,10 @@ describe('a client that takes its time', () => {
   const cutOff = { method: 'POST', target: '/v1/workspaces/w/locks', body: '{' };
   const headers = ['Content-Type: application/json', 'Content-Length: 10'];
   test.each([
-    ['with anything', () => ''],
+    ['with the first byte', () => ''],
     ['with the headers', () => 'GET /healthz HTTP/1.1\r\nHost: a\r\n'],
     ['with the body', () => writeRequest({ ...cutOff, token, headers })],
-  ])('%s is told so, and the connection ends', async (_name, bytes) => {
+  ])('gets 408 if it is late %s, and is disconnected', async (_name, bytes) => {
     const connection = await connectRaw(server.port);
     await connection.send(bytes());
     expectProblem(await connection.response(), 'request-timeout');

@@ -18,14 +18,14 @@ const network = (text: string) => {
 const trusted = ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'].map(network);
 const clientAddress = createClientAddress(trusted);
 
-/** Only what is looked at. Node joins the lines of a header so. */
+/** A request with only the properties in use. Node joins header lines like this. */
 const request = (remoteAddress: string | undefined, ...lines: readonly string[]): IncomingMessage =>
   ({
     socket: { remoteAddress },
     headers: lines.length === 0 ? {} : { 'x-forwarded-for': lines.join(', ') },
   }) as unknown as IncomingMessage;
 
-/** In the one spelling that is shown: see ip-address.test.ts. */
+/** The canonical spelling of an address: see ip-address.test.ts. */
 function canonical(text: string): string {
   const address = parseIpAddress(text);
   if (address === undefined) throw new Error(`${text} is no address.`);
@@ -39,7 +39,7 @@ const proxy = fc.constantFrom('127.0.0.1', '10.0.0.1', '10.255.1.2', 'fd00::1', 
 
 const isV6 = (address: string): boolean => address.includes(':');
 
-/** How proxies write the address that they see. */
+/** Ways in which proxies write the address that they see. */
 const spelling = fc.constantFrom(
   (address: string) => address,
   (address: string) => (isV6(address) ? `[${address}]` : address),
@@ -54,13 +54,13 @@ const written = fc.oneof(
   fc.constantFrom('', 'unknown', '_hidden', '127.0.0.1', '::1', '"', 'for=1.2.3.4'),
   fc.string(),
 );
-/** What a client writes into the header: nothing, or lines of entries. */
+/** Lines that a client may send in the header, each with entries. */
 const forged = fc.array(
   fc.array(written, { maxLength: 5 }).map((entries) => entries.join(',')),
   { maxLength: 3 },
 );
 
-test('behind proxies that are trusted, the client is who the first of them has seen, whatever the client writes', () => {
+test('behind trusted proxies, the client is the address that the first of them saw, whatever it sends', () => {
   const hops = fc.array(fc.record({ address: proxy, spelling }), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(stranger, forged, hops, fc.boolean(), (client, lies, proxies, ownLine) => {
@@ -78,7 +78,7 @@ test('behind proxies that are trusted, the client is who the first of them has s
   );
 });
 
-test('whoever is not a trusted proxy is the client, whatever it writes; and where none is trusted, everybody', () => {
+test('a peer that is not a trusted proxy is the client itself, whatever headers it sends', () => {
   const believeNobody = createClientAddress([]);
   fc.assert(
     fc.property(stranger, proxy, forged, (peer, ownProxy, lies) => {
@@ -89,7 +89,7 @@ test('whoever is not a trusted proxy is the client, whatever it writes; and wher
   );
 });
 
-test('what is shown is an address in one spelling, or what the system calls the peer', () => {
+test('the client address is always in its canonical spelling', () => {
   fc.assert(
     fc.property(proxy, forged, (peer, lies) => {
       const shown = clientAddress(request(peer, ...lies));
@@ -102,31 +102,31 @@ test('what is shown is an address in one spelling, or what the system calls the 
 
 test.each([
   { name: 'no header', peer: '127.0.0.1', lines: [], client: '127.0.0.1' },
-  { name: 'an empty one', peer: '127.0.0.1', lines: [''], client: '127.0.0.1' },
+  { name: 'an empty header', peer: '127.0.0.1', lines: [''], client: '127.0.0.1' },
   { name: 'a word', peer: '127.0.0.1', lines: ['unknown'], client: '127.0.0.1' },
-  { name: 'a word behind an address', peer: '127.0.0.1', lines: ['203.0.113.9, unknown'], client: '127.0.0.1' },
+  { name: 'a word after an address', peer: '127.0.0.1', lines: ['203.0.113.9, unknown'], client: '127.0.0.1' },
   { name: 'a word before a proxy', peer: '127.0.0.1', lines: ['203.0.113.9, unknown, 10.0.0.2'], client: '10.0.0.2' },
   { name: 'the form of RFC 7239', peer: '127.0.0.1', lines: ['for=203.0.113.9'], client: '127.0.0.1' },
   { name: 'too large a number', peer: '127.0.0.1', lines: ['203.0.113.256'], client: '127.0.0.1' },
   { name: 'leading zeros', peer: '127.0.0.1', lines: ['203.0.113.09'], client: '127.0.0.1' },
   { name: 'a client that is a proxy itself', peer: '127.0.0.1', lines: ['10.0.0.9'], client: '10.0.0.9' },
   { name: 'a zone', peer: '127.0.0.1', lines: ['fe80::1%<script>'], client: 'fe80::1' },
-  { name: 'a socket for both versions', peer: '::ffff:127.0.0.1', lines: ['203.0.113.9'], client: '203.0.113.9' },
-  { name: 'a peer of IPv4 on it', peer: '::ffff:203.0.113.9', lines: ['10.0.0.1'], client: '203.0.113.9' },
+  { name: 'an IPv4-mapped proxy', peer: '::ffff:127.0.0.1', lines: ['203.0.113.9'], client: '203.0.113.9' },
+  { name: 'an IPv4-mapped peer', peer: '::ffff:203.0.113.9', lines: ['10.0.0.1'], client: '203.0.113.9' },
   { name: 'a peer with a zone', peer: 'fe80::1%eth0', lines: ['10.0.0.1'], client: 'fe80::1%eth0' },
-  { name: 'a connection that is gone', peer: undefined, lines: ['203.0.113.9'], client: null },
-])('$name: $peer, $lines', ({ peer, lines, client }) => {
+  { name: 'a closed connection', peer: undefined, lines: ['203.0.113.9'], client: null },
+])('the client address with $name is $client', ({ peer, lines, client }) => {
   expect(clientAddress(request(peer, ...lines))).toBe(client);
 });
 
-test.each(['0.0.0.0/0', '::/0'])('everybody is no proxy: %s', (text) => {
+test.each(['0.0.0.0/0', '::/0'])('the network %s cannot be a trusted proxy', (text) => {
   expect(parseTrustedProxy(text)).toMatchObject({ ok: false, reason: expect.stringContaining('That trusts everyone') });
 });
 
 const believing = sharedService(sqlite, { trustedProxies: ['127.0.0.1'] });
 const doubting = sharedService();
 
-/** Where a request came from, as the audit and as the log have it. */
+/** The client address of a request, as recorded in the audit and in the log. */
 async function told(service: SharedService, forwardedFor: string): Promise<unknown[]> {
   const admin = await service.token({ name: 'root' });
   await locksOf(service, service.home, service.secret).take('a');
@@ -139,7 +139,7 @@ async function told(service: SharedService, forwardedFor: string): Promise<unkno
   return [entries[0]?.address, JSON.parse(line ?? '').origin_address];
 }
 
-test('a service tells the audit and the log whose request it was', async () => {
+test('the audit and the log record the client address of a request', async () => {
   const forwarded = '198.51.100.1, ::ffff:203.0.113.9';
   expect(await told(believing, forwarded)).toEqual(['203.0.113.9', '203.0.113.9']);
   expect(await told(doubting, forwarded)).toEqual(['127.0.0.1', '127.0.0.1']);

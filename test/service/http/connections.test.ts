@@ -15,7 +15,7 @@ import { describedApp, serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
 import { sharedService } from './shared-service.ts';
 
-/** Sends, and then neither reads on nor closes: what a client does that wants to hold on to a connection. */
+/** Sends the text, and then neither reads nor closes, like a client that wants to occupy a connection. */
 async function hold(port: number, text: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   onTestFinished(() => void socket.destroy());
@@ -25,7 +25,7 @@ async function hold(port: number, text: string): Promise<Socket> {
   return socket;
 }
 
-describe('a server among clients that do what they like', () => {
+describe('a server with misbehaving clients', () => {
   const metrics = createMetrics();
   let server: ListeningServer;
   let written: string[];
@@ -50,7 +50,7 @@ describe('a server among clients that do what they like', () => {
   };
   const status = async (): Promise<number> => (await requestRaw(server.port, { target: '/healthz' })).status;
 
-  test('a connection that was reset after CONNECT is no end of the process', async () => {
+  test('survives connections that are reset after CONNECT', async () => {
     for (let index = 0; index < 100; index += 1) {
       const socket = await hold(server.port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
       if (index % 2 === 0) await new Promise(setImmediate);
@@ -63,7 +63,7 @@ describe('a server among clients that do what they like', () => {
     'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
     'nonsense\r\n\r\n',
     `GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(100_000)}\r\n\r\n`,
-  ])('the connection of a client that keeps it open after a refusal is closed: %#', async (text) => {
+  ])('closes a connection that its client keeps open after a refusal: %#', async (text) => {
     const socket = await hold(server.port, text);
     let answered = '';
     socket.on('data', (more) => {
@@ -75,11 +75,11 @@ describe('a server among clients that do what they like', () => {
       socket.write('more');
       return socket.destroyed;
     };
-    // What is sent to a connection that is gone is answered with a reset.
+    // Data sent to a closed connection is answered with a reset.
     await expect.poll(sendMore, { timeout: 20_000 }).toBe(true);
   });
 
-  test('a client that never reads its answers is let go', async () => {
+  test('disconnects a client that never reads its responses', async () => {
     const socket = await hold(server.port, '');
     socket.pause();
     const document = writeRequest({ target: '/v1/openapi.json' });
@@ -87,7 +87,7 @@ describe('a server among clients that do what they like', () => {
     await new Promise((resolve) => socket.once('close', resolve)).finally(() => clearInterval(asked));
   });
 
-  test('each refusal is counted, and has a line with its request id', async () => {
+  test('counts each refusal, and logs it with its request id', async () => {
     const bad = await askRaw(server.port, 'nonsense\r\n\r\n');
     const large = await requestRaw(server.port, { target: '/healthz', headers: [`X-A: ${'a'.repeat(20_000)}`] });
     const proxy = await askRaw(server.port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -104,14 +104,14 @@ describe('a server among clients that do what they like', () => {
     expect(await counted('workspace_http_unreadable_total', 431)).toBe(1);
   });
 
-  test('refusals without end are all counted, and not all logged', async () => {
+  test('counts all of many refusals, but does not log all of them', async () => {
     for (let index = 0; index < 250; index += 1) await askRaw(server.port, '\u001b[2Jnonsense\r\n\r\n');
     expect(await counted('workspace_http_unreadable_total', 400)).toBe(250);
     expect(unreadable().length).toBe(100);
     expect(written.join('')).not.toContain('nonsense');
   });
 
-  test('as many connections as there may be are served, those beyond are closed and counted, and there is room again', async () => {
+  test('serves connections up to its limit, closes and counts further ones, and then has room again', async () => {
     const open = [];
     while (open.length < connectionLimit(40)) open.push(await connectRaw(server.port));
     await (await connectRaw(server.port)).closed;
@@ -125,20 +125,20 @@ describe('a server among clients that do what they like', () => {
     await expect.poll(() => status().catch(() => 'closed'), { timeout: 20_000 }).toBe(200);
   });
 
-  test('a header behind thousands of others counts like any other', async () => {
+  test('reads a header after thousands of others', async () => {
     const many = Array.from({ length: 2_500 }, () => 'a:');
     const headers = [...many, 'Authorization: Bearer nonsense'];
     const response = await requestRaw(server.port, { target: '/v1/workspaces', headers });
     expect(expectProblem(response, 'unauthorized').detail).toBe('Unknown API token.');
   });
 
-  test('a path is no longer in the log than it may be', async () => {
+  test('truncates long paths in the log', async () => {
     await requestRaw(server.port, { target: `/${'a'.repeat(12_000)}` });
     expect(lines().at(-1).path).toHaveLength(4_096);
   });
 });
 
-test('most of the open files that a process may have are connections, up to a limit', () => {
+test('most of the open files of a process can be connections, up to a limit', () => {
   const openFiles = [64, 1_024, 20_000, 1_048_576, Number.POSITIVE_INFINITY];
   expect(openFiles.map(connectionLimit)).toEqual([16, 768, 19_744, 20_000, 20_000]);
   expect(openFilesLimit()).toBeGreaterThanOrEqual(64);
@@ -155,7 +155,7 @@ describe('a client that sends many requests at once', () => {
     return lines.filter((line) => line.includes('"request"') && line.includes(marker)).length;
   };
 
-  test('what a client sends before it has read is answered in its order, all of it', async () => {
+  test('gets all responses in order, even if it sends all requests before reading', async () => {
     const connection = await connectRaw(service.port);
     onTestFinished(() => connection.close());
     const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
@@ -165,11 +165,11 @@ describe('a client that sends many requests at once', () => {
     expect(details).toEqual(names.map((name) => `There is nothing at "/v1/${name}".`));
   });
 
-  test('of a client that does not read no more than a few requests are begun', async () => {
+  test('has only a few of its requests started if it does not read', async () => {
     const workspace = await service.workspace();
     await seedManyLocks(service, workspace, 1_000);
     const socket = await hold(service.port, '');
-    // Nobody listens for data, and so nothing is read.
+    // The socket has no data listener, so nothing is read.
     const target = `/v1/workspaces/${workspace}/locks`;
     const { promise: isStuck, resolve } = Promise.withResolvers<void>();
     void (async () => {
@@ -177,13 +177,13 @@ describe('a client that sends many requests at once', () => {
       resolve();
     })();
     await Promise.race([isStuck, once(socket, 'close')]);
-    // Others have their turn, many times over, while it could go on.
+    // Other requests get many turns, in which the service could also start more of these.
     for (let turn = 0; turn < 50; turn += 1) expect((await service.ask('GET', '/healthz')).status).toBe(200);
-    // As many answers as the buffers of the operating system take, a few MB, and one that waits to be sent.
+    // The responses that fit into the buffers of the operating system, a few MB, and one that waits.
     expect(begun(target)).toBeLessThanOrEqual(16);
   });
 
-  test('a connection with far more requests than answers is closed', async () => {
+  test('is disconnected if it sends far more requests than it reads responses', async () => {
     const connection = await connectRaw(service.port);
     await connection.send(requestOf('/v1/x').repeat(2_000)).catch(() => undefined);
     await connection.closed;
@@ -192,7 +192,7 @@ describe('a client that sends many requests at once', () => {
   });
 });
 
-/** Sends a request but for its body, and waits until the service asks for that. */
+/** Sends a request without its body, and waits until the service asks for the body. */
 async function beginLock(port: number, token: string, target: string) {
   const body = JSON.stringify({ path: 'a', type: 'exclusive', ttl: '1h' });
   const connection = await connectRaw(port);
@@ -209,7 +209,7 @@ const idle = async (port: number): Promise<RawConnection> => {
   return connection;
 };
 
-test('stopping lets a running request finish, ends all other connections and takes no new ones', async () => {
+test('stopping lets a running request finish, closes all other connections and accepts no new ones', async () => {
   const service = await startTestService(sqlite);
   const { secret } = await service.token();
   const workspace = await service.workspace();
@@ -227,7 +227,7 @@ test('stopping lets a running request finish, ends all other connections and tak
   await stopped;
 });
 
-test('stopping refuses readiness first, and then new connections, but answers requests on those that are open', async () => {
+test('stopping first makes readiness fail, then refuses new connections, but serves requests on open ones', async () => {
   const service = await startTestService(sqlite, { drainDelay: { seconds: 1 } });
   const { secret } = await service.token();
   const target = `/v1/workspaces/${await service.workspace()}/locks`;
@@ -237,7 +237,7 @@ test('stopping refuses readiness first, and then new connections, but answers re
   const stopped = service.stop();
   expect((await service.ask('GET', '/readyz')).status).toBe(503);
   expect((await service.ask('GET', target, { token: secret })).status).toBe(200);
-  // A proxy may connect just before, and send its request afterwards.
+  // A proxy may connect just before that, and send its request afterwards.
   const late = await connectRaw(service.port);
   const refusal = async () => connectRaw(service.port).then(({ close }) => close(), String);
   await expect.poll(refusal, { timeout: 10_000, interval: 20 }).toContain('ECONNREFUSED');
@@ -249,12 +249,12 @@ test('stopping refuses readiness first, and then new connections, but answers re
   }
   await running.connection.send(running.body);
   expect((await running.connection.response()).status).toBe(201);
-  // The client sends its next request elsewhere.
+  // The client must send its next request elsewhere.
   for (const { status, headers } of listed) expect([status, headers.get('connection')]).toEqual([200, 'close']);
   await stopped;
 });
 
-test('stopping does not wait for ever: what has not ended by then is cut', async () => {
+test('stopping does not wait forever: requests that take too long are cut off', async () => {
   const server = await serveApp();
   const { connection } = await beginLock(server.port, await server.token('locks:write'), '/v1/workspaces/w/locks');
   await server.close({ idleMs: 0, requestsMs: 20 });

@@ -47,7 +47,7 @@ export const noLocks: Locks = {
 };
 
 const describedParts = (parts: Partial<Parts>): Parts => ({
-  // Only what a request needs is asked of it.
+  // A request uses only the parts that it needs.
   storage: {} as Storage,
   rateLimiter: { admit: notHere, admitRelease: notHere },
   turns: { identify: () => undefined, measured: () => undefined },
@@ -80,10 +80,10 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   ...parts,
 });
 
-/** The operations for programs, as the OpenAPI document has them. */
+/** The API that the OpenAPI document describes. */
 export const describedApi = (): Api => createApi(describedParts({}));
 
-/** The app with all its routes, and behind them nothing but what is given. */
+/** The app with all its routes, but only with the given parts. */
 export function describedApp(given: Partial<Parts> = {}): App {
   const parts = describedParts(given);
   return createApp(
@@ -93,7 +93,7 @@ export function describedApp(given: Partial<Parts> = {}): App {
   );
 }
 
-/** A server with this app and nothing beside it, on a database of its own. */
+/** A server with only this app, on its own database. */
 export async function serveApp(given: Partial<Parts> = {}, options: ServerOptions = {}) {
   const { storage, remove } = await sqlite.open();
   const rateLimiter = createRateLimiter(null, () => 0);
@@ -104,7 +104,7 @@ export async function serveApp(given: Partial<Parts> = {}, options: ServerOption
     storage,
     ask: (method: string, path: string, more?: Ask): Promise<Reply> =>
       ask(`http://127.0.0.1:${port}`, method, path, more),
-    /** The secret of a new one. */
+    /** Creates a token, and returns its secret. */
     async token(...scopes: readonly Scope[]): Promise<string> {
       const made = { name: 'ada', scopes, workspaces: null, lifetime: null };
       return (await storage.commit('global', (db) => createToken(db, storage.now, made))).secret;

@@ -13,7 +13,7 @@ const responseSchema = z.object({
   content: z.record(z.string(), z.object({ schema: z.instanceof(z.ZodType) })).optional(),
 });
 
-/** What can be the answer to any request at all; the document has it under `default`. */
+/** Statuses that any request may get. The document has them under `default`. */
 const anyRequest = new Set(['400', '405', '408', '431', '500', '503']);
 
 function responsesOf(method: string, path: string) {
@@ -22,7 +22,7 @@ function responsesOf(method: string, path: string) {
   return z.record(z.string(), responseSchema).parse(route?.responses);
 }
 
-/** What the document says of this status of this operation. */
+/** The response that the document describes for this status of the operation. */
 function describedResponse(method: string, path: string, status: number) {
   const responses = responsesOf(method, path);
   const response = responses[status] ?? (anyRequest.has(String(status)) ? responses['default'] : undefined);
@@ -30,7 +30,7 @@ function describedResponse(method: string, path: string, status: number) {
   return response;
 }
 
-/** The headers that the document names for this status of this operation, and whether every answer has them. */
+/** The headers that the document describes for this status of the operation, and whether they are required. */
 function describedHeaders(method: string, path: string, status: number) {
   const { headers } = describedResponse(method, path, status);
   const components = definitions.flatMap((definition) =>
@@ -44,12 +44,12 @@ function describedHeaders(method: string, path: string, status: number) {
   });
 }
 
-/** Of HTTP itself and of the connection, and the type, which OpenAPI has as the key of `content`. */
+/** Headers of HTTP and of the connection, and the type, which OpenAPI has as the key of `content`. */
 const ofHttp = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
 
 /**
- * That the answer is one that the document describes, with no member and no header that it does not describe, and every
- * header that it says each answer has.
+ * Expects a response that the document describes: without other members and headers, and with all headers that it
+ * requires.
  */
 export function expectDescribed(method: string, path: string, { status, headers, text, body }: Reply): void {
   const asked = `${method} ${path} with ${status}`;
@@ -67,14 +67,14 @@ export function expectDescribed(method: string, path: string, { status, headers,
   }
   const type = headers.get('content-type')?.replace(/;.*$/, '') ?? 'no type';
   const answered = body ?? text;
-  // Parsing leaves out what is not described.
+  // Parsing drops members that are not described.
   expect(content[type]?.schema.parse(answered), `${type} of ${asked}`).toEqual(answered);
 }
 
-/** The headers that the document names for the status and that only some answers have. */
+/** The headers that the document describes for the status, but does not require. */
 export const optionalHeaders = (method: string, path: string, status: number): string[] =>
   describedHeaders(method, path, status).flatMap(({ name, required }) => (required ? [] : [name]));
 
-/** The statuses that the document names for the operation. */
+/** The statuses that the document describes for the operation. */
 export const describedStatuses = (method: string, path: string): number[] =>
   Object.keys(responsesOf(method, path)).flatMap((status) => (status === 'default' ? [] : [Number(status)]));

@@ -7,16 +7,16 @@ import {
   problemTypePrefix,
 } from '../../../src/interface/problem.ts';
 
-/** An answer, however it was fetched. */
+/** A response, however it was fetched. */
 export interface Answered {
   readonly status: number;
   readonly headers: { get(name: string): string | null | undefined };
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
+  // biome-ignore lint/suspicious/noExplicitAny: the expectations of a test state the shape.
   readonly body: any;
 }
 
-/** That the answer is this problem, with all that every problem has. */
+/** Expects this problem, with everything that all problems have. */
 export function expectProblem({ status, headers, body }: Answered, name: ProblemName): Problem {
   expect(body, `an answer ${status} with a body`).not.toBeNull();
   expect(body).toMatchObject({
@@ -33,11 +33,11 @@ export function expectProblem({ status, headers, body }: Answered, name: Problem
   return body;
 }
 
-/** That the answer names exactly these fields of the request as wrong. */
+/** Expects the response to name exactly these fields of the request as invalid. */
 export function expectInvalid(response: Answered, ...pointers: readonly string[]): void {
   const { errors = [], detail } = expectProblem(response, 'invalid-request');
   expect(errors.map(({ pointer }) => pointer).sort()).toEqual([...pointers].sort());
   for (const error of errors) expect(error.detail).toMatch(/^\S.*\.$/s);
-  // For clients that show nothing but the detail.
+  // Some clients show only the detail.
   expect(detail).toContain(errors[0]?.detail);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFairScheduler, maxMsPerTurn, turnsBetweenCostly } from '../../../src/service/http/fair-scheduler.ts';
 
-/** Turns of the event loop, which the test ends itself. */
+/** Turns of the event loop that the test ends itself. */
 function startTurns() {
   let ends: (() => void)[] = [];
   const begun: string[] = [];
@@ -11,7 +11,7 @@ function startTurns() {
     ask(key: string, count = 1): void {
       for (let index = 0; index < count; index += 1) turns.wait(key, () => begun.push(key));
     },
-    /** Those that were begun since this was asked for. */
+    /** The keys of the requests that were started since the last call. */
     async begun(): Promise<string[]> {
       await new Promise(setImmediate);
       return begun.splice(0);
@@ -27,7 +27,7 @@ function startTurns() {
 
 const times = (count: number, key: string): string[] => Array.from({ length: count }, () => key);
 
-test('whoever asks for one thing is next, however much another has asked for before', async () => {
+test('a key with one request is next, however many requests another key has queued', async () => {
   const turns = startTurns();
   turns.ask('flood', 1_000);
   expect(await turns.begun()).toEqual(times(maxMsPerTurn, 'flood'));
@@ -36,7 +36,7 @@ test('whoever asks for one thing is next, however much another has asked for bef
   expect(await turns.begun()).toEqual(['flood', 'other', ...times(maxMsPerTurn - 2, 'flood')]);
 });
 
-test('keys that all ask much have their turns one after the other', async () => {
+test('keys with many requests each take turns', async () => {
   const turns = startTurns();
   turns.ask('a', 100);
   await turns.begun();
@@ -46,7 +46,7 @@ test('keys that all ask much have their turns one after the other', async () => 
   expect(await turns.begun()).toEqual(['a', 'b', 'c', 'a']);
 });
 
-test('everything that is asked is begun, a few in each turn, and then nothing is left to do', async () => {
+test('all requests are started, a few in each turn, and then the scheduler is idle', async () => {
   const turns = startTurns();
   turns.ask('a', 3 * maxMsPerTurn);
   for (let turn = 0; turn < 3; turn += 1) {
@@ -58,7 +58,7 @@ test('everything that is asked is begun, a few in each turn, and then nothing is
   expect(await turns.begun()).toEqual(['b']);
 });
 
-test('a key whose requests cost four times as much has about a quarter of the turns where another waits', async () => {
+test('a key with four times the cost per request gets about a quarter as many turns as another', async () => {
   const turns = startTurns();
   for (let request = 0; request < 100; request += 1) turns.measured('costly', 4);
   turns.ask('costly', 1_000);
@@ -74,7 +74,7 @@ test('a key whose requests cost four times as much has about a quarter of the tu
   expect(countOf('usual') / countOf('costly')).toBeLessThan(5);
 });
 
-test('a request that costs more than a turn is begun in every fifth turn, also where nobody else waits', async () => {
+test('a request that costs more than a turn is started every fifth turn, even if no other key waits', async () => {
   const turns = startTurns();
   for (let request = 0; request < 100; request += 1) turns.measured('costly', 4 * maxMsPerTurn);
   turns.ask('costly', 1_000);
@@ -86,7 +86,7 @@ test('a request that costs more than a turn is begun in every fifth turn, also w
   expect(begun).toBe(100 / (turnsBetweenCostly + 1));
 });
 
-test('a key whose requests cost little again is no longer held back, and has more of them begun in a turn', async () => {
+test('a key whose requests become cheap again is no longer held back, and has more started per turn', async () => {
   const turns = startTurns();
   turns.measured('a', 1_000);
   for (let request = 0; request < 100; request += 1) turns.measured('a', 0.1);
@@ -96,7 +96,7 @@ test('a key whose requests cost little again is no longer held back, and has mor
   expect(begun.length).toBeLessThanOrEqual(4 * maxMsPerTurn + 1);
 });
 
-test('who has left is not begun, and takes no turn from others', async () => {
+test('a canceled request is not started, and takes no turn from others', async () => {
   const turns = startTurns();
   turns.ask('flood', maxMsPerTurn);
   const leaves = Array.from({ length: 1_000 }, () => turns.wait('flood', () => expect.fail('It has left.')));
@@ -107,7 +107,7 @@ test('who has left is not begun, and takes no turn from others', async () => {
   expect(await turns.begun()).toEqual(['other']);
 });
 
-test('after a new connection others are accepted first, but not for ever', async () => {
+test('requests wait after a new connection, so that others are accepted first, but not forever', async () => {
   const turns = startTurns();
   turns.ask('a', 1_000);
   await turns.begun();

@@ -12,7 +12,7 @@ import { locksOf, sharedService } from './shared-service.ts';
 describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
   const service = sharedService(kind);
 
-  /** Takes locks with keys in an empty workspace. */
+  /** An empty workspace, with locks that are acquired with idempotency keys. */
   async function newWorkspace() {
     const { take, ...locks } = await service.newWorkspace();
     const lock = (path: string, key: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -20,7 +20,7 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     return { lock, ...locks };
   }
 
-  test('the same request again gets the same answer, and does nothing', async () => {
+  test('a repeated request gets the same response, and has no effect', async () => {
     const { lock, release } = await newWorkspace();
     const key = randomUUID();
     const first = await lock('a', key);
@@ -33,7 +33,7 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     expect((await lock('a', randomUUID())).status).toBe(201);
   });
 
-  test('the answers of a workspace are forgotten when it is removed', async () => {
+  test('the remembered responses of a workspace are removed with it', async () => {
     const { id, lock, release, list } = await newWorkspace();
     const key = randomUUID();
     const { body } = await lock('a', key);
@@ -50,7 +50,7 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     expect((await list()).body.locks).toEqual([taken.body]);
   });
 
-  test('an answer that was no success is not remembered', async () => {
+  test('an unsuccessful response is not remembered', async () => {
     const { lock, release } = await newWorkspace();
     await lock('a', randomUUID());
     const key = randomUUID();
@@ -59,7 +59,7 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     expect((await lock('a', key)).status).toBe(201);
   });
 
-  test('another body, path or If-Match under the same key is 422', async () => {
+  test('another body, path or If-Match with the same key gets 422', async () => {
     const { id, lock, list } = await newWorkspace();
     const key = randomUUID();
     const { body } = await lock('a', key);
@@ -74,7 +74,7 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     expect((await list()).body.locks).toEqual([body]);
   });
 
-  test('the same key in another workspace is another request, and each is answered again as it was', async () => {
+  test('the same key in another workspace is another request, and each replays its own response', async () => {
     const workspaces = [await newWorkspace(), await newWorkspace()];
     const key = randomUUID();
     const lockBoth = () => Promise.all(workspaces.map(({ lock }) => lock('a', key)));
@@ -84,7 +84,7 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     expect((await lockBoth()).map(({ text }) => text)).toEqual(first.map(({ text }) => text));
   });
 
-  test('keys of different tokens have nothing to do with each other', async () => {
+  test('the same key of different tokens belongs to different requests', async () => {
     const { id, lock } = await newWorkspace();
     const key = randomUUID();
     const other = locksOf(service, id, (await service.token()).secret);
@@ -92,7 +92,7 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     expect((await other.take('b', { 'idempotency-key': key })).status).toBe(201);
   });
 
-  test('of many that are sent at once one is done; the others get its answer, or are told that it is running', async () => {
+  test('only one of many concurrent requests runs; others get its response or request-in-progress', async () => {
     const { lock } = await newWorkspace();
     const key = randomUUID();
     const replies = await Promise.all(Array.from({ length: 20 }, () => lock('a', key)));
@@ -105,7 +105,7 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     expect((await lock('a', key)).text).toBe(done[0]?.text);
   });
 
-  test('a key is free again after 24 hours, and what was remembered is forgotten', async () => {
+  test('a key can be reused after 24 hours, and its remembered response is removed', async () => {
     const { lock } = await newWorkspace();
     const key = randomUUID();
     await lock('a', key);
@@ -127,7 +127,7 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     expect(await read.selectFrom('remembered_answers').select('key').where('key', '=', key).execute()).toEqual([]);
   });
 
-  test('a key that cannot be one is refused', async () => {
+  test('an invalid key is rejected', async () => {
     const { lock } = await newWorkspace();
     for (const key of ['', 'x'.repeat(256), 'with space', 'umlaut-\u00fc']) {
       expectInvalid(await lock('a', key), '#/Idempotency-Key');

@@ -6,7 +6,7 @@ import { locksOf, sharedService } from './shared-service.ts';
 describe.each(realDatabaseKinds)('the note of a lock on $name', (kind) => {
   const service = sharedService(kind);
 
-  /** An empty workspace, as two owners see it. */
+  /** An empty workspace, as seen by two owners. */
   async function newWorkspace() {
     const id = await service.workspace();
     const locksAs = async (name: string) => locksOf(service, id, (await service.token({ name })).secret);
@@ -23,7 +23,7 @@ describe.each(realDatabaseKinds)('the note of a lock on $name', (kind) => {
 
   const note = 'Repainting the hull — back on Monday';
 
-  test('is in every answer that names the holder', async () => {
+  test('is in every response that names the holder', async () => {
     const { ada, bob, takeWith } = await newWorkspace();
     const { status, body: held } = await takeWith(note);
     expect([status, held.note]).toEqual([201, note]);
@@ -40,7 +40,7 @@ describe.each(realDatabaseKinds)('the note of a lock on $name', (kind) => {
     expect(expectProblem(await bob.release('a'), 'lock-of-another-owner').lock).toEqual(held);
   });
 
-  test('stays when the lock is renewed, and is gone with it', async () => {
+  test('stays when the lock is renewed, and is removed with it', async () => {
     const { ada, takeWith } = await newWorkspace();
     const { body: held } = await takeWith(note);
     const ifMatch = `"${held.id}"`;
@@ -53,7 +53,7 @@ describe.each(realDatabaseKinds)('the note of a lock on $name', (kind) => {
     expect(expectProblem(await ada.take('a'), 'locked').detail).not.toContain('note');
   });
 
-  test('is not that of the next lock, whoever grants it: this version, or one that knows of no notes', async () => {
+  test('does not carry over to the next lock, even one granted by a version without notes', async () => {
     const { id, ada, takeWith } = await newWorkspace();
     const overAt = (path: string) =>
       service.storage.commit({ workspace: id }, (db) =>
@@ -75,7 +75,7 @@ describe.each(realDatabaseKinds)('the note of a lock on $name', (kind) => {
     expect((await ada.list('?path=b')).body.locks).toMatchObject([{ id: 'lock_next', note: null }]);
   });
 
-  test('is one readable line, composed and without blanks around it; none if there is nothing to read', async () => {
+  test('is one readable line, normalized and trimmed, and null if it is blank', async () => {
     const { ada, takeWith } = await newWorkspace();
     const notes: unknown[] = [];
     for (const given of ['  Cafe\u0301  ', 'x'.repeat(200), '', ' ', null, undefined]) {
@@ -92,7 +92,7 @@ describe.each(realDatabaseKinds)('the note of a lock on $name', (kind) => {
     expect(await ada.paths()).toEqual([]);
   });
 
-  test('is told to webhooks', async () => {
+  test('is sent to webhooks', async () => {
     const { id, ada, takeWith } = await newWorkspace();
     const json = { url: 'https://ci.example.com/', events: ['lock.acquired', 'lock.released'] };
     const { body: hook } = await service.ask('POST', `/v1/workspaces/${id}/hooks`, { json, token: service.secret });

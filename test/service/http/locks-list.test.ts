@@ -12,7 +12,7 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     return locks;
   }
 
-  test('has locks on paths that are refused by now, page by page, and they can be released', async () => {
+  test('includes locks on paths that have become invalid, page by page, and they can be released', async () => {
     const { id, take, list, paths, release } = await workspaceWith('a', 'b', 'c');
     const old = 'a\u202egnp.exe';
     await changeRows(service.storage, 'locks', { path: old }, { workspace_id: id, path: 'b' });
@@ -29,7 +29,7 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     }
   });
 
-  test('has every lock as it was answered when it was taken, sorted by path, and no other workspace', async () => {
+  test('returns every lock as it was when acquired, sorted by path, without other workspaces', async () => {
     const { take, list, paths } = await workspaceWith('b', 'c/d');
     await workspaceWith('other');
     const { body: taken } = await take('a');
@@ -39,7 +39,7 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     expect(body.locks[0]).toEqual(taken);
   });
 
-  test('?path= is exact, ?prefix= is what the path starts with, character by character', async () => {
+  test('matches ?path= exactly, and ?prefix= with the start of the path, character by character', async () => {
     const { paths } = await workspaceWith('a', 'a/b', 'ab', 'a_b', 'a%b', 'A/b', 'b/a');
     expect(await paths('?path=a')).toEqual(['a']);
     expect(await paths('?path=a%2Fb')).toEqual(['a/b']);
@@ -52,7 +52,7 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     expect(await paths('?prefix=')).toHaveLength(7);
   });
 
-  test('?owner= is exact, by case, and narrows what the other parameters find', async () => {
+  test('matches ?owner= exactly, with its case, and combines it with the other filters', async () => {
     const { id, paths } = await workspaceWith();
     for (const [owner, path] of [
       ['ada', 'x/1'],
@@ -72,7 +72,7 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     expect(await paths('?owner=ada&path=x/2')).toEqual([]);
   });
 
-  test('a path is found and released in whichever way its characters are written', async () => {
+  test('finds and releases a path in any Unicode normalization form', async () => {
     const { paths, take, release } = await workspaceWith('\u00fc/x');
     expect((await take('u\u0308/x')).status).toBe(409);
     expect(await paths(`?prefix=${encodeURIComponent('u\u0308')}`)).toEqual(['\u00fc/x']);
@@ -80,7 +80,7 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     expect((await release('u\u0308/x')).status).toBe(204);
   });
 
-  test('pages have 100 locks, the cursor and the link lead on, and together they have each lock once', async () => {
+  test('has pages of 100 locks, whose cursors and links lead to each lock once', async () => {
     const all = Array.from({ length: 205 }, (_, index) => `file-${String(index).padStart(4, '0')}`);
     const { list, paths } = await workspaceWith(...all);
     const seen: string[][] = [];
@@ -97,7 +97,7 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     expect(await paths('?limit=1000')).toHaveLength(205);
   });
 
-  test('a link keeps the filter and the size of the page', async () => {
+  test('keeps the filter and the page size in its links', async () => {
     const { id, list } = await workspaceWith('x/1', 'x/2', 'x/3', 'y');
     const { owner } = (await list()).body.locks[0];
     const other = locksOf(service, id, (await service.token({ owner: 'another' })).secret);
@@ -112,7 +112,7 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
     expect([found, address]).toEqual([['x/1', 'x/2', 'x/3'], '']);
   });
 
-  test('going on is not disturbed by locks that come and go meanwhile', async () => {
+  test('continues correctly after a lock was released between two pages', async () => {
     const { list, paths, release } = await workspaceWith('a', 'b', 'c', 'd');
     const { next_cursor } = (await list('?limit=2')).body;
     await release('b');

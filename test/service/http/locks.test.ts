@@ -15,18 +15,18 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     }
   });
 
-  /** An empty workspace, as two who take locks in it and an administrator see it. */
+  /** An empty workspace, as seen by two owners and an administrator. */
   async function newWorkspace() {
     const id = await service.workspace();
     const locksAs = (name: keyof typeof secrets) => locksOf(service, id, secrets[name]);
     return { id, ada: locksAs('ada'), bob: locksAs('bob'), root: locksAs('root') };
   }
 
-  /** Waits for the database's clock, on which expiry depends, and for nothing else. */
+  /** Waits until the lock has expired by the clock of the database. */
   const untilExpired = ({ paths }: Locks, path: string): Promise<void> =>
     expect.poll(() => paths(`?path=${path}`), { timeout: 20_000, interval: 50 }).toEqual([]);
 
-  test('a free path is taken: 201, the whole lock, its tag and its address', async () => {
+  test('acquiring a free path returns 201 with the complete lock, its ETag and its URL', async () => {
     const { id, ada } = await newWorkspace();
     const origin = 'https://github.com/acme/game/actions/runs/1/attempts/2';
     const { status, body, headers } = await ada.take('Content/Held by ü.uasset', { ttl: '90s', referer: origin });
@@ -49,7 +49,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     expect((await service.ask('DELETE', pathname, { token: secrets.ada })).status).toBe(204);
   });
 
-  test('a held path is refused with its holder, to the same token like to any other', async () => {
+  test('acquiring a locked path is refused with the current lock, also to its own holder', async () => {
     const { ada, bob } = await newWorkspace();
     const { body: lock } = await ada.take('a');
     for (const { take } of [ada, bob]) {
@@ -59,13 +59,13 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     }
   });
 
-  test('of many that ask at once exactly one gets the lock', async () => {
+  test('exactly one of many concurrent requests gets the lock', async () => {
     const { ada, bob } = await newWorkspace();
     const replies = await Promise.all(Array.from({ length: 40 }, (_, n) => (n % 2 ? ada : bob).take('a')));
     expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(39).fill(409)]);
   });
 
-  test('every lock has a larger fence than all before it, also after a release and in a workspace of the same id', async () => {
+  test('every lock has a larger fence than all before, also after a release and in a recreated workspace', async () => {
     const { id, ada } = await newWorkspace();
     const fences: number[] = [];
     for (let round = 0; round < 2; round += 1) {
@@ -81,10 +81,10 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
   });
 
-  test('a lock in a workspace that is removed meanwhile is not found, and nothing of it is left', async () => {
+  test('acquiring a lock in a workspace that is being removed gets 404, and leaves no lock behind', async () => {
     const { id, ada } = await newWorkspace();
     const { commit, read } = service.storage;
-    // Asked for together, so that the removal comes between the look-up of the workspace and the lock.
+    // Starts the removal first, so that it falls between the lookup of the workspace and the lock.
     const removed = commit('global', async (db) => {
       await new Promise((resolve) => setTimeout(resolve, 200));
       await db.deleteFrom('workspaces').where('id', '=', id).execute();
@@ -95,7 +95,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
   });
 
   describe('expiry', () => {
-    test('a lock is gone at the end of its ttl, and the path can be taken at once', async () => {
+    test('removes a lock when its ttl ends, and frees the path immediately', async () => {
       const { ada, bob } = await newWorkspace();
       const { id } = (await ada.take('a')).body;
       expect((await bob.take('a')).status).toBe(409);
@@ -109,7 +109,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
       expect(second.body.fence).toBeGreaterThan(first.fence);
     });
 
-    test('Retry-After never lets a client come too early, nor sleep through an early release', async () => {
+    test('sets Retry-After to the remaining time of the lock, but to at most 5 s', async () => {
       const { ada, bob } = await newWorkspace();
       await ada.take('short', { ttl: '4s' });
       await ada.take('long');
@@ -119,7 +119,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
   });
 
   describe('renewal', () => {
-    test('sets the end to now and ttl, later or sooner; the lock stays the same', async () => {
+    test('sets the expiry to now plus the ttl, later or sooner, and keeps the lock otherwise', async () => {
       const { ada } = await newWorkspace();
       const { body: before } = await ada.take('a', { ttl: '1m' });
       const renew = (ttl: string) => ada.take('a', { ttl, 'if-match': `"${before.id}"` });
@@ -132,7 +132,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
       await untilExpired(ada, 'a');
     });
 
-    test('of a lock that is not there is 412', async () => {
+    test('gets 412 if there is no lock', async () => {
       const { ada } = await newWorkspace();
       for (const tag of ['"lock_1"', '*']) {
         expect(expectProblem(await ada.take('a', { 'if-match': tag }), 'lock-changed').lock).toBeUndefined();
@@ -141,7 +141,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     });
   });
 
-  test("another owner's lock is neither renewed nor released, whoever knows its tag: 403", async () => {
+  test('a lock of another owner can be neither renewed nor released, even with its ETag', async () => {
     const { ada, bob, root } = await newWorkspace();
     const { body: held } = await ada.take('a');
     const tag = { 'if-match': `"${held.id}"` };
@@ -153,7 +153,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     expect((await ada.list()).body.locks).toEqual([held]);
   });
 
-  test('the tag of a lock that has changed hands is 412 with the lock of now, not 403', async () => {
+  test('the ETag of an earlier lock gets 412 with the current lock of another owner, not 403', async () => {
     const { ada, bob } = await newWorkspace();
     const { body: old } = await ada.take('a');
     await ada.release('a');
@@ -165,7 +165,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
   });
 
   describe('release', () => {
-    test('frees the path: 204 without a body, and 404 the second time, with If-Match too', async () => {
+    test('frees the path with 204, and gets 404 the second time, also with If-Match', async () => {
       const { ada, bob } = await newWorkspace();
       await ada.take('a/b');
       const first = await ada.release('a/b');
@@ -176,7 +176,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
       expect((await bob.take('a/b')).status).toBe(201);
     });
 
-    test('with the tag of the lock releases it; so does * and a list', async () => {
+    test('succeeds with the ETag of the lock, with * and with a list of ETags', async () => {
       const { ada } = await newWorkspace();
       for (const tagOf of [(id: string) => `"${id}"`, () => '*', (id: string) => `"x", "${id}"`]) {
         const { body } = await ada.take('a');
@@ -184,7 +184,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
       }
     });
 
-    test('with any other tag is 412 with the lock that is there, and leaves it', async () => {
+    test('gets 412 with the current lock for any other ETag, and keeps the lock', async () => {
       const { ada } = await newWorkspace();
       const { body: held } = await ada.take('a');
       const { id } = held;
@@ -194,7 +194,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
       expect((await ada.list()).body.locks).toEqual([held]);
     });
 
-    test('by force needs locks:admin, and is recorded', async () => {
+    test('requires locks:admin if forced, and is then audited', async () => {
       const { id, ada, bob, root } = await newWorkspace();
       const { body: held } = await ada.take('a');
       const without = await bob.release('a', {}, '?force=true');
@@ -208,7 +208,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
       expect(await auditOf(id)).toMatchObject([{ ...about, action: 'lock.force-released', detail }]);
     });
 
-    test("one's own lock needs no force, and is not recorded as one", async () => {
+    test('is not audited as forced if the token holds the lock itself', async () => {
       const { id, ada } = await newWorkspace();
       await ada.take('a');
       expect((await ada.release('a', {}, '?force=true&reason=Mine')).status).toBe(204);
@@ -221,7 +221,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     }
   });
 
-  test('the origin of a lock is a web address, or nothing', async () => {
+  test('the origin of a lock is a web URL or null', async () => {
     const { ada } = await newWorkspace();
     const origins: (string | null)[] = [];
     for (const referer of ['https://user:secret@ci.example.com/1#part', 'javascript:alert(1)', 'not an address', '']) {

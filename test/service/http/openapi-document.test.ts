@@ -14,7 +14,7 @@ import { sharedService } from './shared-service.ts';
 
 type Limit = 'minLength' | 'maxLength' | 'minimum' | 'maximum' | 'minItems' | 'maxItems' | 'maxProperties';
 
-/** The words of a schema that limit a text, a list or a number. */
+/** The keywords of a schema that limit a string, a list or a number. */
 type FieldSchema = { readonly [limit in Limit]?: number } & { readonly [word in 'format' | 'pattern']?: string } & {
   readonly [part in 'items' | 'propertyNames' | 'additionalProperties']?: FieldSchema;
 } & { readonly enum?: readonly string[]; readonly not?: { readonly pattern: string }; readonly example?: unknown };
@@ -63,7 +63,7 @@ const fields = operations.flatMap(({ operationId, parameters, requestBody }): Fi
 const titled = (some: readonly Field[]): [title: string, field: Field][] =>
   some.map((field) => [`${field.name} in the ${field.in} of ${field.operationId}`, field]);
 
-/** What the descriptions say and the words of JSON Schema cannot. */
+/** Rules in the descriptions that JSON Schema cannot express. */
 const asDescribed: Readonly<Record<string, (text: string) => boolean>> = {
   path: (path) => Buffer.byteLength(path.normalize('NFC')) <= 1_024,
   prefix: (prefix) => Buffer.byteLength(prefix) <= 1_024,
@@ -98,11 +98,11 @@ function textsOf(schema: FieldSchema): fc.Arbitrary<string> {
     .filter((text) => allows(schema, text));
 }
 
-/** The delivery's own, as the description says. */
+/** Reserved for the delivery, as the description says. */
 const reserved =
   /^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|__proto__|(?:webhook|content|proxy)-.*)$/i;
 
-/** What the schema of the field allows. */
+/** Values that the schema of the field allows. */
 function valuesOf(name: string, schema: FieldSchema): fc.Arbitrary<unknown> {
   const { items, additionalProperties, propertyNames = {}, minimum = 0, maximum, maxProperties = 5 } = schema;
   if (items !== undefined) {
@@ -111,7 +111,7 @@ function valuesOf(name: string, schema: FieldSchema): fc.Arbitrary<unknown> {
     return fc.uniqueArray(item, { minLength: minItems, maxLength: maxItems });
   }
   if (additionalProperties !== undefined) {
-    // Names in which upper and lower case alone differ are the same, as the description says.
+    // Names that differ only in case are the same, as the description says.
     const selector = ([header]: [string, string]) => header.toLowerCase();
     const header = fc.tuple(textsOf(propertyNames), textsOf(additionalProperties));
     return fc
@@ -122,7 +122,7 @@ function valuesOf(name: string, schema: FieldSchema): fc.Arbitrary<unknown> {
   return textsOf(schema).filter(asDescribed[name] ?? (() => true));
 }
 
-/** Of each limit of the schema, what is just beyond it. */
+/** A value just beyond each limit of the schema. */
 function beyond(name: string, schema: FieldSchema): [limit: string, value: unknown][] {
   const { items, propertyNames, additionalProperties } = schema;
   const text = (length: number) => (name === 'url' ? 'https://ci.example.com/' : '').padEnd(length, 'a');
@@ -144,15 +144,15 @@ function beyond(name: string, schema: FieldSchema): [limit: string, value: unkno
   );
 }
 
-/** Never refused for their form: what they do not say is as if they were not there, or matches no lock. */
+/** These headers are never rejected for their form: invalid values are ignored, or match no lock. */
 const limited = fields.filter(({ name }) => !['Prefer', 'If-Match', 'Referer'].includes(name));
 
-/** That it has every operation, and no other, is in access.test.ts; what is answered, in openapi-answers.test.ts. */
+/** The list of operations is tested in access.test.ts, and responses in openapi-responses.test.ts. */
 describe('the OpenAPI document', () => {
   const resolve = () => Promise.reject(new Error('No name resolves here.'));
   const service = sharedService(sqlite, { resolve });
 
-  /** A request that is right but for what this field may be wrong in. */
+  /** Sends a request that is valid except possibly for this field. */
   function send({ operationId, in: place, name }: Field, value: unknown): Promise<Reply> {
     const operation = expectedOperations.find((expected) => expected.operationId === operationId);
     if (operation === undefined) throw new Error(`There is no operation ${operationId}.`);
@@ -172,7 +172,7 @@ describe('the OpenAPI document', () => {
   const fieldsRefusedBy = ({ body, status }: Reply): string[] =>
     status === 422 ? (body.errors ?? []).map(({ pointer }: { pointer: string }) => pointer.split('/')[1]) : [];
 
-  test('is what the service serves, and refers to all that it has and nothing else', async () => {
+  test('is what the service returns, and refers to each of its components and no others', async () => {
     const { body, headers } = await service.ask('GET', '/v1/openapi.json');
     expect(headers.get('content-type')).toBe('application/json');
     expect(body).toMatchObject({ openapi: '3.1.0', paths, components });
@@ -182,7 +182,7 @@ describe('the OpenAPI document', () => {
     expect(new Set([...references].map(([, kind, name]) => `${kind} ${name}`))).toEqual(new Set(known));
   });
 
-  test('describes every parameter of a path, and no other, and what any request can be answered', () => {
+  test('describes exactly the parameters of each path, and a default response', () => {
     for (const { path, parameters, responses } of operations) {
       const inPath = parameters.flatMap((parameter) => (parameter.in === 'path' ? [`{${parameter.name}}`] : []));
       expect(inPath.sort()).toEqual((path.match(/\{\w+\}/g) ?? []).sort());
@@ -190,20 +190,20 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('has patterns in words that every language has: no look-around, no classes by name (JSON Schema, section 6.4)', () => {
+  test('uses only portable patterns, without look-around and named classes (JSON Schema, section 6.4)', () => {
     for (const [pattern] of JSON.stringify(described).matchAll(/(?<="pattern":)"(?:[^"\\]|\\.)*"/g)) {
       expect(new RegExp(JSON.parse(pattern), 'u').source).not.toMatch(/\(\?[^:]|\\[pPk\d]/);
     }
   });
 
-  test('has an example of a lock that can be taken', async () => {
+  test('has an example of a lock that can be acquired', async () => {
     const properties = Object.entries(components.schemas['LockRequest']?.properties ?? {});
     const json = Object.fromEntries(properties.map(([name, schema]) => [name, schema.example ?? schema.enum?.[0]]));
     const address = `/v1/workspaces/${service.home}/locks`;
     expect((await service.ask('POST', address, { token: service.secret, json })).status).toBe(201);
   });
 
-  test('has a limit for each field, or some words', () => {
+  test('has a limit, a pattern or an enum for each field', () => {
     const unlimited = fields.filter(({ schema, name }) => {
       const { enum: values, pattern, maxLength, maximum, maxItems, maxProperties } = schema;
       const limit = values ?? pattern ?? maxLength ?? maximum ?? maxItems ?? maxProperties;
@@ -212,11 +212,11 @@ describe('the OpenAPI document', () => {
     expect(titled(unlimited).map(([title]) => title)).toEqual([]);
   });
 
-  // Only what the service itself has written is a cursor.
+  // Only the service itself can create a cursor.
   test.each(titled(fields.filter(({ name }) => name !== 'cursor')))(
-    'allows nothing that is refused: %s',
+    'allows only values that the service accepts: %s',
     async (_title, field) => {
-      // A header has no schema for what cannot be sent in one at all.
+      // The schema does not exclude characters that a header cannot contain at all.
       const schema = field.in === 'header' ? { pattern: '^[\\x20-\\x7e]*$', ...field.schema } : field.schema;
       const property = fc.asyncProperty(valuesOf(field.name, schema), async (value) => {
         const response = await send(field, value);
@@ -227,12 +227,12 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  test.each(titled(limited))('has limits, and what is just beyond them is refused: %s', async (_title, field) => {
+  test.each(titled(limited))('has limits, and values just beyond them are rejected: %s', async (_title, field) => {
     for (const [limit, value] of beyond(field.name, field.schema)) {
-      // An address with nothing at this place is that of something else.
+      // A URL with an empty segment here belongs to another route.
       if (field.in === 'path' && value === '') continue;
       const response = await send(field, value);
-      // What cannot be the name of a thing is 404, like the name of none.
+      // An invalid name gets 404, like an unknown one.
       if (field.in === 'path' && field.name !== 'path') {
         expectProblem(response, 'not-found');
       } else {
@@ -244,7 +244,7 @@ describe('the OpenAPI document', () => {
 
   const shaped = limited.filter((field) => ['body', 'query'].includes(field.in));
   test.each(titled(shaped.filter(({ schema: { pattern, not } }) => (pattern ?? not) !== undefined)))(
-    'has patterns, and what they do not allow is refused: %s',
+    'has patterns, and values that they do not allow are rejected: %s',
     async (_title, field) => {
       const texts = fc
         .oneof(pathMess, fc.string())
@@ -258,7 +258,7 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  test('requires nothing that has a default, or may be left out', () => {
+  test('does not require fields that have a default or are optional', () => {
     const optional = fields.filter(({ required }) => !required).map((field) => `${field.in} ${field.name}`);
     expect([...new Set(optional)].sort().join(', ')).toBe(
       'body branches, body events, body format, body headers, body note, body secret, header Idempotency-Key, ' +

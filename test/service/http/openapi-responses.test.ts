@@ -12,10 +12,10 @@ import { describedStatuses, expectDescribed, optionalHeaders } from './described
 import { addressIn, expectedOperations } from './operations.ts';
 import { sharedService } from './shared-service.ts';
 
-/** Of operations that it is not the point of: these need a database that is gone, and a token that asks too much. */
+/** Covered elsewhere: these need a database that is gone, or a token that exceeds its rate limit. */
 const elsewhere = [429, 503];
 
-describe.each(realDatabaseKinds)('the answers on $name are what the document describes', (kind) => {
+describe.each(realDatabaseKinds)('the API on $name', (kind) => {
   let resolve: Resolve = () => Promise.reject(new Error('No name resolves here.'));
   const service = sharedService(kind, { resolve: (hostname) => resolve(hostname) });
   const folder = folderOfTests();
@@ -37,7 +37,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     headers: { 'content-type': 'application/json', ...headers },
   });
 
-  /** Asks, and examines each answer before it is given back. Without a path or a sync of its own, it asks for none. */
+  /** Sends requests, and checks each response before returning it. Missing parameters become `none`. */
   function operation(method: string, path: string) {
     const seen = new Map<number, Set<string>>();
     const ask = async (parameters: string | Readonly<Record<string, string>>, given: Ask = {}): Promise<Reply> => {
@@ -53,7 +53,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     };
     const expectAllSeen = async (): Promise<void> => {
       const statuses = describedStatuses(method, path);
-      // Who may not ask is answered alike by all.
+      // All operations refuse unauthorized requests in the same way.
       if (statuses.includes(401)) await ask('', { token: undefined });
       if (statuses.includes(403)) await ask('', { token: limited });
       const expected = statuses.filter((status) => seen.has(status) || !elsewhere.includes(status));
@@ -66,7 +66,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     return { ask, expectAllSeen };
   }
 
-  /** What every operation with a body can answer before it looks at what is asked. */
+  /** Gets the errors that every operation with a body can return before it reads the fields. */
   async function askWrongly(ask: (parameters: string, given?: Ask) => Promise<Reply>): Promise<void> {
     await ask('', raw('{'));
     await ask('', raw(' '.repeat(1024 * 1024 + 1)));
@@ -76,7 +76,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
   }
 
   test.each(['/healthz', '/readyz', '/v1/openapi.json', '/v1/workspaces', '/v1/token', '/metrics'])(
-    'GET %s',
+    'GET %s returns exactly the described responses',
     async (path) => {
       const { ask, expectAllSeen } = operation('GET', path);
       await ask('');
@@ -84,7 +84,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     },
   );
 
-  test('GET branches', async () => {
+  test('GET branches returns exactly the described responses', async () => {
     const { ask, expectAllSeen } = operation('GET', '/v1/workspaces/{id}/branches');
     expect((await ask('')).body.branches).toHaveLength(2);
     await ask({ id: 'nowhere' });
@@ -106,7 +106,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     expect((await first).status).toBe(202);
   }
 
-  test('POST sync and GET syncs', async () => {
+  test('POST sync and GET syncs return exactly the described responses', async () => {
     const { ask, expectAllSeen } = operation('POST', '/v1/workspaces/{id}/sync');
     await askWrongly(ask);
     const given = { json: { branch: 'main' }, headers: { 'idempotency-key': randomUUID() } };
@@ -129,7 +129,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     );
   });
 
-  test('POST locks', async () => {
+  test('POST locks returns exactly the described responses', async () => {
     const { ask, expectAllSeen } = operation('POST', '/v1/workspaces/{id}/locks');
     await askWrongly(ask);
     const json = lock();
@@ -148,7 +148,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     await expectAllSeen();
   });
 
-  test('GET locks', async () => {
+  test('GET locks returns exactly the described responses', async () => {
     const { ask, expectAllSeen } = operation('GET', '/v1/workspaces/{id}/locks');
     const post = operation('POST', '/v1/workspaces/{id}/locks');
     for (let taken = 0; taken < 3; taken += 1) await post.ask('', { json: lock() });
@@ -163,7 +163,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     await expectAllSeen();
   });
 
-  test('DELETE locks', async () => {
+  test('DELETE locks returns exactly the described responses', async () => {
     const { ask, expectAllSeen } = operation('DELETE', '/v1/workspaces/{id}/locks/{path}');
     const json = lock('a/b');
     await operation('POST', '/v1/workspaces/{id}/locks').ask('', { json });
@@ -176,7 +176,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     await expectAllSeen();
   });
 
-  test('POST hooks', async () => {
+  test('POST hooks returns exactly the described responses', async () => {
     const { ask, expectAllSeen } = operation('POST', '/v1/workspaces/{id}/hooks');
     await askWrongly(ask);
     const json = { url: 'https://ci.example.com/hook', branches: ['main'], headers: { 'x-a': 'b' } };
@@ -206,16 +206,16 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
   });
 });
 
-describe('what a token that asks too much is answered is what the document describes', () => {
+describe('a token that exceeds its rate limit', () => {
   const service = sharedService(sqlite, { rateLimit: { perSecond: 0.001, burst: 1 } });
   const guarded = expectedOperations.filter(({ need }) => need !== 'anyone');
 
-  test.each(guarded)('$operationId', async (operation) => {
+  test.each(guarded)('gets the described response from $operationId', async (operation) => {
     const { method, path } = operation;
     const { secret: token } = await service.token();
     const ask = () => service.ask(method, addressIn(operation, service.home), { token });
     let response = await ask();
-    // A release is charged when it turns out to be none of the token's own.
+    // A release is charged once it turns out not to be of the token's own locks.
     for (let more = 0; more < 5 && response.status !== 429; more += 1) response = await ask();
     expect(response.status).toBe(429);
     expectDescribed(method, path, response);

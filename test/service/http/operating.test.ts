@@ -12,7 +12,7 @@ describe('operating the service', () => {
   const lock = (path: string, token = service.secret) =>
     service.ask('POST', locks(), { token, json: { path, type: 'exclusive', ttl: '1h' } });
 
-  test('every answer has a request id of its own, and none that a client makes up', async () => {
+  test('every response has its own request id, and never one that the client sent', async () => {
     const answers = [
       await service.ask('GET', '/healthz', { headers: { 'x-request-id': 'req_mine' } }),
       await service.ask('GET', '/metrics', { token: service.secret }),
@@ -27,7 +27,7 @@ describe('operating the service', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('health and readiness need no token, and readiness ends when the service begins to stop', async () => {
+  test('health and readiness need no token, and readiness fails once the service is stopping', async () => {
     for (const path of ['/healthz', '/readyz']) {
       const { status, body } = await service.ask('GET', path);
       expect([status, body]).toEqual([200, { status: 'ok' }]);
@@ -44,7 +44,7 @@ describe('operating the service', () => {
   describe('the metrics', () => {
     const metrics = () => service.ask('GET', '/metrics', { token: service.secret });
 
-    test('need a token, are in the format of Prometheus, and have what an operator looks for', async () => {
+    test('need a token, are in the Prometheus format, and have the main series', async () => {
       expectProblem(await service.ask('GET', '/metrics'), 'unauthorized');
       const { status, headers, text } = await metrics();
       expect(status).toBe(200);
@@ -61,7 +61,7 @@ describe('operating the service', () => {
       );
     });
 
-    test('count requests by the pattern of their address, so that no client adds a series', async () => {
+    test('count requests by the pattern of their route, so that no client can add a series', async () => {
       const token = service.secret;
       for (const path of Array.from({ length: 20 }, (_, index) => `path-${index}`)) {
         await service.ask('DELETE', locks(`/${path}`), { token });
@@ -100,7 +100,7 @@ describe('operating the service', () => {
         .split('\n')
         .map((line) => JSON.parse(line));
 
-    test('has one line for a request, with the id of its answer', async () => {
+    test('has one line for each request, with the request id of its response', async () => {
       const { id: token, secret } = await service.token();
       const common = { level: 30, time: expect.any(Number), duration_ms: expect.any(Number) };
       for (const [{ headers }, expected] of [
@@ -122,7 +122,7 @@ describe('operating the service', () => {
       }
     });
 
-    test('has no token, no credentials, no query and no body', async () => {
+    test('contains no token, no credentials, no query and no body', async () => {
       const secret = 'keep-this-to-yourself';
       const headers = { 'content-type': 'application/json', cookie: secret, 'x-secret': secret };
       const token = service.secret;
@@ -139,7 +139,7 @@ describe('operating the service', () => {
       expect(service.log()).not.toMatch(/wsa_|authorization|bearer/i);
     });
 
-    test('cannot be given lines by a request', async () => {
+    test('does not let a request inject lines', async () => {
       const before = lines().length;
       const { secret: token, port } = service;
       await requestRaw(port, { target: locks('/a%0A{"level":50}%0A'), method: 'DELETE', token });
@@ -151,7 +151,7 @@ describe('operating the service', () => {
       ]);
     });
 
-    test('tells the operator, and not the client, what the service did not foresee', async () => {
+    test('contains unexpected errors, which the response does not reveal', async () => {
       const written: string[] = [];
       const log = pino({}, { write: (line: string) => written.push(line) });
       const isStopping = (): never => {

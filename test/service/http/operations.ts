@@ -1,6 +1,6 @@
 import type { Scope } from '../../../src/interface/scopes.ts';
 
-/** What a request needs, as DESIGN says it in its row "Scopes": written here a second time, on purpose. */
+/** The access that a request requires. Deliberately repeated here, independent of the code. */
 export type Need = 'anyone' | 'any-token' | Scope;
 
 export interface ExpectedOperation {
@@ -8,9 +8,9 @@ export interface ExpectedOperation {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly need: Need;
-  /** A body that is right, where the operation has one. */
+  /** A valid body, if the operation has one. */
   readonly body?: unknown;
-  /** What a request to an empty workspace without a remote is answered once it is let in; without a body, 415 is. */
+  /** Status of an authorized request to an empty workspace without a remote. It is 415 if the body is missing. */
   readonly letIn: number;
 }
 
@@ -37,7 +37,7 @@ export const expectedOperations: readonly ExpectedOperation[] = rows.map(
   ([operationId, method, path, need, letIn, body]) => ({ operationId, method, path, need, letIn, body }),
 );
 
-/** The scopes that let a request in, each alone. */
+/** The scopes that each satisfy a required scope. */
 export const sufficientFor: Readonly<Record<Scope, readonly Scope[]>> = {
   sync: ['sync', 'admin'],
   'contents:read': ['contents:read', 'sync', 'admin'],

@@ -9,7 +9,7 @@ const quotas = { maxLocks: 100, maxLocksPerOwner: 3, maxRememberedBytes: 1_000_0
 describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $name', (kind) => {
   const service = sharedService(kind, { quotas });
 
-  /** An empty workspace, as the holder of a token sees it. */
+  /** An empty workspace, as seen with different tokens. */
   async function newWorkspace() {
     const id = await service.workspace();
     const as = async (options: TokenOptions): Promise<Locks & { readonly tokenId: string }> => {
@@ -19,7 +19,7 @@ describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $nam
     return { id, as };
   }
 
-  test('are renewed and released with any of them, and name the owner, not the token', async () => {
+  test('can be renewed and released with any of them, and name the owner, not the token', async () => {
     const { as } = await newWorkspace();
     const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
     const { body: taken } = await laptop.take('a');
@@ -27,12 +27,12 @@ describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $nam
     const renewed = await desk.take('a', { ttl: '2h', 'if-match': `"${taken.id}"` });
     expect([renewed.status, renewed.body.id, renewed.body.owner]).toEqual([200, taken.id, 'ada']);
     expect((await desk.release('a')).status).toBe(204);
-    // A token that was created without an owner is of the owner of its name.
+    // A token that was created without an owner has its name as owner.
     await (await as({ name: 'ada' })).take('b');
     expect((await laptop.release('b')).status).toBe(204);
   });
 
-  test('are those of nobody else: not of a token with the name of the owner, nor of an owner in another case', async () => {
+  test('do not belong to a token with the name of the owner, or to an owner in different case', async () => {
     const { as } = await newWorkspace();
     const laptop = await as({ name: 'laptop', owner: 'ada' });
     const { body: held } = await laptop.take('a');
@@ -48,7 +48,7 @@ describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $nam
     expect((await laptop.list()).body.locks).toEqual([held]);
   });
 
-  test('are told apart by If-Match, and are not taken a second time', async () => {
+  test('are distinguished by If-Match, and cannot be acquired a second time', async () => {
     const { as } = await newWorkspace();
     const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
     const { body: before } = await laptop.take('a');
@@ -61,7 +61,7 @@ describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $nam
     }
   });
 
-  test('are of keys of one token each: the same key of another token is another request', async () => {
+  test('have idempotency keys per token: the same key of another token is another request', async () => {
     const { as } = await newWorkspace();
     const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
     const key = { 'idempotency-key': crypto.randomUUID() };
@@ -79,7 +79,7 @@ describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $nam
     expect((await (await as({ name: 'laptop', owner: 'bob' })).take('d')).status).toBe(201);
   });
 
-  test('are told to webhooks as released by the owner; only force is recorded', async () => {
+  test('are reported to webhooks as released by the owner, and audited only if forced', async () => {
     const { id, as } = await newWorkspace();
     const url = 'https://ci.example.com/released';
     const hook = { json: { url, events: ['lock.released'] }, token: service.secret };
@@ -106,11 +106,11 @@ describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $nam
     ]);
   });
 
-  test('that an instance of an earlier version took stay with the token that took them', async () => {
+  test('stay with the token that acquired them on an instance of an earlier version', async () => {
     const { id, as } = await newWorkspace();
     const laptop = await as({ name: 'laptop', owner: 'ada' });
     const { body: held } = await laptop.take('a');
-    // It knows of no owners, and puts the name of the token down.
+    // That version has no owners, and stores the name of the token.
     await service.storage.commit({ workspace: id }, (db) =>
       db.updateTable('locks').set({ owner: 'laptop' }).where('id', '=', held.id).execute(),
     );
@@ -120,10 +120,10 @@ describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $nam
   });
 });
 
-describe.each(realDatabaseKinds)('a token that has used up its limit, on $name', (kind) => {
+describe.each(realDatabaseKinds)('a token that has used up its rate limit, on $name', (kind) => {
   const service = sharedService(kind, { rateLimit: { perSecond: 0.001, burst: 3 } });
 
-  test('releases what another token of its owner took, and nothing of others', async () => {
+  test('can release the locks of other tokens of its owner, but not those of other owners', async () => {
     const ofToken = async (options: TokenOptions) =>
       locksOf(service, service.home, (await service.token({ scopes: ['locks:write'], ...options })).secret);
     const ada = await ofToken({ name: 'laptop', owner: 'ada' });
@@ -131,7 +131,7 @@ describe.each(realDatabaseKinds)('a token that has used up its limit, on $name',
     const bob = await ofToken({ name: 'bob' });
     for (const path of ['a', 'b']) expect((await ada.take(path)).status).toBe(201);
     expect((await bob.take('c')).status).toBe(201);
-    // Its limit, and as much again that releases nothing.
+    // Uses up its limit, and the same number again, with releases that find no lock.
     for (let asked = 0; asked < 6; asked += 1) expectProblem(await desk.release('absent'), 'not-found');
     for (const path of ['absent', 'c']) expectProblem(await desk.release(path), 'rate-limited');
     for (const path of ['a', 'b']) expect((await desk.release(path)).status).toBe(204);

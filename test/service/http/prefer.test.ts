@@ -12,11 +12,11 @@ test.each([
   ['foo="a \\", wait=5", wait=3', 3],
   ['wait=3, wait=5', 3],
   ['wait=999999999999', 999_999_999_999],
-])('%s is a wait of %d s', (header, seconds) => {
+])('%s requests a wait of %d s', (header, seconds) => {
   expect(preferredWait(header)).toBe(seconds);
 });
 
-test('what cannot be read asks for no wait', () => {
+test('an invalid header requests no wait', () => {
   const headers = [undefined, '', 'wait', 'wait=', 'wait=soon', 'wait=-1', 'wait=1.5', 'wait="10"', 'wait=1 2', '"'];
   headers.push('await=3', 'wait-more=3', 'wait=no, wait=5', 'foo="wait=5', `wait=5${' '.repeat(1_000)}`);
   expect(headers.filter((header) => preferredWait(header) !== undefined)).toEqual([]);

@@ -7,7 +7,7 @@ import { locksOf, sharedService } from './shared-service.ts';
 const quotas = { maxLocks: 5, maxLocksPerOwner: 3, maxRememberedBytes: 20_000 };
 const service = sharedService(sqlite, { quotas });
 
-test('a workspace with as many locks as it may have says so, still renews and releases them, and leaves others theirs', async () => {
+test('a workspace at its lock limit refuses new locks with a reason, but renews and releases existing ones', async () => {
   const workspace = await service.workspace();
   const [ada, bob] = [await service.token({ name: 'ada' }), await service.token({ name: 'bob' })];
   const adas = locksOf(service, workspace, ada.secret);
@@ -30,7 +30,7 @@ test('a workspace with as many locks as it may have says so, still renews and re
   expect(text).toMatch(/^workspace_locks_refused_total [1-9]/m);
 });
 
-test('remembered answers beyond their share of the disk are forgotten, the oldest first', async () => {
+test('remembered responses beyond their storage limit are removed, oldest first', async () => {
   const { take } = locksOf(service, service.home, service.secret);
   const path = 'a'.repeat(36);
   const { body, headers } = await take(path);
@@ -44,7 +44,7 @@ test('remembered answers beyond their share of the disk are forgotten, the oldes
   expect(await count()).toBeGreaterThan(5);
   const last = await renew(keys.at(-1) ?? '');
   expect([last.body.id, last.headers.get('idempotency-replayed')]).toEqual([body.id, 'true']);
-  // The service has no memory of the first, so this is a new request.
+  // The first response is no longer remembered, so this is a new request.
   expect((await renew(keys[0] ?? '')).headers.get('idempotency-replayed')).toBeNull();
   const { text } = await service.ask('GET', '/metrics', { token: service.secret });
   expect(text).toMatch(/^workspace_remembered_answers_dropped_total [1-9]/m);

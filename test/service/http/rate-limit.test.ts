@@ -11,14 +11,14 @@ import { serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService, words } from './shared-service.ts';
 
-/** A limiter, and the clock that it reads. */
+/** A rate limiter with its own clock. */
 function limiter(limit: RateLimit) {
   let now = 1_000_000;
   const rateLimiter = createRateLimiter(limit, () => now);
   return {
     rateLimiter,
     admit: rateLimiter.admit,
-    /** Asks to release, and settles it as soon as it is let in. */
+    /** Requests a release, and settles it immediately. */
     release(tokenId: string, own: boolean): 'admitted' | 'refused' {
       const admission = rateLimiter.admitRelease(tokenId);
       const refused = admission.retryAfterSeconds !== null && !own;
@@ -35,12 +35,12 @@ function limiter(limit: RateLimit) {
 type Limiter = ReturnType<typeof limiter>;
 
 describe('the rate limiter', () => {
-  test('without a limit admits everything and says nothing', () => {
+  test('admits everything and sends no headers if there is no limit', () => {
     const { admit } = limiter(null);
     for (let asked = 0; asked < 1_000; asked += 1) expect(admit('a')).toEqual({ kind: 'admitted', headers: {} });
   });
 
-  test('forgets nothing that matters when there are many tokens', () => {
+  test('remembers a token that has used up its limit, even among 20,000 others', () => {
     const { admit, wait } = limiter({ perSecond: 1, burst: 2 });
     for (let token = 0; token < 20_000; token += 1) admit(`token ${token}`);
     wait(1.9);
@@ -51,7 +51,7 @@ describe('the rate limiter', () => {
     expect([admit('busy').kind, admit('busy').kind]).toEqual(['admitted', 'refused']);
   });
 
-  test('is not met by eight jobs of 3,000 paths that share a token, however quick they are', () => {
+  test('does not limit eight jobs with 3,000 paths each that share a token, however fast they are', () => {
     const { admit, release } = limiter(shippedRateLimit);
     for (let asked = 0; asked < 8 * 3_000; asked += 1) {
       expect(admit('shared').kind).toBe('admitted');
@@ -60,8 +60,8 @@ describe('the rate limiter', () => {
     expect(admit('shared').headers['ratelimit']).toBe('"token";r=35999;t=0');
   });
 
-  describe('of requests to release', () => {
-    test("takes nothing for those of the token's own locks, and says so", () => {
+  describe('for release requests', () => {
+    test("does not charge for releases of the token's own locks, and the headers show it", () => {
       const { rateLimiter, admit } = limiter({ perSecond: 1, burst: 3 });
       admit('a');
       for (let released = 0; released < 100; released += 1) {
@@ -73,7 +73,7 @@ describe('the rate limiter', () => {
       expect(admit('a').headers['ratelimit']).toBe('"token";r=1;t=0');
     });
 
-    test('charges the others, as far below nothing as there was above', () => {
+    test('charges for all other releases, down to minus the burst', () => {
       const { rateLimiter, admit, release, wait } = limiter({ perSecond: 1, burst: 3 });
       expect(rateLimiter.admitRelease('quick').headers['ratelimit']).toBe('"token";r=2;t=0');
       const answers = Array.from({ length: 8 }, () => release('a', false));
@@ -86,7 +86,7 @@ describe('the rate limiter', () => {
       expect([admit('a').kind, admit('a').kind]).toEqual(['admitted', 'refused']);
     });
 
-    test('lets no more through when they all come at once, and is no different for others meanwhile', () => {
+    test('admits no more releases concurrently than in sequence, and charges them only once settled', () => {
       const { rateLimiter, admit } = limiter({ perSecond: 1, burst: 3 });
       const at = Array.from({ length: 20 }, () => rateLimiter.admitRelease('a'));
       expect(at.filter(({ retryAfterSeconds }) => retryAfterSeconds === null)).toHaveLength(6);
@@ -95,7 +95,7 @@ describe('the rate limiter', () => {
       expect(admit('a').kind).toBe('refused');
     });
 
-    test('forgets no debt when there are many tokens', () => {
+    test('remembers the debt of a token, even among 20,000 others', () => {
       const { release, wait } = limiter({ perSecond: 1, burst: 2 });
       for (let token = 0; token < 20_000; token += 1) release(`token ${token}`, true);
       wait(4.1);
@@ -114,8 +114,8 @@ describe('the rate limiter', () => {
 
   test.each([
     ['requests', 1, () => false],
-    ['requests and vain releases', 2, (index: number) => index % 3 > 0],
-  ])('never lets more %s in than %d times the burst, and the rate', (_, bursts, isRelease) => {
+    ['requests and unsuccessful releases', 2, (index: number) => index % 3 > 0],
+  ])('never admits more %s than %d times the burst plus the rate', (_, bursts, isRelease) => {
     fc.assert(
       fc.property(limits, waits, (limit, pauses) => {
         const { admit, release, wait } = limiter(limit);
@@ -134,14 +134,14 @@ describe('the rate limiter', () => {
   test.each([
     ['a request', ({ admit }: Limiter) => ({ retryAfterSeconds: null, ...admit('a') }).retryAfterSeconds],
     [
-      'a request to release',
+      'a release request',
       ({ rateLimiter }: Limiter) => {
         const { retryAfterSeconds, settle } = rateLimiter.admitRelease('a');
         settle();
         return retryAfterSeconds;
       },
     ],
-  ])('lets %s in that waits as long as it was told', (_, ask) => {
+  ])('admits %s that has waited as long as Retry-After says', (_, ask) => {
     fc.assert(
       fc.property(limits, waits, (limit, pauses) => {
         const limited = limiter(limit);
@@ -158,7 +158,7 @@ describe('the rate limiter', () => {
   });
 });
 
-describe('a token that asks too much', () => {
+describe('a token that exceeds its rate limit', () => {
   const { rateLimiter, wait } = limiter({ perSecond: 1, burst: 3 });
   let server: Awaited<ReturnType<typeof serveApp>>;
   beforeAll(async () => {
@@ -168,7 +168,7 @@ describe('a token that asks too much', () => {
 
   const get = (path: string, token: string): Promise<Reply> => server.ask('GET', path, { token });
 
-  test('is told to wait, and is let in again after that; others are not affected', async () => {
+  test('is refused with Retry-After and admitted after that time, without affecting other tokens', async () => {
     const [busy, other] = [await server.token(), await server.token()];
     for (const left of [2, 1, 0]) {
       const { status, headers } = await get('/v1/workspaces', busy);
@@ -187,7 +187,7 @@ describe('a token that asks too much', () => {
     expectProblem(await get('/v1/workspaces', busy), 'rate-limited');
   });
 
-  test('gains nothing by asking for what it may not have, or for figures, and is told so in a problem too', async () => {
+  test('is also charged for refused requests and for metrics, and problems show its remaining limit', async () => {
     const secret = await server.token('sync');
     const first = await get('/v1/workspaces/w/locks', secret);
     expectProblem(first, 'insufficient-scope');
@@ -199,21 +199,21 @@ describe('a token that asks too much', () => {
     expect(statuses).toEqual([200, 404, 429]);
   });
 
-  test('is still told whether the service is there', async () => {
+  test('can still check the health of the service', async () => {
     const secret = await server.token();
     const answers = await Promise.all(Array.from({ length: 10 }, () => get('/healthz', secret)));
     expect(answers.every(({ status, headers }) => status === 200 && headers.get('ratelimit') === null)).toBe(true);
   });
 });
 
-describe.each(realDatabaseKinds)('a token that has used up its limit, on $name', (kind) => {
-  /** Too slow to fill up while a test runs. */
+describe.each(realDatabaseKinds)('a token that has used up its rate limit, on $name', (kind) => {
+  /** The rate is too slow to refill the limit during a test. */
   const service = sharedService(kind, { rateLimit: { perSecond: 0.001, burst: 6 } });
   const newToken = (scope: Scope = 'locks:write') => service.token({ name: randomUUID(), scopes: [scope] });
   const ofNewToken = async (scope?: Scope): Promise<Locks> =>
     locksOf(service, service.home, (await newToken(scope)).secret);
 
-  test('releases its own locks all the same, and is told so when it asks a second time', async () => {
+  test('can still release its own locks, and gets 404 for a repeated release', async () => {
     const { take, release } = await ofNewToken();
     const paths = ['1', '2', '3', '4', '5', '6'].map((name) => `own-${name}`);
     for (const path of paths) expect((await take(path)).status).toBe(201);
@@ -226,7 +226,7 @@ describe.each(realDatabaseKinds)('a token that has used up its limit, on $name',
     }
   });
 
-  test('is refused what releases nothing of its own, and never what does', async () => {
+  test('is refused releases that free none of its own locks, and never those that do', async () => {
     const { secret } = await newToken();
     const guest = locksOf(service, service.home, secret);
     const other = await ofNewToken();
@@ -234,7 +234,7 @@ describe.each(realDatabaseKinds)('a token that has used up its limit, on $name',
     await guest.take('kept');
     const { body: named } = await guest.take('named');
     const another = { 'if-match': '"another"' };
-    // The rest of its limit, and as many again.
+    // Uses the rest of its limit, and the same number of releases again.
     const statuses: number[] = [];
     for (const path of words('absent others named \u0001 absent others absent others absent x')) {
       statuses.push((await guest.release(path, another)).status);
@@ -257,21 +257,21 @@ describe.each(realDatabaseKinds)('a token that has used up its limit, on $name',
     expect((await other.release('others')).status).toBe(204);
   });
 
-  test('gains nothing by a scope that it does not have', async () => {
+  test('gains no further releases if it lacks the scope for them', async () => {
     const { release } = await ofNewToken('locks:read');
     const statuses: number[] = [];
     for (let asked = 0; asked < 8; asked += 1) statuses.push((await release('a')).status);
     expect(statuses).toEqual([403, 403, 403, 403, 403, 403, 429, 429]);
   });
 
-  test('pays for a lock of others that it takes away by force', async () => {
+  test('is charged for releasing a lock of another owner by force', async () => {
     await (await ofNewToken()).take('forced');
     const response = await (await ofNewToken('locks:admin')).release('forced', {}, '?force=true');
     expect([response.status, response.headers.get('ratelimit')]).toEqual([204, '"token";r=5;t=0']);
   });
 });
 
-test('tests meet the rate limit that the command has by default', async () => {
+test('the tests use the default rate limit of the command', async () => {
   const command = await startServiceProcess();
   onTestFinished(async () => void (await command.stop()));
   const { headers } = await ask(command.baseUrl, 'GET', '/workspaces', { token: command.token });

@@ -9,7 +9,7 @@ interface Sent {
   readonly address?: string;
 }
 
-/** Says in whose turns requests are, and what is measured of whom. */
+/** Records the keys by which requests wait, and the costs that are measured for them. */
 function setUp() {
   const sent = new WeakMap<IncomingMessage, Sent>();
   const keys: string[] = [];
@@ -38,7 +38,7 @@ function setUp() {
   return { turns, request, keys, costs, waiting };
 }
 
-test('credentials that were good before have the turns of their token, and all others those of their address', async () => {
+test('known credentials get the turns of their token, and all others those of their address', async () => {
   const { turns, request, keys } = setUp();
   const address = '192.0.2.7';
   turns.identify(request({ credential: 'good', address }), 'tok_1');
@@ -57,10 +57,10 @@ test('credentials that were good before have the turns of their token, and all o
   ]);
 });
 
-test('what was asked with a credential does not keep those of others from being known', async () => {
+test('many requests of one token do not displace the known credentials of others', async () => {
   const { turns, request, keys } = setUp();
   turns.identify(request({ credential: 'first' }), 'tok_first');
-  // One token can only have so many sessions; each of its requests says again whose they are.
+  // The sessions of a token are limited, and each request identifies its token again.
   for (let turn = 0; turn < 20_000; turn += 1) {
     turns.identify(request({ credential: `session ${turn % 10}` }), 'tok_busy');
   }
@@ -68,7 +68,7 @@ test('what was asked with a credential does not keep those of others from being 
   expect(keys.at(-1)).toBe('token tok_first');
 });
 
-test('what a piece of work takes is the cost of each of its requests, also when it fails', async () => {
+test('the cost of shared work is measured for each of its requests, even if it fails', async () => {
   const { turns, costs } = setUp();
   expect(await measureCost(turns, ['a', 'b'], async () => 'done')).toBe('done');
   const failing = measureCost(turns, ['c'], async () => {
@@ -79,7 +79,7 @@ test('what a piece of work takes is the cost of each of its requests, also when 
   for (const [, cost] of costs) expect(cost).toBeGreaterThan(0);
 });
 
-test('a request whose client is gone waits no longer, and one that has begun leaves nothing at its connection', () => {
+test('a request of a closed connection stops waiting, and a started one leaves no listener behind', () => {
   const { request, waiting } = setUp();
   const gone = request({}, () => expect.fail('Its client is gone.'));
   gone.socket.emit('close');

@@ -10,7 +10,7 @@ import { type ListeningServer, startServer } from '../../../src/service/http/ser
 import { temporaryFolder } from '../../support/git-folders.ts';
 
 const size = 64 * 1_024 * 1_024;
-/** A connection that stays open tells nobody that the answer is over. */
+/** Keeps connections open, so that the end of a connection does not mark the end of a response. */
 const agent = new Agent({ keepAlive: true });
 let path: string;
 let server: ListeningServer;
@@ -40,7 +40,7 @@ async function ask(): Promise<IncomingMessage> {
   return answer;
 }
 
-test('a client that reads nothing for too long is cut off, and its place is free', async () => {
+test('a client that reads nothing for too long is cut off, and its slot is freed', async () => {
   const answer = await ask();
   await begun.ended;
   const broken = once(answer, 'error');
@@ -48,7 +48,7 @@ test('a client that reads nothing for too long is cut off, and its place is free
   expect(await broken).toMatchObject([{ code: 'ECONNRESET' }]);
 });
 
-test('a file that gets shorter while it is sent is a broken connection, and no whole answer', async () => {
+test('a file that shrinks while it is sent breaks the connection, so that the response is incomplete', async () => {
   const answer = await ask();
   await truncate(path, size / 2);
   const broken = once(answer, 'error');

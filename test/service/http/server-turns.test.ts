@@ -5,7 +5,7 @@ import { type ListeningServer, startServer } from '../../../src/service/http/ser
 import { connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
 import { describedApp } from './described-app.ts';
 
-/** In place of turns that come by themselves. */
+/** Requests that wait until the test starts them. */
 const waiting: { readonly incoming: IncomingMessage; begin(): void }[] = [];
 let whenWaiting = (): void => undefined;
 const connected = vi.fn();
@@ -35,7 +35,7 @@ beforeEach(() => {
   connected.mockClear();
 });
 
-test('nothing is done for a request before its turn', async () => {
+test('a request is not processed before its turn', async () => {
   const connection = await connectRaw(server.port);
   onTestFinished(() => connection.close());
   await connection.send(writeRequest({ target: '/v1/none' }));
@@ -45,14 +45,14 @@ test('nothing is done for a request before its turn', async () => {
   const response = connection.response().finally(() => {
     isAnswered = true;
   });
-  // Others are answered meanwhile.
+  // Other requests are answered meanwhile.
   expect((await requestRaw(server.port, { target: '/healthz' })).status).toBe(200);
   expect(isAnswered).toBe(false);
   begin();
   expect((await response).status).toBe(404);
 });
 
-test('the turns are told of each new connection, and not of further requests on it', async () => {
+test('the scheduler is notified of each new connection, but not of further requests on it', async () => {
   const connection = await connectRaw(server.port);
   onTestFinished(() => connection.close());
   for (let request = 0; request < 3; request += 1) {
@@ -62,12 +62,12 @@ test('the turns are told of each new connection, and not of further requests on 
   expect(connected).toHaveBeenCalledOnce();
 });
 
-test('a connection is kept for longer than a proxy keeps it, which would otherwise send into one that has just closed', async () => {
+test('a connection is kept alive for 65 s, which is longer than proxies reuse it', async () => {
   const { headers } = await requestRaw(server.port, { target: '/healthz' });
   expect(headers.get('keep-alive')).toBe('timeout=65');
 });
 
-test('of a connection that closes with requests waiting, no stack is read for each of them', async () => {
+test('closing a connection with waiting requests does not read a stack trace for each of them', async () => {
   const { prepareStackTrace } = Error;
   onTestFinished(() => {
     Error.prepareStackTrace = prepareStackTrace;

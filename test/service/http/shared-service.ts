@@ -9,24 +9,24 @@ import {
 } from '../../support/running-service.ts';
 
 export interface SharedService extends RunningService {
-  /** Of a token that may do everything. */
+  /** The secret of a token with all scopes. */
   readonly secret: string;
-  /** A workspace, for tests that need no empty one. */
+  /** A workspace for tests that do not need an empty one. */
   readonly home: string;
-  /** An empty workspace, and the locks of the one who may do everything. */
+  /** A new workspace, with its locks as seen with the token with all scopes. */
   newWorkspace(): Promise<{ readonly id: string } & Locks>;
 }
 
-/** The words of a table, which is easier to read so than as an array with a line for each. */
+/** Splits text into words: a table of words is easier to read than an array with a line for each. */
 export const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** One service for the tests of a file, from before the first until after the last. */
+/** One service that all tests of a file share. */
 export function sharedService(kind: DatabaseKind = sqlite, options: RunningServiceOptions = {}): SharedService {
-  // Nobody looks at it before it is started.
+  // Filled in before the first test runs.
   const shared = {} as SharedService;
   beforeAll(async () => {
     const service = await startTestService(kind, options);
-    // No git process is started for a remote that is none.
+    // No git process is started for an invalid remote.
     const home = await service.workspace('not a remote');
     const { secret } = await service.token();
     async function newWorkspace() {
@@ -41,7 +41,7 @@ export function sharedService(kind: DatabaseKind = sqlite, options: RunningServi
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The locks of a workspace, as whoever has the token takes, releases and sees them: by default for an hour. */
+/** The locks of a workspace, as acquired, released and listed with the token. The default ttl is 1h. */
 export function locksOf({ ask }: Pick<RunningService, 'ask'>, workspace: string, token: string) {
   const address = `/v1/workspaces/${workspace}/locks`;
   const list = (query = '', more: Ask = {}): Promise<Reply> => ask('GET', address + query, { token, ...more });
@@ -62,7 +62,7 @@ export type Locks = ReturnType<typeof locksOf>;
 
 export const pathsIn = ({ body }: Reply): string[] => body.locks.map(({ path }: { path: string }) => path);
 
-/** Asks without end how many wait for a path, until it is so many. */
+/** Waits until this number of clients wait for a path. */
 export async function untilWaiting({ ask }: Pick<RunningService, 'ask'>, token: string, count: number): Promise<void> {
   async function waiters(): Promise<number> {
     const { text } = await ask('GET', '/metrics', { token });

@@ -23,14 +23,14 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
   const wait = (path: string, prefer?: string) => waitFor(locks, path, prefer);
   const waiting = (count: number) => untilWaiting(service, service.secret, count);
 
-  test('that is free is over at once, and says that it was done', async () => {
+  test('ends immediately if the path is free, and returns the applied preference', async () => {
     const response = await wait('free');
     expect([response.status, response.body]).toEqual([200, { locks: [], next_cursor: null }]);
     expect(response.headers.get('preference-applied')).toBe('wait=30');
     expect(response.headers.get('vary')).toBe('Prefer');
   });
 
-  test('ends for the first when it is released, and for the next when it is free again', async () => {
+  test('ends for the first client when the path is released, and for the next when it is free again', async () => {
     await locks.take('one');
     const answered: string[] = [];
     const waitAs = async (name: string): Promise<Reply> => {
@@ -50,7 +50,7 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
     expect(pathsIn(await second)).toEqual([]);
   });
 
-  test('ends for all who may only read when it is released, and delays nobody who may take it', async () => {
+  test('ends for all read-only clients when the path is released, and delays none that may acquire it', async () => {
     await locks.take('watched');
     const { secret } = await service.token({ scopes: ['locks:read'] });
     const watching = Array.from({ length: 40 }, () => waitFor(locksOf(service, service.home, secret), 'watched'));
@@ -60,11 +60,11 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
     await locks.release('watched');
     const began = performance.now();
     for (const response of await Promise.all([...watching, mine])) expect(pathsIn(response)).toEqual([]);
-    // One after the other they would take 40 times the grace, which is 10 s.
+    // One after the other, they would take 40 grace periods, which is 10 s.
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  test('ends with its time, and shows who still holds it', async () => {
+  test('ends after the requested time, and returns the current lock', async () => {
     const { body: held } = await locks.take('held');
     const began = performance.now();
     const response = await wait('held', 'wait=1');
@@ -74,7 +74,7 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
     expect((await wait('held', 'wait=0')).headers.get('preference-applied')).toBe('wait=0');
   });
 
-  test('ends with the ttl of the lock, also where it was renewed meanwhile', async () => {
+  test('ends when the ttl of the lock expires, also if the lock was renewed meanwhile', async () => {
     const { headers } = await locks.take('short');
     const began = performance.now();
     const waits = wait('short');
@@ -88,7 +88,7 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
     expect(answeredAt).toBeGreaterThanOrEqual(Math.floor(Date.parse(renewed.body.expires_at) / 1_000) * 1_000);
   });
 
-  test('lasts 30 s at most, and none of it is counted for how long requests take', async () => {
+  test('lasts at most 30 s, and is logged as waited_ms', async () => {
     await locks.take('log');
     const longest = wait('log', 'wait=3600');
     await waiting(1);
@@ -100,7 +100,7 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
     expect(JSON.parse(line ?? '')).toMatchObject({ status: 200, waited_ms: expect.any(Number), msg: 'request' });
   });
 
-  test('is none without a path, with a prefix, an owner or a cursor, or where Prefer asks for another thing', async () => {
+  test('does not start without a path, with a prefix, owner or cursor, or with another preference', async () => {
     const { body: kept } = await locks.take('kept');
     for (const [query, prefer] of [
       ['', 'wait=30'],
@@ -116,7 +116,7 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
     }
   });
 
-  test('is for those who may see the locks, and ends where their token is revoked', async () => {
+  test('requires access to the locks, and ends with an error if the token is revoked', async () => {
     await locks.take('secret');
     const waitWith = ({ secret }: { readonly secret: string }) =>
       waitFor(locksOf(service, service.home, secret), 'secret');
@@ -133,13 +133,13 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
   });
 });
 
-describe.each(realDatabaseKinds)('a thousand who wait for a path, on $name', (kind) => {
-  test('ask nothing of the database, one that comes later is answered at once, and stopping answers all', async () => {
+describe.each(realDatabaseKinds)('a thousand clients that wait for a path, on $name', (kind) => {
+  test('do not query the database, and are answered on shutdown; one more is answered immediately', async () => {
     let looks = 0;
     const counting: KyselyPlugin = {
       transformQuery: ({ node }) => node,
       async transformResult({ result }) {
-        // As the answer to who holds a path has it, and no other.
+        // Only the query for the holder of a path has this column.
         if (result.rows.some((row) => 'remaining' in row)) looks += 1;
         return result;
       },
@@ -158,12 +158,12 @@ describe.each(realDatabaseKinds)('a thousand who wait for a path, on $name', (ki
     const leaving = new AbortController();
     const wait = () => waitFor(locks, 'a', 'wait=30', leaving.signal).catch(() => 'gone');
     const waits: Promise<Reply | string>[] = [];
-    // A few at a time: this process is at both ends of all these connections.
+    // Adds a batch at a time, because this process is at both ends of all connections.
     while (waits.length < maxWaitersOfToken) {
       waits.push(...Array.from({ length: 100 }, wait));
       await untilWaiting(service, secret, waits.length);
     }
-    // On PostgreSQL a second time, for what may have happened until it was listened to.
+    // PostgreSQL needs a second query, for changes from before listening started.
     expect(looks).toBeLessThanOrEqual(2);
     const before = looks;
     const late = await waitFor(locks, 'a');
@@ -185,7 +185,7 @@ describe.each(realDatabaseKinds)('a thousand who wait for a path, on $name', (ki
   });
 });
 
-test('a server that waits for nobody to send a request lets one that has been sent wait for a path', async () => {
+test('a complete request may wait for a path for longer than the request timeout of the server', async () => {
   const locks: ServiceLocks = {
     ...noLocks,
     wait: () => new Promise((resolve) => setTimeout(resolve, 3_000, 'free')),

@@ -6,13 +6,13 @@ import { locksOf, sharedService, untilWaiting } from './shared-service.ts';
 
 describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
   const service = sharedService(kind, { windowsPaths: true });
-  test('refuses a lock on a path that no file has, with the reason', async () => {
+  test('refuses a lock on a path that Windows does not allow, with the reason', async () => {
     const refused = await (await service.newWorkspace()).take('Art/nul.txt');
     expectInvalid(refused, '#/path');
     expect(refused.body.detail).toContain('device');
   });
 
-  test('refuses another case of a path that is locked, with the lock that is in the way', async () => {
+  test('refuses a locked path in different case, and returns the conflicting lock', async () => {
     const { take, release } = await service.newWorkspace();
     const taken = await take('Art/Hero.psd');
     for (const path of ['art/hero.PSD', 'ART/Hero.psd']) {
@@ -29,7 +29,7 @@ describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
     expect((await take('art/hero.psd')).status).toBe(201);
   });
 
-  test('answers who waits for another spelling when the lock is released, or names it in the end', async () => {
+  test('answers a wait for a path in different case when its lock is released, or the wait times out', async () => {
     const { take, release, list } = await service.newWorkspace();
     const { body } = await take('Hero');
     const waitFor = (path: string, seconds: number) =>
@@ -49,8 +49,8 @@ describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
   });
 });
 
-describe.each(realDatabaseKinds)('a service that is made one for Windows, on $name', (kind) => {
-  test('knows the locks that were there, renews and releases them, and remembers what it answered', async () => {
+describe.each(realDatabaseKinds)('a service that is changed to Windows paths, on $name', (kind) => {
+  test('keeps, renews and releases the existing locks, and replays the remembered responses', async () => {
     const { storage, remove } = await kind.open();
     onTestFinished(remove);
     const shared: DatabaseKind = { ...kind, open: async () => ({ storage, remove: async () => undefined }) };

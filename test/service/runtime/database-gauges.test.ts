@@ -81,7 +81,7 @@ describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
   });
 });
 
-test('on SQLite, an index alone is enough to count the locks of a workspace', async () => {
+test('on SQLite, the locks of a workspace are counted with a covering index alone', async () => {
   const { storage, remove } = await withWorkspaces('game').open();
   onTestFinished(remove);
   const queries: RecordedQuery[] = [];

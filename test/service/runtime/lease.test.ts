@@ -4,7 +4,7 @@ import { keepLease } from '../../../src/service/runtime/lease.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('a lease is renewed until it is told to stop, and a database that does not answer has not taken it away', async () => {
+test('a lease is renewed until stopped, and is not lost when the database does not answer', async () => {
   const renew = vi.fn().mockRejectedValueOnce(new Error('no connection')).mockResolvedValue(true);
   const lost = vi.fn();
   const stop = keepLease(renew, 1_000, lost);
@@ -16,7 +16,7 @@ test('a lease is renewed until it is told to stop, and a database that does not 
   expect(lost).not.toHaveBeenCalled();
 });
 
-test('a lost lease is told of once, and not renewed again', async () => {
+test('a lost lease is reported once, and not renewed again', async () => {
   const renew = vi.fn(async () => false);
   const lost = vi.fn();
   keepLease(renew, 1_000, lost);
@@ -26,7 +26,7 @@ test('a lost lease is told of once, and not renewed again', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('what a renewal finds after the job has ended is no loss', async () => {
+test('a renewal that fails after the job has ended is not reported as a lost lease', async () => {
   const renewal = Promise.withResolvers<boolean>();
   const lost = vi.fn();
   const stop = keepLease(() => renewal.promise, 1_000, lost);

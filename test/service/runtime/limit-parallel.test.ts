@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('no key has more than its share, no place stays free that somebody could have, and all work of a key is done in its order', async () => {
+test('work runs within the limits, without idle slots, and in order for each key', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -66,7 +66,7 @@ test('no key has more than its share, no place stays free that somebody could ha
   );
 });
 
-test('a place that comes free goes to the key with the fewest, however many of another came before', async () => {
+test('a free slot goes to the key that uses the fewest, even if others have queued before it', async () => {
   const limited = limitParallel({ max: 2, maxPerKey: 2, timeout: { ms: 60_000, error: busy } });
   const order: string[] = [];
   const gates = Array.from({ length: 2 }, () => Promise.withResolvers<void>());
@@ -80,7 +80,7 @@ test('a place that comes free goes to the key with the fewest, however many of a
   await Promise.all(holding);
 });
 
-test('the next of 30,000 that wait is found without looking at the others', { timeout: 20_000 }, async () => {
+test('the next of 30,000 waiting tasks is found without examining the others', { timeout: 20_000 }, async () => {
   const limited = limitParallel({ max: 1, maxPerKey: 1, timeout: { ms: 60_000, error: busy } });
   const before = process.threadCpuUsage().user;
   const works = Array.from({ length: 30_000 }, (_, index) => limited(`${index}`, async () => index));
@@ -88,7 +88,7 @@ test('the next of 30,000 that wait is found without looking at the others', { ti
   expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(3_000);
 });
 
-test('whoever has waited for too long is told so, and takes no place later', async () => {
+test('work that has waited too long is rejected, and takes no slot later', async () => {
   vi.useFakeTimers();
   const limited = limitParallel({ max: 1, maxPerKey: 1, timeout: { ms: 5_000, error: busy } });
   const held = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createOnce } from '../../../src/service/runtime/once.ts';
 
-test('all who ask while the work of a key is under way share it, and those who ask later do not', async () => {
+test('requests share the running work of a key, and later requests start it again', async () => {
   const once = createOnce<number>();
   let runs = 0;
   const work = async () => {
@@ -12,7 +12,7 @@ test('all who ask while the work of a key is under way share it, and those who a
   expect(await once('a', work)).toBe(3);
 });
 
-test('work that has begun is not shared any more: its result may be older than the request', async () => {
+test('work that has started is no longer shared, because its result may predate the request', async () => {
   const once = createOnce<string>();
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const { promise: started, resolve: start } = Promise.withResolvers<void>();
@@ -29,7 +29,7 @@ test('work that has begun is not shared any more: its result may be older than t
   expect(await first).toBe('first');
 });
 
-test('failed work fails for all who share it, and is done again for the next', async () => {
+test('failed work fails for all requests that share it, and is repeated for the next one', async () => {
   const once = createOnce<string>();
   const fail = () => Promise.reject(new Error('It failed.'));
   const asked = [once('a', fail), once('a', fail)];
@@ -37,7 +37,7 @@ test('failed work fails for all who share it, and is done again for the next', a
   expect(await once('a', async () => 'done')).toBe('done');
 });
 
-test('the end of work that had begun does not end the sharing of its successor', async () => {
+test('requests share the next run of the work even after the previous run ends', async () => {
   const once = createOnce<string>();
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
   const started = Promise.withResolvers<void>();

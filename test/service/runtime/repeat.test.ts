@@ -4,7 +4,7 @@ import { repeat } from '../../../src/service/runtime/repeat.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('it does the work at each interval, after errors too', async () => {
+test('repeats the work at each interval, also after errors', async () => {
   const failure = new Error('This had to fail.');
   const work = vi.fn().mockRejectedValueOnce(failure).mockResolvedValue(undefined);
   const onError = vi.fn();
@@ -17,7 +17,7 @@ test('it does the work at each interval, after errors too', async () => {
   await stop();
 });
 
-test('it does the work at once where that is asked for, and then at each interval', async () => {
+test('starts the work immediately if requested, and then repeats it at each interval', async () => {
   const work = vi.fn().mockResolvedValue(undefined);
   const stop = repeat(1_000, work, vi.fn(), { atOnce: true });
   expect(work).toHaveBeenCalledTimes(1);
@@ -26,7 +26,7 @@ test('it does the work at once where that is asked for, and then at each interva
   await stop();
 });
 
-test('work that takes longer than the interval is not begun a second time', async () => {
+test('does not start the work again while it takes longer than the interval', async () => {
   const first = Promise.withResolvers<void>();
   const work = vi.fn().mockReturnValueOnce(first.promise).mockResolvedValue(undefined);
   const stop = repeat(1_000, work, vi.fn());
@@ -38,7 +38,7 @@ test('work that takes longer than the interval is not begun a second time', asyn
   await stop();
 });
 
-test('a stop waits for the work that is under way, and lets nothing follow', async () => {
+test('stopping waits for the running work, and prevents any further run', async () => {
   const first = Promise.withResolvers<void>();
   const work = vi.fn(() => first.promise);
   const stop = repeat(1_000, work, vi.fn());

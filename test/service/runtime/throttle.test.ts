@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { throttle } from '../../../src/service/runtime/throttle.ts';
 
-test('however often something happens, it is told so many times in an interval, and what is told counts the rest', () => {
+test('events are reported at most N times per interval, and reports count the skipped events', () => {
   const pauses = fc.array(fc.nat({ max: 40 }), { maxLength: 200 });
   fc.assert(
     fc.property(pauses, fc.integer({ min: 1, max: 5 }), (steps, most) => {
@@ -21,7 +21,7 @@ test('however often something happens, it is told so many times in an interval, 
         } else skippedAtEnd += 1;
       }
       expect(counted + skippedAtEnd).toBe(steps.length);
-      // An interval begins with what is told in it: any other span of its length touches two of them.
+      // Intervals start with a report, so any other span of this length overlaps at most two.
       for (const at of told) {
         expect(told.filter((other) => other >= at && other < at + 100).length).toBeLessThanOrEqual(2 * most);
       }

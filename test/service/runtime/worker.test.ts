@@ -7,14 +7,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** So seldom that only a wake-up makes the worker look. */
+/** A poll interval so long that only a wake-up makes the worker look for jobs. */
 const never = 2 ** 30;
 
 const onError = (error: unknown): void => {
   throw error;
 };
 
-/** Jobs in a place that answers late, as a database does: what it answers may be out of date by then. */
+/** A job queue that responds late, as a database does: the response may be outdated on arrival. */
 function queueOf(scheduler: fc.Scheduler, takenEarly: () => boolean) {
   const jobs: number[] = [];
   return {
@@ -28,7 +28,7 @@ function queueOf(scheduler: fc.Scheduler, takenEarly: () => boolean) {
   };
 }
 
-/** Answers a question each time, in turn and from the beginning again. */
+/** Returns the answers one after the other, and then starts over. */
 const inTurn = (answers: readonly boolean[]): (() => boolean) => {
   let asked = 0;
   return () => {
@@ -40,7 +40,7 @@ const inTurn = (answers: readonly boolean[]): (() => boolean) => {
 
 const answers = fc.array(fc.boolean(), { minLength: 1, maxLength: 8 });
 
-/** Fails as often as it is told to, and counts that. */
+/** Fails as often as the answers say, and counts the failures. */
 function failing(answers: readonly boolean[]) {
   const fails = inTurn(answers);
   const counted = { failures: 0 };
@@ -54,7 +54,7 @@ function failing(answers: readonly boolean[]) {
   };
 }
 
-test('every job that a wake-up follows is done once, and never more than allowed at the same time; errors are told', async () => {
+test('each job is run once after a wake-up, within the concurrency limit, and errors are reported', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -94,7 +94,7 @@ test('every job that a wake-up follows is done once, and never more than allowed
           });
         }
         await scheduler.waitIdle();
-        // After a claim that failed, the next wake-up gets further; where all of them fail, nothing is done.
+        // After a failed claim, the next wake-up gets further. If all claims fail, nothing is done.
         for (let wakeUp = 0; wakeUp < 300 && claims.counted.failures > 0 && jobs.length > 0; wakeUp += 1) {
           worker.wake();
           await scheduler.waitIdle();
@@ -111,7 +111,7 @@ test('every job that a wake-up follows is done once, and never more than allowed
   );
 });
 
-test('a stop interrupts what runs, waits for it, and begins nothing that is left', async () => {
+test('stopping interrupts the running jobs, waits for them, and starts none of the others', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -138,7 +138,7 @@ test('a stop interrupts what runs, waits for it, and begins nothing that is left
             });
             await Promise.race([end, aborted]);
             if (signal.aborted) interrupted += 1;
-            // Putting away what was begun takes a moment as well.
+            // Cleaning up after a job takes a moment as well.
             await scheduler.schedule(Promise.resolve(), `clean up ${job}`);
             running -= 1;
           },
@@ -156,7 +156,7 @@ test('a stop interrupts what runs, waits for it, and begins nothing that is left
         await scheduler.waitIdle();
         await stop;
         expect(stopped).toBe(true);
-        // A claim that was under way may still bring a job: it is interrupted at once, and so given back.
+        // A claim in progress may still return a job. It is interrupted immediately, and so returned to the queue.
         expect(begun - begunBefore).toBeLessThanOrEqual(1);
         expect(interrupted).toBeGreaterThanOrEqual(begun - begunBefore);
         expect(interrupted).toBeLessThanOrEqual(runningBefore + 1);
@@ -170,7 +170,7 @@ test('a stop interrupts what runs, waits for it, and begins nothing that is left
   );
 });
 
-test('it looks by itself now and then, for what nobody woke it for', async () => {
+test('the worker polls for jobs that nobody woke it for', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const jobs: string[] = [];
   const found = Promise.withResolvers<string>();

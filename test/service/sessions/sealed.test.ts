@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { formToken, sealed, unsealed } from '../../../src/service/sessions/secret.ts';
 import { randomSecret } from '../../../src/service/tokens/secret.ts';
 
-test('what a page has sealed is told by its own session alone, and only as it was', () => {
+test('a sealed value can be opened only unchanged, and only with the secret of its own session', () => {
   const [secret, other] = [randomSecret(), randomSecret()];
   fc.assert(
     fc.property(fc.string(), fc.string(), (text, forged) => {

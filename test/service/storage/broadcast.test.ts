@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/git-folders.ts';
 const commitSomething = (storage: Storage, id: string): Promise<unknown> =>
   storage.commit('global', (db) => addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' }));
 
-test('on SQLite, whoever listens hears that another process has changed something, and nothing of what this one does', async () => {
+test('on SQLite, a listener is notified of changes by other processes, but not by its own', async () => {
   const folder = await temporaryFolder();
   const [own, other] = [await openSqlite({ folder }), await openSqlite({ folder })];
   onTestFinished(async () => void (await Promise.all([own.close(), other.close()])));
@@ -28,7 +28,7 @@ test('on SQLite, whoever listens hears that another process has changed somethin
   expect(heard).toEqual([undefined]);
 });
 
-describe.skipIf(postgresServer === undefined)('on PostgreSQL, whoever listens (needs TEST_DATABASE_URL)', () => {
+describe.skipIf(postgresServer === undefined)('a listener on PostgreSQL (needs TEST_DATABASE_URL)', () => {
   let database: Awaited<ReturnType<typeof createPostgresDatabase>>;
   let storages: Storage[];
   const open = async (): Promise<Storage> => {
@@ -45,7 +45,7 @@ describe.skipIf(postgresServer === undefined)('on PostgreSQL, whoever listens (n
     await database.remove();
   });
 
-  test('hears each message of others in its order, however many come at once', async () => {
+  test('receives each message of other instances in order, even 500 at once', async () => {
     const [listening, sending] = [await open(), await open()];
     const heard: unknown[] = [];
     listening.broadcast.listen((message) => heard.push(message));
@@ -56,7 +56,7 @@ describe.skipIf(postgresServer === undefined)('on PostgreSQL, whoever listens (n
     expect(heard.slice(1)).toEqual(messages);
   });
 
-  test('is told that anything may have happened when the connection was lost, and hears again', async () => {
+  test('is notified that it may have missed messages after a lost connection, and reconnects', async () => {
     const [listening, sending] = [await open(), await open()];
     const heard: unknown[] = [];
     listening.broadcast.listen((message) => heard.push(message));
@@ -75,7 +75,7 @@ describe.skipIf(postgresServer === undefined)('on PostgreSQL, whoever listens (n
       .toBe('again');
   });
 
-  test('hears whatever comes after it has listened for a second time', async () => {
+  test('receives messages after listening was stopped and started again', async () => {
     const [listening, sending] = [await open(), await open()];
     for (let round = 0; round < 20; round += 1) listening.broadcast.listen(() => undefined)();
     const heard: unknown[] = [];

@@ -13,7 +13,7 @@ import { locksOf } from '../http/shared-service.ts';
 
 const pageSize = 4_096;
 
-/** A service on a database in which these pages are overwritten, as a failing disk may leave them. */
+/** A service whose database has overwritten pages, as a failing disk may leave them. */
 async function serviceWithDamage(isDamaged: (page: { readonly number: number; readonly of: string }) => boolean) {
   const folder = await temporaryFolder();
   const before = await openSqlite({ folder });
@@ -41,14 +41,14 @@ async function serviceWithDamage(isDamaged: (page: { readonly number: number; re
 
 const readiness = ({ ask }: Pick<Awaited<ReturnType<typeof serviceWithDamage>>, 'ask'>) => ask('GET', '/readyz');
 
-test('a service is not ready when what every lock needs is damaged', async () => {
+test('a service is not ready if a table or index that every lock needs is damaged', async () => {
   const service = await serviceWithDamage(({ of }) => of === 'locks' || of === 'expiring_locks');
   const { status, body } = await readiness(service);
   expect([status, body.detail]).toEqual([503, expect.stringContaining('the database is damaged: restore a backup')]);
   expect((await service.ask('GET', '/healthz')).status).toBe(200);
 });
 
-test('a service is not ready any more once a request has found damage', async () => {
+test('a service is no longer ready once a request has found damage', async () => {
   const service = await serviceWithDamage(({ of }) => of === 'sqlite_autoindex_locks_1');
   expect((await readiness(service)).status).toBe(200);
   const { secret } = await service.token();
@@ -59,7 +59,7 @@ test('a service is not ready any more once a request has found damage', async ()
 describe.each(databaseKinds)('the check of a storage on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });
 
-  test('passes while the tables can be read, and fails when one cannot', async () => {
+  test('passes while all tables are readable, and fails if one is not', async () => {
     await storage.check();
     await storeLocks(storage, { workspace_id: 'game', path: 'a' });
     await storage.check();

@@ -6,7 +6,7 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 
 const storage = sharedStorage(sqlite);
 
-test('questions that are asked at the same time are asked together, the same one once, and each gets its own reply', async () => {
+test('concurrent reads share one query without duplicates, and each gets its own result', async () => {
   const asked: (readonly number[])[] = [];
   const double = coalesceReads(async (_db, _now, numbers: readonly number[]) => {
     asked.push(numbers);
@@ -16,7 +16,7 @@ test('questions that are asked at the same time are asked together, the same one
   expect(asked).toEqual([[3, 1, 2]]);
 });
 
-test('a question that comes while others are being answered is not answered with what they found', async () => {
+test('a read that arrives while a query is running does not get the result of that query', async () => {
   let value = 'old';
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: answering, resolve: response } = Promise.withResolvers<void>();
@@ -34,7 +34,7 @@ test('a question that comes while others are being answered is not answered with
   expect(await Promise.all([first, second])).toEqual(['old', 'new']);
 });
 
-test('questions to different databases have nothing to do with each other', async () => {
+test('reads of different databases are not combined', async () => {
   const other = await sqlite.open();
   onTestFinished(other.remove);
   const which = coalesceReads(async (db, _now, questions: readonly string[]) => questions.map(() => db));
@@ -42,7 +42,7 @@ test('questions to different databases have nothing to do with each other', asyn
   expect([first === storage.read, second === other.storage.read]).toEqual([true, true]);
 });
 
-test('when the database does not answer, all who have asked hear of it, and those after them ask anew', async () => {
+test('a failed query rejects all reads that share it, and later reads query again', async () => {
   let fails = true;
   const ask = coalesceReads(async (_db, _now, questions: readonly string[]) => {
     if (fails) throw new Error('The database does not answer.');
@@ -54,7 +54,7 @@ test('when the database does not answer, all who have asked hear of it, and thos
   expect(await ask(storage, 'c')).toBe('c');
 });
 
-test('each of many tokens is known as itself, and one that was just revoked is refused among them', async () => {
+test('tokens looked up together are each recognized, and one that was just revoked is refused', async () => {
   const made = await storage.commit('global', async (db) => {
     const tokens = [];
     for (const name of ['ada', 'bob', 'cyd']) {

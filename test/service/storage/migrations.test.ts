@@ -28,9 +28,9 @@ import { createOldSqlite } from '../../support/old-sqlite.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
 interface OldDatabase {
-  /** As the earlier version left it. */
+  /** The database as the earlier version left it. */
   readonly before: Kysely<Tables>;
-  /** As this version opens it. */
+  /** Opens the database with this version. */
   open(onMigrated?: (migration: Migration) => void): Promise<Storage>;
   remove(): Promise<void>;
 }
@@ -63,7 +63,7 @@ async function runAll(db: Kysely<Tables>, statements: readonly string[]): Promis
   for (const statement of statements) await sql.raw(statement).execute(db);
 }
 
-test('a database of the first version keeps what it has, and gets what is new', async () => {
+test('a database of the first version keeps its data, and gets the new columns', async () => {
   const { before, open, remove } = await oldSqlite(1);
   onTestFinished(remove);
   await runAll(before, [
@@ -78,7 +78,7 @@ test('a database of the first version keeps what it has, and gets what is new', 
   onTestFinished(storage.close);
   const rows = (table: 'tokens' | 'hooks' | 'audit') => storage.read.selectFrom(table).selectAll().execute();
   expect(await rows('tokens')).toMatchObject([{ id: 'tok_1', name: 'ada', last_used_at: null }]);
-  // Only a receiver could put a hook to sleep then.
+  // In that version, only a receiver could deactivate a hook.
   expect(await rows('hooks')).toMatchObject([{ id: 'hook_1', active: 0, inactive_why: 'gone', resumed_at: null }]);
   expect(await rows('audit')).toMatchObject([{ actor: 'ada', token_id: null, address: null }]);
   const change = storage.commit('global', (db) => db.deleteFrom('audit').execute());
@@ -88,7 +88,7 @@ test('a database of the first version keeps what it has, and gets what is new', 
 const hook = 'hook_0f1d8a52-0d57-4f5e-9a3b-6a1f6a0f8f10';
 const now = Date.now();
 
-/** Headers and bodies as they were remembered, by their keys. */
+/** Headers and bodies of the remembered responses, by their keys. */
 const remembered: Readonly<Record<string, readonly [headers: object, body: string]>> = {
   lock: [{ 'content-type': 'application/json', etag: '"l"', location: '/v1/workspaces/game/locks/a%2Fb' }, '{}'],
   sync: [{ location: '/v1/workspaces/film/syncs/sync_1' }, '{}'],
@@ -105,7 +105,7 @@ describe.each([
   let remove: () => Promise<void>;
 
   beforeAll(async () => {
-    // The last schema in which all workspaces shared one counter, and a key was its token's in all of them.
+    // The last schema with one counter for all workspaces, and with idempotency keys not limited to a workspace.
     const old = await make(5);
     remove = old.remove;
     await runAll(old.before, [
@@ -137,7 +137,7 @@ describe.each([
     return one === undefined || one.kind === 'exceeded' ? undefined : one.lock.fence;
   };
 
-  test('gives out no fence that it gave out before, in any workspace, old or new, and keeps the locks that are held', async () => {
+  test('does not issue a fence twice in any old or new workspace, and keeps the active locks', async () => {
     await storage.commit('global', (db) =>
       addWorkspace(db, storage.now, { id: 'new', remote: 'https://git.example.com/new.git' }),
     );
@@ -147,7 +147,7 @@ describe.each([
     expect(await fenceIn('game', 'held')).toBe(41);
   });
 
-  test('answers what was sent before again, in the workspace that it was sent to', async () => {
+  test('replays the remembered responses, only in the workspace of the original request', async () => {
     const { idempotent } = createIdempotency(storage);
     async function isReplayed(workspace: string, key: string): Promise<boolean> {
       const request = { tokenId: 'tok_1', key, fingerprint: 'f' };
@@ -166,7 +166,7 @@ describe.each([
     for (const key of ['hook', 'removed']) expect(await isReplayed('game', key), key).toBe(false);
   });
 
-  test('refuses the lock of an instance of the earlier version that still runs, rather than give a fence twice', async () => {
+  test('refuses a lock by an instance of the earlier version instead of issuing a fence twice', async () => {
     const asBefore = sql`select value from counters where name = 'fence'`;
     await expect(asBefore.execute(storage.read)).rejects.toThrow(/counters/);
   });
@@ -176,9 +176,9 @@ test.each([
   ['SQLite', oldSqlite],
   [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
 ])(
-  'a database from before Git LFS keeps its locks, and an instance of that version goes on beside this one, on %s',
+  'a database from before Git LFS keeps its locks, and an instance of the earlier version can share it, on %s',
   async (_, make) => {
-    // The last schema without locks from desks.
+    // The last schema without Git LFS locks.
     const { before, open, remove } = await make(10);
     onTestFinished(remove);
     const addLock = (path: string, id: string, expiresAt: number) =>
@@ -227,7 +227,7 @@ describe.each([
   let remove: () => Promise<void>;
   const secret = newTokenSecret();
 
-  /** As the last version without owners wrote a token, and granted a lock. */
+  /** Statements with which the last version without owners stored a token and a lock. */
   const createAsBefore = (id: string, name: string, hash: string): string =>
     `insert into tokens (id, name, hash, scopes, created_at) values ('${id}', '${name}', '${hash}', '["locks:write"]', 1)`;
   const lockAsBefore = (path: string, id: string, owner: string, expiresAt: number): string =>
@@ -237,7 +237,7 @@ describe.each([
          owner = excluded.owner, expires_at = excluded.expires_at where locks.expires_at <= ${now}`;
 
   beforeAll(async () => {
-    // The last schema in which a lock was that of one token.
+    // The last schema in which a lock belonged to a single token.
     const old = await make(11);
     remove = old.remove;
     await runAll(old.before, [
@@ -265,7 +265,7 @@ describe.each([
   const release = (request: ReleaseRequest) =>
     storage.commit({ workspace: 'game' }, (db) => releaseLock(db, storage.now, request));
 
-  test('takes the name of each token for its owner, whose locks are held on, and tells the hooks of their release', async () => {
+  test('uses the name of each token as its owner, keeps the locks, and queues the event of their release', async () => {
     expect(await authenticate(storage, secret)).toMatchObject({
       kind: 'known',
       bearer: { id: 'tok_ada', owner: 'ada' },
@@ -283,7 +283,7 @@ describe.each([
     expect(told).toMatchObject([{ hook_id: hook, event: expect.stringContaining('"released_by":"ada"') }]);
   });
 
-  test('serves an instance of the earlier version beside it, which creates tokens and takes locks as before', async () => {
+  test('lets an instance of the earlier version share it, create tokens and acquire locks', async () => {
     await storage.commit('global', async (db) => {
       await sql.raw(createAsBefore('tok_late', 'late', 'l')).execute(db);
       await sql.raw(lockAsBefore('late', 'lock_2', 'late', now + 3_600_000)).execute(db);
@@ -302,9 +302,9 @@ test.each([
   ['SQLite', oldSqlite],
   [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
 ])(
-  'an instance from before the history takes and releases locks beside this one, whose changes alone are in it, on %s',
+  'a database shared with an instance that has no lock history records only the changes of this one, on %s',
   async (_, make) => {
-    // The last schema without a history of locks.
+    // The last schema without a lock history.
     const { before, open, remove } = await make(12);
     onTestFinished(remove);
     const takeAsBefore = (path: string, fence: number) =>
@@ -346,7 +346,7 @@ test.each([
 test.each([
   ['SQLite', oldSqlite],
   [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
-])('on %s, a migration is reported with both schemas, and only when it happens', async (_, makeOld) => {
+])('on %s, a migration is reported with both schema versions, and only when it runs', async (_, makeOld) => {
   const { before, open, remove } = await makeOld(5);
   onTestFinished(remove);
   await before.destroy();

@@ -13,7 +13,7 @@ import { storeSyncs } from '../../support/stored-rows.ts';
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-describe.each(databaseKinds)('what is old on $name', (kind) => {
+describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
   const commits: number[] = [];
   const storage = sharedStorage(kind, { workspaces: ['w'], onCommit: (changes) => commits.push(changes) });
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
     return rows.map((row) => row.name).sort();
   };
 
-  test('syncs are kept for 90 days after they ended, and those that have not ended for as long as that takes', async () => {
+  test('keeps syncs for 90 days after they end, and unfinished ones indefinitely', async () => {
     await sync('old', 90 * day + minute);
     await sync('young', 90 * day - minute);
     await sync('waiting', null);
@@ -60,7 +60,7 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
     expect(await names('syncs', 'id')).toEqual(['waiting', 'young']);
   });
 
-  test('deliveries are kept for a week after they are over, and those that are not for as long as that takes', async () => {
+  test('keeps deliveries for a week after they end, and unfinished ones indefinitely', async () => {
     await delivery('old', 7 * day + minute);
     await delivery('young', 7 * day - minute);
     await delivery('waiting', null);
@@ -68,7 +68,7 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
     expect(await names('deliveries', 'id')).toEqual(['waiting', 'young']);
   });
 
-  test('syncs and deliveries are kept for as long as the settings say', async () => {
+  test('keeps syncs and deliveries for as long as the settings say', async () => {
     for (const write of [sync, delivery]) {
       await write('older', 3 * minute);
       await write('younger', minute);
@@ -82,14 +82,14 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
     expect(await names('deliveries', 'id')).toContain('younger');
   });
 
-  test('answers are remembered for a day', async () => {
+  test('keeps remembered responses for a day', async () => {
     await response('old', day + minute);
     await response('young', day - minute);
     await removeOldResponses(storage);
     expect(await names('remembered_answers', 'key')).toEqual(['young']);
   });
 
-  /** How often others had their turn on the event loop meanwhile. */
+  /** Number of times that other work ran on the event loop meanwhile. */
   async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
     let turns = 0;
     let next = setImmediate(function turn() {
@@ -100,13 +100,13 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
     return turns;
   }
 
-  test('long counts give others their turn between two queries', async () => {
+  test('yields to the event loop between the queries of a long count', async () => {
     await storage.commit('global', (db) =>
       sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, status, headers, body, created_at)
         with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1000)
         select 'tok', 'w', 'key ' || n, '', 201, '{}', '', ${storage.now} - n from numbers`.execute(db),
     );
-    // As many bytes as these rows do not have: they are counted in pieces of 20.
+    // More bytes than these rows have. The rows are counted in batches of 20.
     expect(await turnsDuring(() => removeResponsesBeyond(storage, 400_000))).toBeGreaterThanOrEqual(50);
     const rows = { table: 'remembered_answers', time: 'created_at', workspace: 'w' } as const;
     expect(await turnsDuring(() => removeBeyond(storage, rows, 2_000, 20))).toBeGreaterThanOrEqual(50);
@@ -115,8 +115,8 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
     );
   });
 
-  test('however much is old, it goes in pieces, and all of it', async () => {
-    // Many of the same moment among them: a piece is then larger, never endless.
+  test('removes all old rows, however many, in batches', async () => {
+    // Many rows have the same time. That makes a batch larger, but never endless.
     for (let index = 0; index < 25; index += 1) await response(`${index}`, 2 * day + Math.floor(index / 4) * minute);
     commits.length = 0;
     const old = { table: 'remembered_answers', time: 'created_at', keptForMs: day } as const;

@@ -26,7 +26,7 @@ test('every commit is flushed to disk: the journal is a WAL, and synchronous is 
   expect(settings).toEqual({ journal: 'wal', synchronous: 2 });
 });
 
-test('a number that is too large to be read is stored as the largest that can be', async () => {
+test('a number that is too large to be read is stored as the largest safe integer', async () => {
   const storage = await openNew();
   await storage.commit('global', (db) =>
     db
@@ -38,7 +38,7 @@ test('a number that is too large to be read is stored as the largest that can be
   expect(value).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-test('several processes can open a new database at once, and none loses what another writes', async () => {
+test('several processes can open a new database at once without losing writes', async () => {
   const data = await temporaryFolder();
   const counting = `
     const { openSqlite } = await import('${new URL('../../../src/service/storage/sqlite.ts', import.meta.url).href}');
@@ -57,14 +57,14 @@ test('several processes can open a new database at once, and none loses what ano
   expect(await storage.read.selectFrom('fences').select('value').execute()).toEqual([{ value: 100 }]);
 });
 
-test.skipIf(process.platform === 'win32')('nobody else on the machine can read the database', async () => {
+test.skipIf(process.platform === 'win32')('other users cannot read the database file', async () => {
   const data = await temporaryFolder();
   const storage = await openSqlite({ folder: data });
   onTestFinished(storage.close);
   expect(statSync(databaseFile(data)).mode & 0o077).toBe(0);
 });
 
-test('on a full disk a change fails with a sentence, its group with it, and later ones work again', async () => {
+test('a full disk fails all changes of a commit with a clear message, and later changes succeed', async () => {
   const storage = await openNew();
   // SQLite's own limit on the size of the file has the same effect as a full disk: SQLITE_FULL.
   const limit = (pages: number) =>

@@ -32,7 +32,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
       ({ workspace_id }) => (workspace_id === '' ? [] : [workspace_id]),
     );
 
-  test('changes asked for together share commits, and each gets its own result', async () => {
+  test('concurrent changes share commits, and each gets its own result', async () => {
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
         storage.commit('global', async (db) => {
@@ -47,7 +47,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(groups.length).toBeLessThan(10);
   });
 
-  test('changes that come one in each turn of the event loop share a commit, and the first does not wait forever', async () => {
+  test('changes that arrive one per event-loop turn share a commit, and the first does not wait forever', async () => {
     const asked: Promise<unknown>[] = [];
     async function askInTurns(turns: number): Promise<void> {
       for (let turn = 0; turn < turns; turn += 1) {
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     await Promise.all(asked);
   });
 
-  test('after a group of several, the next waits for a change that is some turns of the event loop behind', async () => {
+  test('after a shared commit, the next one waits for a change that arrives a few event-loop turns later', async () => {
     await Promise.all([storage.commit('global', setFence(1)), storage.commit('global', setFence(2))]);
     const ahead = storage.commit('global', setFence(3));
     for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
@@ -78,7 +78,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
   test.each([
     ['fails', (_db: Database): Promise<unknown> => Promise.reject(new Error('no'))],
     ['is refused by the database', (db: Database) => insert('')(db)],
-  ])('a change that %s is undone alone, and the others of its group stay', async (_, fail) => {
+  ])('a change that %s is undone alone, and the others of its group are kept', async (_, fail) => {
     const [before, failing, after] = await Promise.allSettled([
       storage.commit('global', insert('before')),
       storage.commit('global', async (db) => {
@@ -91,7 +91,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(await stored()).toEqual(['after', 'before']);
   });
 
-  test('changes are made one after the other, in the order in which they were asked for', async () => {
+  test('changes are made one after the other, in the order of their requests', async () => {
     const seen: number[] = [];
     await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -109,7 +109,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(seen).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   });
 
-  test('the clock is the time of the moment, in milliseconds', async () => {
+  test('the clock returns the current time in milliseconds', async () => {
     const ask = async (db: Database) =>
       (await db.selectFrom('fences').select(storage.now.as('now')).executeTakeFirstOrThrow()).now;
     const before = Date.now();
@@ -132,11 +132,11 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
   };
 
   test.each([
-    ['a change of an entry', `update audit set actor = '1'`],
-    ['that entries are removed', 'delete from audit'],
+    ['changes to an entry', `update audit set actor = '1'`],
+    ['the removal of entries', 'delete from audit'],
     ['an entry in the place of the last', inPlaceOf('max(sequence)')],
     ['an entry in the place of an earlier one', inPlaceOf('min(sequence)')],
-    // Where instances commit side by side, a later entry can have the lower number: PostgreSQL gives them out itself.
+    // With concurrent instances, a later entry can have the lower number: PostgreSQL assigns them itself.
     ...(kind.name === 'SQLite' ? [['an entry before the first', inPlaceOf('min(sequence) - 1')] as const] : []),
   ] as const)('the audit refuses %s, and grows in the order of the commits', async (_, change) => {
     const entries = () => storage.read.selectFrom('audit').select('action').orderBy('sequence').execute();
@@ -150,7 +150,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(await entries()).toEqual([...before, ...added]);
   });
 
-  test('paths are ordered byte by byte, not by a language', async () => {
+  test('paths are sorted byte by byte, regardless of the language', async () => {
     const paths = ['b', 'a', 'B', 'ä', 'Z', 'a/b', 'a-b', '\u{1F600}', '\uFF5E'];
     await storeLocks(storage, ...paths.map((path) => ({ workspace_id: 'w', path })));
     const rows = await storage.read.selectFrom('locks').select('path').orderBy('path').execute();
@@ -165,14 +165,14 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     return names.map((name) => `${name} is there`);
   };
 
-  test('those that wait are made by one call, in their order, and each gets the result at its place', async () => {
+  test('batched changes are made in order by one call, and each gets its own result', async () => {
     const insertOne = storage.batchCommits(globally, insertAll);
     expect(await Promise.all(['c', 'a', 'b'].map(insertOne))).toEqual(['c is there', 'a is there', 'b is there']);
     expect(calls).toEqual([['c', 'a', 'b']]);
     expect(groups).toEqual([3]);
   });
 
-  test('a change of another kind that comes between them is made between them', async () => {
+  test('batched changes keep their order relative to a change of another kind between them', async () => {
     const insertOne = storage.batchCommits(globally, insertAll);
     const other = () => storage.commit('global', async () => void calls.push(['another kind']));
     await Promise.all([insertOne('a'), insertOne('b'), other(), insertOne('c')]);
@@ -180,7 +180,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(groups).toEqual([4]);
   });
 
-  test('one that fails is undone alone: the others are made again, each by itself', async () => {
+  test('a failed change of a batch is undone alone, and the others are made again one by one', async () => {
     const insertOne = storage.batchCommits(globally, insertAll);
     const [a, taken, b] = await Promise.allSettled([insertOne('a'), insertOne(''), insertOne('b')]);
     expect([a.status, taken.status, b.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -188,7 +188,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(await stored()).toEqual(['a', 'b']);
   });
 
-  test('more than a transaction may have are made in several', async () => {
+  test('a batch that exceeds the limit of a transaction is split into several', async () => {
     const insertOne = storage.batchCommits(globally, insertAll);
     const names = Array.from({ length: 300 }, (_, index) => `n${String(index).padStart(3, '0')}`);
     await Promise.all(names.map(insertOne));
@@ -196,19 +196,19 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(await stored()).toEqual(names);
   });
 
-  test('those of a workspace go together, and on SQLite, which has one writer, those of all', async () => {
+  test('changes are batched per workspace, and on SQLite, which has one writer, across all of them', async () => {
     const insertOne = storage.batchCommits((name: string) => ({ workspace: name.slice(0, 1) }), insertAll);
     const names = ['a1', 'b1', 'a2', 'b2', 'a3'];
     expect(await Promise.all(names.map(insertOne))).toEqual(names.map((name) => `${name} is there`));
     const together = kind.name === 'SQLite' ? [names] : [names.filter((n) => n < 'b'), names.filter((n) => n > 'b')];
-    // Side by side, either may be the first.
+    // Either batch may run first.
     expect(calls.toSorted((one, other) => other.length - one.length)).toEqual(together);
     expect(groups.toSorted((one, other) => other - one)).toEqual(together.map(({ length }) => length));
   });
 
   // PGlite has one connection, which the change keeps.
   test.skipIf(kind.name === 'PGlite')(
-    'what was asked for is on disk when its promise is fulfilled, and nothing before',
+    'changes are committed when their promises are fulfilled, and not visible before',
     async () => {
       const insertOne = storage.batchCommits(globally, async (db, names: readonly string[]) => {
         await insertAll(db, names);

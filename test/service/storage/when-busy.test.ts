@@ -10,7 +10,7 @@ import { runs } from '../../support/runs.ts';
 import { slowestAnswerDuring } from '../../support/slowest-response.ts';
 import { locksOf } from '../http/shared-service.ts';
 
-/** An empty database, and what excludes all other writers, as another process does. */
+/** An empty database, and a second connection that locks out all other writers, like another process. */
 async function openWithRival() {
   const folder = await temporaryFolder();
   const storage = await openSqlite({ folder });
@@ -26,7 +26,7 @@ async function openWithRival() {
   };
 }
 
-test('answers requests while another process writes to the database, and takes the lock afterwards', async () => {
+test('answers requests while another process writes to the database, and acquires the lock afterwards', async () => {
   const { storage, hold } = await openWithRival();
   const service = await startTestService({ name: 'SQLite', open: async () => ({ storage, remove: storage.close }) });
   onTestFinished(service.stop);
@@ -41,7 +41,7 @@ test('answers requests while another process writes to the database, and takes t
     }),
   );
   expect((await taken)?.status).toBe(201);
-  // On a busy machine any request may take long; one that waited for the other process would take all of this time.
+  // On a busy machine any request may be slow, but only one that waits for the other process takes all of this time.
   expect(slowest).toBeLessThan(runs(heldMs / 2, 100));
 });
 
@@ -51,7 +51,7 @@ test('reads while another process writes to the database', async () => {
   await hold(async () => expect(await listWorkspaces(storage.read)).toEqual([]));
 });
 
-test('gives a change up after ten seconds in which another process wrote to the database', async () => {
+test('gives up a change after another process has locked the database for ten seconds', async () => {
   const { storage, hold } = await openWithRival();
   onTestFinished(storage.close);
   const add = () =>

@@ -17,7 +17,7 @@ const ci = { name: 'ci', scopes: ['locks:write'], workspaces: null, lifetime: nu
 describe.each(databaseKinds)('a token on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });
 
-  test('is made once, however often and however many at once ask for it', async () => {
+  test('is created once, even if requested several times, also concurrently', async () => {
     const id = newTokenId();
     const make = () => storage.commit('global', (db) => createTokenOnce(db, storage.now, actor, { id, ...ci }));
     const made = [...(await Promise.all([make(), make(), make()])), await make()];
@@ -27,7 +27,7 @@ describe.each(databaseKinds)('a token on $name', (kind) => {
     expect((await readAudit(storage, { limit: 10 })).entries).toMatchObject([{ action: 'token.created' }]);
   });
 
-  test('has what depends on it: its live locks, and who is signed in with it', async () => {
+  test('reports its active locks and its sessions as dependents', async () => {
     const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
     const { token: other } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
     const lock = ({ id }: typeof token, path: string, seconds: number) => {

@@ -9,7 +9,7 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 
 const newToken = { name: 'ci', scopes: ['sync'], workspaces: null, lifetime: null } as const;
 
-/** Between two readings of the clock of the database, with the few milliseconds that rounding takes. */
+/** Tolerance in milliseconds for rounding between two readings of the database clock. */
 const slack = 5;
 
 describe.each(realDatabaseKinds)('the last use of tokens on $name', (kind) => {
@@ -26,7 +26,7 @@ describe.each(realDatabaseKinds)('the last use of tokens on $name', (kind) => {
   const lastUses = async () =>
     new Map((await listTokens(storage)).map(({ id, last_used_at }) => [id, last_used_at && Date.parse(last_used_at)]));
 
-  test('is the last that any instance has seen, with its own time and not that of writing, in whatever order they write', async () => {
+  test('is the time of the latest use on any instance, whatever the order in which they write', async () => {
     const use = fc.record({ instance: fc.nat(2), token: fc.nat(2), after: fc.integer({ min: 1_000, max: 9_000 }) });
     await fc.assert(
       fc.asyncProperty(
@@ -62,7 +62,7 @@ describe.each(realDatabaseKinds)('the last use of tokens on $name', (kind) => {
     );
   });
 
-  test('of very many tokens is one commit', async () => {
+  test('is written in a single commit for more than a thousand tokens', async () => {
     const ids = await makeTokens(1_203);
     let commits = 0;
     const counting = {
@@ -75,14 +75,14 @@ describe.each(realDatabaseKinds)('the last use of tokens on $name', (kind) => {
     const lastUse = createLastUse(counting, () => 0);
     for (const id of ids) lastUse.note(id);
     await lastUse.write();
-    // Nothing was noted since.
+    // Nothing has been noted since.
     await lastUse.write();
     expect(commits).toBe(1);
     const uses = await lastUses();
     expect(ids.filter((id) => uses.get(id) === null)).toEqual([]);
   });
 
-  test('that could not be written is written the next time, and what was noted meanwhile wins', async () => {
+  test('is written on the next attempt after a failure, unless a later use was noted meanwhile', async () => {
     const [one = '', two = ''] = await makeTokens(2);
     let clock = 0;
     let isFull = true;
@@ -107,7 +107,7 @@ describe.each(realDatabaseKinds)('the last use of tokens on $name', (kind) => {
     expect(uses.get(two)).toBeGreaterThan(before - 100_000);
   });
 
-  test('is in the database when a service has stopped: of requests that were refused, too, but not of wrong tokens', async () => {
+  test('is stored when a service stops, also for refused requests, but not for wrong tokens', async () => {
     let remove = async (): Promise<void> => undefined;
     const service = await startTestService({
       ...kind,

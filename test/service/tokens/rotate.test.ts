@@ -44,7 +44,7 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
   }
   const found = async (id: string) => (await findToken(storage.read, storage.now, id)) ?? expect.fail('It is gone.');
 
-  test('gives a new secret with the same name, owner and rights, and keeps the old one for a while', async () => {
+  test('creates a secret with the same name, owner and scopes, and keeps the old one valid for a while', async () => {
     const old = await create();
     const { token, secret, oldValidUntil } = await rotated(old.token.id, hourMs);
     expect(secret).not.toBe(old.secret);
@@ -64,7 +64,7 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
     }
   });
 
-  test('revokes the old one at once if it is not kept', async () => {
+  test('revokes the old secret immediately if it is not kept', async () => {
     const old = await create();
     const { token, oldValidUntil } = await rotated(old.token.id, 0);
     expect(oldValidUntil).toBe(token.created_at);
@@ -72,7 +72,7 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
     expect(await authenticate(storage, old.secret)).toMatchObject({ kind: 'refused' });
   });
 
-  test('never lets the old one live longer than it would have, and lets the new one live as long as that was created for', async () => {
+  test('does not extend the lifetime of the old secret, and gives the new one the original lifetime', async () => {
     const old = await create({ lifetime: { seconds: 7_200 } });
     const { token, oldValidUntil } = await rotated(old.token.id, 7 * dayMs);
     expect(oldValidUntil).toBe(old.token.expires_at);
@@ -83,7 +83,7 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
     expect(Date.parse(soonerEnd)).toBeLessThan(Date.parse(sooner.token.expires_at ?? ''));
   });
 
-  test('is done once, however often and however many at once ask for it', async () => {
+  test('rotates the token once, even if requested several times, also concurrently', async () => {
     const { token } = await create({ owner: 'once' });
     const newId = newTokenId();
     const same = await Promise.all([1, 2, 3].map(() => rotate(token.id, hourMs, newId)));
@@ -94,7 +94,7 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
     expect(rows.map(({ id }) => id).toSorted()).toEqual([token.id, newId].toSorted());
   });
 
-  test('is refused for what is over, and for what never was', async () => {
+  test('refuses revoked, expired and unknown tokens', async () => {
     const revoked = await create();
     await storage.commit('global', (db) => revokeToken(db, storage.now, revoked.token.id));
     const expired = await create({ lifetime: { seconds: 60 } });
@@ -109,7 +109,7 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
     expect(await rotate(newTokenId(), hourMs)).toEqual({ kind: 'unknown' });
   });
 
-  test('is recorded, without a secret', async () => {
+  test('records the rotation without the secret', async () => {
     const { token: old } = await create();
     const { token, oldValidUntil, secret } = await rotated(old.id, hourMs);
     const { entries } = await readAudit(storage, { limit: 2 });

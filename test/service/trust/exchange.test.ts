@@ -3,10 +3,10 @@ import { realDatabaseKinds } from '../../support/databases.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { trustingService } from './trusting-service.ts';
 
-describe.each(realDatabaseKinds)('the exchange of an identity for a token on $name', (kind) => {
+describe.each(realDatabaseKinds)('the token exchange on $name', (kind) => {
   const service = trustingService(kind);
 
-  test('the identity of a job becomes a token of what its rule allows, and its locks have the address of the run', async () => {
+  test('issues a token with the permissions of the rule, and its locks show the run URL', async () => {
     const { sign, owner } = await service.trust({ scopes: ['sync', 'locks:write'], workspaces: [service.home] });
     const { status, headers, body } = await service.exchange(sign());
     expect(body).toEqual({

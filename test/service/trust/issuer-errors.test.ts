@@ -15,7 +15,7 @@ import {
 import { selfSigned } from '../webhooks/self-signed.ts';
 import { audience, trustingService } from './trusting-service.ts';
 
-/** Always something, and never all of it. */
+/** Keeps sending single bytes, and never ends. */
 const drip: Behaviour = async (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   while (!response.destroyed) {
@@ -39,29 +39,29 @@ const discovered = (document: object) => ({ discovery: answerWith(200, document)
 
 type Trouble = readonly [what: string, behaviour: IssuerBehaviour, told: RegExp];
 
-/** The timeout is that of the shipped service, so all are asked at the same time. */
+/** These run into the timeout of the shipped service, so all exchanges run at the same time. */
 const silent: readonly Trouble[] = [
   ['hangs', { discovery: hang }, /it does not answer within 5 s/],
-  ['hangs when it is asked for its keys', { keys: hang }, /it does not answer within 5 s/],
+  ['hangs when its keys are requested', { keys: hang }, /it does not answer within 5 s/],
   ['answers bit by bit', { keys: drip }, /it does not answer within 5 s/],
 ];
 
 const troubles: readonly Trouble[] = [
   ['redirects', { discovery: redirectTo('/jwks') }, /the redirect 302, which is not followed/],
-  ['redirects for its keys', { keys: redirectTo('/.well-known/openid-configuration') }, /the redirect 302/],
-  ['answers too much', { discovery: answerTooMuch }, /more than 1048576 bytes/],
-  ['answers too much for its keys', { keys: answerTooMuch }, /more than 1048576 bytes/],
-  ['answers no JSON', { discovery: answerWith(200, '<html>') }, /something that OpenID Connect does not define/],
-  ['answers no keys', { keys: answerWith(200, { keys: 'none' }) }, /something that OpenID Connect does not define/],
+  ['redirects the request for its keys', { keys: redirectTo('/.well-known/openid-configuration') }, /the redirect 302/],
+  ['sends too much', { discovery: answerTooMuch }, /more than 1048576 bytes/],
+  ['sends too much for its keys', { keys: answerTooMuch }, /more than 1048576 bytes/],
+  ['does not send JSON', { discovery: answerWith(200, '<html>') }, /something that OpenID Connect does not define/],
+  ['does not send keys', { keys: answerWith(200, { keys: 'none' }) }, /something that OpenID Connect does not define/],
   ['is down', { discovery: answerWith(503, {}) }, /answers with the status 503/],
   [
-    'says that it is another',
+    'claims to be another issuer',
     discovered({ issuer: 'https://token.actions.githubusercontent.com', jwks_uri: 'https://public.example.com/jwks' }),
     /it says that it is the issuer "https:\/\/token.actions.githubusercontent.com"/,
   ],
 ];
 
-/** Where an issuer says that its keys are. */
+/** URLs that an issuer gives for its keys, and the logged reasons. */
 const places: readonly (readonly [jwks: string, told: RegExp])[] = [
   ['https://private.example.com/jwks', /leads to a private address/],
   ['http://169.254.169.254/latest', /leads to a link-local address/],
@@ -95,8 +95,8 @@ async function expectTold(all: readonly { readonly told: RegExp; readonly answer
 test('answers 503 with Retry-After if an issuer does not answer in time, and logs the reason', () =>
   expectTold(exchangeAll(silent)));
 
-test('an issuer whose keys cannot be had is for the client to wait for, and its trouble is in the log', async () => {
-  // Without a timeout, a slow machine does not turn another failure into silence.
+test('answers 503 with Retry-After if the keys of an issuer cannot be fetched, and logs the reason', async () => {
+  // Disables the timeout, so that a slow machine does not turn other failures into timeouts.
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
   onTestFinished(() => timeout.mockRestore());
   await expectTold([
@@ -105,11 +105,11 @@ test('an issuer whose keys cannot be had is for the client to wait for, and its 
   ]);
 });
 
-test('an issuer that is a little slow is waited for', async () => {
+test('waits for an issuer that is a little slow', async () => {
   expect((await exchangeWith({ discovery: slow(500), keys: slow(500) })).status).toBe(200);
 });
 
-test('an issuer that speaks https has to prove its name', async () => {
+test('requires a trusted certificate with the right name from an https issuer', async () => {
   const name = 'issuer.example.com';
   const tls = { name, ...selfSigned(name) };
   const trustedBefore = getCACertificates('default');

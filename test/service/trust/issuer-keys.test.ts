@@ -23,19 +23,19 @@ describe('the keys of an issuer', () => {
     });
   });
 
-  /** With the key that the issuer signs with now. */
+  /** The JWT header with the current key of the issuer. */
   const currentHeader = () => headerOf(issuer.sign('anybody'));
   const find = async (header = currentHeader()) => (await findKey(issuer.url, header)).kind;
   const asked = (): number => issuer.requests.filter((path) => path === '/jwks').length;
 
-  test('are asked for once for all who want them at the same time, and then no more', async () => {
+  test('are fetched once for all concurrent requests, and then cached', async () => {
     expect(await Promise.all(Array.from({ length: 50 }, () => find()))).toEqual(Array(50).fill('found'));
     now += 9 * 60_000;
     expect(await find()).toBe('found');
     expect(issuer.requests).toEqual(['/.well-known/openid-configuration', '/jwks']);
   });
 
-  test('are asked for again because of a key that is not among them, at most once a minute', async () => {
+  test('are fetched again for an unknown key, at most once a minute', async () => {
     await find();
     issuer.rotate();
     now += 59_000;
@@ -52,7 +52,7 @@ describe('the keys of an issuer', () => {
     expect([await find({ alg: 'RS256', kid: 'made up' }), asked()]).toEqual(['unknown', 3]);
   });
 
-  test('that the issuer has withdrawn are not used for longer than ten minutes', async () => {
+  test('are used for at most ten minutes after the issuer has withdrawn them', async () => {
     const header = currentHeader();
     await find(header);
     issuer.rotate();
@@ -60,7 +60,7 @@ describe('the keys of an issuer', () => {
     expect(await find(header)).toBe('unknown');
   });
 
-  test('are kept while the issuer is down, and of a key that is not among them nobody knows', async () => {
+  test('are kept while the issuer is down, and others are reported as unavailable', async () => {
     const header = currentHeader();
     await find(header);
     for (const down of [answerWith(503, {}), hang, answerWith(200, { keys: [] })]) {
@@ -76,7 +76,7 @@ describe('the keys of an issuer', () => {
     }
   });
 
-  test('that could not be had are asked for again after a minute, however many ask in between', async () => {
+  test('are not fetched again until one minute after a failure', async () => {
     issuer.behaviour.discovery = answerWith(500, {});
     expect(await find()).toBe('unavailable');
     issuer.behaviour.discovery = undefined;

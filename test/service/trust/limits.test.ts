@@ -6,10 +6,10 @@ import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { createExchangeToken } from '../../../src/service/trust/exchange.ts';
 import { audience, newAddress, trustingService } from './trusting-service.ts';
 
-describe('exchanges', () => {
+describe('token exchanges', () => {
   const service = trustingService();
 
-  /** An instance, and its clock. */
+  /** A service instance with its own clock. */
   function instance() {
     let now = 0;
     const exchange = createExchangeToken({
@@ -29,7 +29,7 @@ describe('exchanges', () => {
     };
   }
 
-  test('of a rule are 300 a minute, and those of another rule go on', async () => {
+  test('are limited to 300 a minute for each rule', async () => {
     const { show, pass } = instance();
     const [{ sign }, other] = [await service.trust(), await service.trust()];
     const shown = await Promise.all(Array.from({ length: 310 }, () => show(sign({}, { alg: 'ES256' }))));
@@ -42,7 +42,7 @@ describe('exchanges', () => {
     expect((await show(jwt)).kind).toBe('exchanged');
   });
 
-  test('that come to nothing do not count for the rule', async () => {
+  test('do not count toward the limit of the rule if they are refused', async () => {
     const { show } = instance();
     const { sign } = await service.trust();
     const jwt = sign({}, { alg: 'ES256' });
@@ -51,7 +51,7 @@ describe('exchanges', () => {
     expect((await show(sign())).kind).toBe('exchanged');
   });
 
-  /** Shows them one after the other. */
+  /** Exchanges the JWTs one after the other. */
   async function shownInTurn(show: ReturnType<typeof instance>['show'], jwts: readonly string[], address: string) {
     const kinds: string[] = [];
     for (const jwt of jwts) kinds.push((await show(jwt, address)).kind);
@@ -59,12 +59,12 @@ describe('exchanges', () => {
   }
 
   test.each([
-    ['that no rule allows', { repository_id: '1' }],
-    ['for another service', { aud: 'https://other.example.com' }],
-    ['that has expired', { exp: 1 }],
-    ['that was exchanged before', { jti: 'one' }],
+    ['matches no rule', { repository_id: '1' }],
+    ['is for another service', { aud: 'https://other.example.com' }],
+    ['has expired', { exp: 1 }],
+    ['was exchanged before', { jti: 'one' }],
   ])(
-    'of a job in a loop, with an identity %s, are 60 a minute, and other jobs behind its address go on',
+    'are limited to 60 a minute for a job whose token %s, and not for other jobs at its address',
     async (_, claims) => {
       const { show, pass } = instance();
       const [looping, other] = [await service.trust(), await service.trust()];
@@ -84,9 +84,9 @@ describe('exchanges', () => {
   );
 
   test.each([
-    ['that are no JWTs', () => 'no jwt'],
-    ['of an issuer that no rule names', () => service.issuer.sign(audience, { iss: 'https://ci.example.com' })],
-  ])('with identities %s are 60 a minute for an address, and others behind it go on', async (_, wrong) => {
+    ['text that is not a JWT', () => 'no jwt'],
+    ['JWTs of an unknown issuer', () => service.issuer.sign(audience, { iss: 'https://ci.example.com' })],
+  ])('are limited to 60 a minute for an address that sends %s, and not for valid jobs at it', async (_, wrong) => {
     const { show, pass } = instance();
     const { sign } = await service.trust();
     const [here, elsewhere] = [newAddress(), newAddress()];
@@ -97,7 +97,7 @@ describe('exchanges', () => {
     expect((await show(wrong(), here)).kind).toBe('refused');
   });
 
-  test('with forged identities of a job do not count for that job', async () => {
+  test('do not count toward the limit of a job if its identity was forged', async () => {
     const { show } = instance();
     const { sign } = await service.trust();
     const forged = () => `${sign().slice(0, -8)}AAAAAAAA`;
@@ -108,7 +108,7 @@ describe('exchanges', () => {
     expect((await show(sign())).kind).toBe('exchanged');
   });
 
-  test('that are refused are 600 a minute for an address, whatever they claim', async () => {
+  test('are limited to 600 refusals a minute for an address, whatever the claims', async () => {
     const { show } = instance();
     const { sign } = await service.trust();
     const here = newAddress();
@@ -123,7 +123,7 @@ describe('exchanges', () => {
     expect((await show(sign())).kind).toBe('exchanged');
   });
 
-  test('commit in a scope of their own, so that changes of workspaces do not wait for them', async () => {
+  test('commit in their own scope, so that changes to workspaces do not wait for them', async () => {
     const { show } = instance();
     const { sign } = await service.trust();
     const commit = vi.spyOn(service.storage, 'commit');
@@ -132,14 +132,14 @@ describe('exchanges', () => {
     expect(commit.mock.calls.map(([scope]) => scope)).toEqual(['tokens']);
   });
 
-  test('of many jobs behind one address that begin at the same time are all made', async () => {
+  test('succeed for 200 jobs that start at the same time behind one address', async () => {
     const { show } = instance();
     const { sign } = await service.trust();
     const jobs = await Promise.all(Array.from({ length: 200 }, () => show(sign({}, { alg: 'ES256' }), '192.0.2.3')));
     expect(jobs.map(({ kind }) => kind)).toEqual(Array(200).fill('exchanged'));
   });
 
-  test('beyond a limit are answered with when to come again, and counted', async () => {
+  test('return 429 with Retry-After beyond a limit, and are counted in the metrics', async () => {
     const { sign } = await service.trust();
     const address = '192.0.2.4';
     for (let shown = 0; shown < 60; shown += 1) await service.exchange('no jwt', { address });
@@ -153,47 +153,47 @@ describe('exchanges', () => {
   });
 });
 
-describe('a form', () => {
+describe('the form of a token exchange', () => {
   const service = trustingService();
   const [one, two] = ['a', 'b'].map((jwt) => `subject_token=${jwt}`);
   const type = 'urn:ietf:params:oauth:token-type:';
 
   test.each([
     [
-      'with another grant',
+      'has another grant type',
       { form: { grant_type: 'client_credentials' } },
       'unsupported_grant_type',
       /The only grant_type/,
     ],
-    ['without a grant', { form: { grant_type: '' } }, 'invalid_request', /grant_type is missing/],
-    ['without a token', { form: { subject_token: '' } }, 'invalid_request', /subject_token is missing/],
+    ['has no grant type', { form: { grant_type: '' } }, 'invalid_request', /grant_type is missing/],
+    ['has no token', { form: { subject_token: '' } }, 'invalid_request', /subject_token is missing/],
     [
-      'with another kind of token',
+      'has another type of token',
       { form: { subject_token_type: `${type}saml2` } },
       'invalid_request',
       /subject_token_type/,
     ],
     [
-      'for another kind of token',
+      'requests another type of token',
       { form: { requested_token_type: `${type}jwt` } },
       'invalid_request',
       /requested_token_type/,
     ],
-    ['that is JSON', { headers: { 'content-type': 'application/json' } }, 'invalid_request', /x-www-form-urlencoded/],
+    ['is JSON', { headers: { 'content-type': 'application/json' } }, 'invalid_request', /x-www-form-urlencoded/],
     [
-      'that says something twice',
+      'has the same field twice',
       { raw: `${one}&${two}` },
       'invalid_request',
       /subject_token: It is given more than once/,
     ],
-    ['that cannot be decoded', { raw: 'subject_token=%ff' }, 'invalid_request', /percent-encoded/],
-  ] as const)('%s is refused, and says so', async (_what, shown, error, description) => {
+    ['cannot be decoded', { raw: 'subject_token=%ff' }, 'invalid_request', /percent-encoded/],
+  ] as const)('is rejected with a reason if it %s', async (_what, shown, error, description) => {
     const response = await service.exchange('no jwt', shown);
     expect([response.status, response.body.error]).toEqual([400, error]);
     expect(response.body.error_description).toMatch(description);
   });
 
-  test('is what the document describes', async () => {
+  test('matches the OpenAPI document', async () => {
     const { body } = await service.ask('GET', '/v1/openapi.json');
     const { content } = body.paths['/v1/token'].post.requestBody;
     const { required } = body.components.schemas.TokenExchangeRequest;
@@ -201,20 +201,20 @@ describe('a form', () => {
     expect(required).toEqual(['grant_type', 'subject_token', 'subject_token_type']);
   });
 
-  test('of more than 128 KiB is not read', async () => {
+  test('is rejected if it is larger than 128 KiB', async () => {
     expect((await service.exchange('a'.repeat(128 * 1024))).status).toBe(413);
   });
 
-  test('may call the identity an id_token', async () => {
+  test('may declare the identity token as an id_token', async () => {
     const { sign } = await service.trust();
     expect((await service.exchange(sign(), { form: { subject_token_type: `${type}id_token` } })).status).toBe(200);
   });
 });
 
-describe('a service that does not know its public address', () => {
+describe('a service without a public URL', () => {
   const service = trustingService(undefined, { publicUrl: undefined });
 
-  test('accepts no identity, and says in its log what it lacks', async () => {
+  test('accepts no identity tokens, and logs the missing setting', async () => {
     const { sign } = await service.trust();
     const response = await service.exchange(sign());
     expect([response.status, response.body.error]).toEqual([400, 'invalid_request']);

@@ -10,7 +10,7 @@ type Claims = Readonly<Record<string, unknown>>;
 const github = anyJob.issuer;
 const enterprise = 'https://git.example.com/_services/token';
 
-/** All that a rule for GitHub can name. */
+/** A rule with every field that GitHub supports. */
 const release: TrustRule = {
   ...anyJob,
   id: 'trust_release',
@@ -45,13 +45,13 @@ function without(claims: Claims, name: string): Claims {
   return others;
 }
 
-describe('a job is trusted', () => {
+describe('a matching trust rule', () => {
   test.each<readonly [reason: string, rule: TrustRule, claims: Claims]>([
-    ['that a rule means in every part', release, mainJob],
-    ['of any branch where no rule says which', anyJob, { ...mainJob, ref: 'refs/heads/dev' }],
-    ['without an environment where no rule names one', anyJob, without(mainJob, 'environment')],
+    ['that matches all fields of the rule', release, mainJob],
+    ['of any branch if the rule does not name one', anyJob, { ...mainJob, ref: 'refs/heads/dev' }],
+    ['without an environment if the rule does not name one', anyJob, without(mainJob, 'environment')],
     [
-      'of a repository that was renamed: its id is the same',
+      'of a renamed repository with the same id',
       release,
       {
         ...mainJob,
@@ -65,11 +65,11 @@ describe('a job is trusted', () => {
       release,
       { ...mainJob, job_workflow_ref: 'octo/shared/.github/workflows/lock.yml@refs/heads/main' },
     ],
-    ['of a pull request where the rule names the event', pullRequests, pullRequest],
+    ['of a pull request if the rule names the event', pullRequests, pullRequest],
     ['of Enterprise Server', onEnterprise, mainJob],
     ['of GitLab', onGitLab, gitlabJob],
     ['of Buildkite', onBuildkite, buildkiteJob],
-  ])('%s', (_, rule, claims) => {
+  ])('trusts a job %s', (_, rule, claims) => {
     expect(matchTrustRules([rule], rule.issuer, claims)).toEqual({
       kind: 'trusted',
       rule,
@@ -78,7 +78,7 @@ describe('a job is trusted', () => {
   });
 });
 
-/** What the log says of a job that no rule trusts. */
+/** The reason that the log gives for a refused job. */
 function refusalReason(rules: readonly TrustRule[], claims: Claims, issuer = rules[0]?.issuer ?? github): string {
   const decision = matchTrustRules(rules, issuer, claims);
   if (decision.kind === 'trusted') throw new Error('It is trusted.');
@@ -88,10 +88,10 @@ function refusalReason(rules: readonly TrustRule[], claims: Claims, issuer = rul
 const constructorRule = { ...release, claims: { ...anyJob.claims, constructor: 'x' } };
 const otherRepository = 'other/game/.github/workflows/release.yml@refs/heads/main';
 
-describe('a job is refused', () => {
+describe('trust rules that do not match', () => {
   test.each<readonly [reason: string, rule: TrustRule, change: Claims, says: string]>([
     [
-      'with another id and the same name',
+      'with another repository id and the same name',
       release,
       { repository_id: '124' },
       'repository_id must be "123" and is "124"',
@@ -102,8 +102,8 @@ describe('a job is refused', () => {
     ['of a longer branch', release, { ref: 'refs/heads/main2' }, 'and is "refs/heads/main2"'],
     ['of a shorter branch', release, { ref: 'refs/heads/mai' }, 'and is "refs/heads/mai"'],
     ['of a branch below it', release, { ref: 'refs/heads/main/x' }, 'and is "refs/heads/main/x"'],
-    ['of the short name', release, { ref: 'main' }, 'and is "main"'],
-    ['of a branch with other case', release, { ref: 'refs/heads/Main' }, 'and is "refs/heads/Main"'],
+    ['with only the short name of the branch', release, { ref: 'main' }, 'and is "main"'],
+    ['of a branch in different case', release, { ref: 'refs/heads/Main' }, 'and is "refs/heads/Main"'],
     ['of a branch with a space', release, { ref: 'refs/heads/main ' }, 'and is "refs/heads/main "'],
     ['of a branch with a letter that looks the same', release, { ref: 'refs/heads/mаin' }, 'and is "refs/heads/mаin"'],
     ['of a branch with an invisible letter', release, { ref: 'refs/heads/main\u200b' }, String.raw`main\u{200b}"`],
@@ -113,24 +113,24 @@ describe('a job is refused', () => {
       { environment: 'staging' },
       'environment must be "production" and is "staging"',
     ],
-    ['of an environment of other case', release, { environment: 'Production' }, 'and is "Production"'],
+    ['of an environment in different case', release, { environment: 'Production' }, 'and is "Production"'],
     ['of an empty environment', release, { environment: '' }, 'environment must be "production" and is ""'],
-    ['of an id with a zero in front', release, { repository_id: '0123' }, 'and is "0123"'],
-    ['with a number', release, { repository_id: 123 }, 'repository_id must be "123" and is not a text'],
-    ['with a list', release, { repository_id: ['123'] }, 'and is not a text'],
-    ['with an object', release, { ref: { toString: () => 'refs/heads/main' } }, 'and is not a text'],
-    ['with a boolean', release, { environment: true }, 'and is not a text'],
-    ['with nothing', release, { environment: null }, 'and is not a text'],
-    ['that lacks what every object inherits', constructorRule, {}, 'constructor must be "x" and is missing'],
+    ['with a leading zero in an id', release, { repository_id: '0123' }, 'and is "0123"'],
+    ['with a number as id', release, { repository_id: 123 }, 'repository_id must be "123" and is not a text'],
+    ['with a list as id', release, { repository_id: ['123'] }, 'and is not a text'],
+    ['with an object as branch', release, { ref: { toString: () => 'refs/heads/main' } }, 'and is not a text'],
+    ['with a boolean as environment', release, { environment: true }, 'and is not a text'],
+    ['with null as environment', release, { environment: null }, 'and is not a text'],
+    ['without a claim named constructor', constructorRule, {}, 'constructor must be "x" and is missing'],
     ['of another file', release, { workflow_ref: mainJob.workflow_ref.replace('release', 'lint') }, 'lint.yml@refs'],
     [
-      'of a file whose name goes on',
+      'of a workflow file whose name only starts the same',
       release,
       { workflow_ref: 'octo/game/.github/workflows/release.yml@x.yml@refs/heads/main' },
       'workflow_ref must name ".github/workflows/release.yml" in the repository of the job',
     ],
     [
-      'of a reusable workflow with the path, called by another file',
+      'of a reusable workflow with this path that another file calls',
       release,
       {
         workflow_ref: 'octo/game/.github/workflows/lint.yml@refs/heads/main',
@@ -138,15 +138,20 @@ describe('a job is refused', () => {
       },
       'and is "octo/game/.github/workflows/lint.yml@refs/heads/main"',
     ],
-    ['of a file with the path elsewhere', release, { workflow_ref: otherRepository }, `and is "${otherRepository}"`],
     [
-      'of a file with the path in a repository whose name ends the same',
+      'of a file with this path in another repository',
+      release,
+      { workflow_ref: otherRepository },
+      `and is "${otherRepository}"`,
+    ],
+    [
+      'of a file with this path in a repository whose name ends the same',
       release,
       { workflow_ref: 'x/octo/game/.github/workflows/release.yml@refs/heads/main' },
       'and is "x/octo/game/',
     ],
-    ['that does not say its file', release, { workflow_ref: undefined }, 'workflow_ref must name ".github'],
-    ['that does not say its repository by name', release, { repository: undefined }, 'workflow_ref must name ".github'],
+    ['without a workflow file', release, { workflow_ref: undefined }, 'workflow_ref must name ".github'],
+    ['without a repository name', release, { repository: undefined }, 'workflow_ref must name ".github'],
     [
       'of a pull request',
       anyJob,
@@ -167,16 +172,16 @@ describe('a job is refused', () => {
       '_comment", and pull requests',
     ],
     ['of a pull request on Enterprise Server', onEnterprise, pullRequest, 'event_name is "pull_request", and'],
-    ['that does not say its event', anyJob, { event_name: undefined }, 'event_name is missing, and pull requests'],
+    ['without an event', anyJob, { event_name: undefined }, 'event_name is missing, and pull requests'],
     ['whose event is a list', anyJob, { event_name: ['push'] }, 'event_name is not a text, and'],
-    ['of another event than the rule names', pullRequests, {}, 'event_name must be "pull_request" and is "push"'],
+    ['of an event other than the one in the rule', pullRequests, {}, 'event_name must be "pull_request" and is "push"'],
     [
-      'of pull_request_target where the rule names pull_request',
+      'of pull_request_target if the rule names pull_request',
       pullRequests,
       { ...pullRequest, event_name: 'pull_request_target' },
       'event_name must be "pull_request" and is "pull_request_target"',
     ],
-  ])('%s', (_, rule, change, says) => {
+  ])('refuse a job %s', (_, rule, change, says) => {
     const reason = refusalReason([rule], { ...mainJob, ...change });
     expect(reason).toContain(`The nearest is ${rule.id} ("octo/game"): `);
     expect(reason).toContain(says);
@@ -190,25 +195,25 @@ describe('a job is refused', () => {
     [onBuildkite, { ...buildkiteJob, pipeline_id: '018e' }, 'pipeline_id must be "018f" and is "018e"'],
     [onBuildkite, { ...buildkiteJob, build_branch: 'fork:main' }, 'build_branch must be "main" and is "fork:main"'],
     [onEnterprise, { ...mainJob, repository_id: '9' }, 'repository_id must be "123" and is "9"'],
-  ])('of %s', (rule, claims, says) => {
+  ])('refuse a job of $issuer: $2', (rule, claims, says) => {
     expect(refusalReason([rule], claims)).toContain(says);
   });
 
-  test.each(Object.keys(release.claims))('that lacks the claim %s', (name) => {
+  test.each(Object.keys(release.claims))('refuse a job without the claim %s', (name) => {
     expect(refusalReason([release], without(mainJob, name))).toContain(`${name} must be`);
   });
 
-  test('by rules of another issuer, however alike its name', () => {
+  test('refuse a job of another issuer, however similar its URL', () => {
     for (const issuer of [`${github}/`, github.toUpperCase(), 'http://token.actions.githubusercontent.com', enterprise])
       expect(refusalReason([release], mainJob, issuer)).toBe(`No trust rule names the issuer "${issuer}".`);
   });
 
-  test('where there is no rule, or one that somebody emptied by hand', () => {
+  test('refuse all jobs if there is no rule, or only one without claims', () => {
     expect(refusalReason([], mainJob)).toContain('No trust rule names the issuer');
     expect(refusalReason([{ ...anyJob, claims: {} }], mainJob)).toContain('it names no claim');
   });
 
-  test('with a claim of a name that objects have for themselves', () => {
+  test('refuse a job with its claims in __proto__', () => {
     const claims: Claims = JSON.parse(
       '{"__proto__":{"repository_id":"123","repository_owner_id":"45"},"event_name":"push"}',
     );
@@ -216,15 +221,15 @@ describe('a job is refused', () => {
   });
 });
 
-describe('the log of a refusal', () => {
-  test('names the rule for the repository, not one for another that differs in less', () => {
+describe('the logged reason for a refusal', () => {
+  test('names the rule of the repository, even if another rule has fewer mismatches', () => {
     const elsewhere = { ...anyJob, id: 'trust_elsewhere', claims: { ...anyJob.claims, repository_id: '9' } };
     const reason = refusalReason([elsewhere, release], { ...mainJob, ref: 'refs/heads/x', environment: 'y' });
     expect(reason).toContain('trust_release');
     expect(reason).toContain('ref must be "refs/heads/main" and is "refs/heads/x"; environment must be');
   });
 
-  test('is one line of bounded length, whatever the claims are', () => {
+  test('is one line of limited length, whatever the claims', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 3_000 }),
       fc.constant('\r\n\u2028\u202e"\u001b[31m'.repeat(99)),
@@ -254,15 +259,15 @@ describe('the scopes of a job', () => {
     [['locks:write', 'sync'], { kind: 'trusted', rule, scopes: ['sync', 'locks:write'] }],
     [['locks:admin'], { kind: 'refused-scopes', reason: expect.stringContaining('asks for locks:admin') }],
     [['sync', 'hooks:write'], { kind: 'refused-scopes', reason: expect.stringContaining(rule.id) }],
-  ])('that asks for %j are at most those of its rule', (requested, decided) => {
+  ])('are at most those of its rule if it requests %j', (requested, decided) => {
     expect(matchTrustRules([rule], github, mainJob, requested)).toEqual(decided);
   });
 });
 
-describe('a job that several rules match', () => {
+describe('a job with several candidate rules', () => {
   const second: TrustRule = { ...anyJob, id: 'trust_second', scopes: ['hooks:write'] };
 
-  test('is refused in either order, and the log names the rules', () => {
+  test('is refused if more than one matches, in any order, and the reason names them', () => {
     for (const rules of [
       [anyJob, second],
       [second, anyJob],
@@ -273,21 +278,21 @@ describe('a job that several rules match', () => {
     }
   });
 
-  test('is refused whatever scopes it asks for', () => {
+  test('is refused if more than one matches, whatever scopes it requests', () => {
     expect(matchTrustRules([anyJob, second], github, mainJob, ['sync']).kind).toBe('refused');
   });
 
-  test('is trusted where all but one of them mean other jobs', () => {
+  test('is trusted if only one of them matches', () => {
     const other = { ...release, owner: 'art-bot', claims: { ...release.claims, ref: 'refs/heads/art' } };
     expect(matchTrustRules([other, anyJob], github, mainJob)).toMatchObject({ kind: 'trusted', rule: anyJob });
   });
 });
 
-describe('properties', () => {
+describe('rule matching', () => {
   const rules = [release, pullRequests];
   const jobs = [mainJob, pullRequest];
 
-  test('whatever changes in a value that a rule names, the job is not trusted', () => {
+  test('refuses a job if any claim of the rule has another value', () => {
     const cases = rules.flatMap((rule, index) =>
       Object.keys(rule.claims).map((name) => ({ rule, job: jobs[index], name })),
     );
@@ -303,7 +308,7 @@ describe('properties', () => {
     );
   });
 
-  test('claims that no rule names change nothing', () => {
+  test('ignores claims that no rule names', () => {
     const matched = new Set([...Object.keys(release.claims), 'event_name', 'workflow_ref', 'repository']);
     const others = fc.dictionary(
       fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'sub', 'actor', 'job_workflow_ref')),

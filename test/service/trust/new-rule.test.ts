@@ -17,7 +17,7 @@ import {
 
 const enterprise = 'https://git.example.com/_services/token';
 
-describe('a field of a rule', () => {
+describe('a field of a trust rule', () => {
   const parsers: Readonly<
     Record<string, readonly [parse: (text: string) => Parsed<unknown>, good: readonly string[], bad: readonly string[]]>
   > = {
@@ -100,13 +100,13 @@ describe('a field of a rule', () => {
     ],
   };
 
-  test.each(Object.entries(parsers))('%s takes what it can be, and nothing else', (_, [parse, good, bad]) => {
+  test.each(Object.entries(parsers))('%s accepts valid values and rejects others', (_, [parse, good, bad]) => {
     for (const text of good) expect(parse(text), text).toMatchObject({ ok: true });
     for (const text of bad)
       expect(parse(text), text).toMatchObject({ ok: false, reason: expect.stringMatching(/^[A-Z].*[^ ]$/) });
   });
 
-  test('claim is a name and a value, which may have = itself', () => {
+  test('claim is a name and a value, and the value may contain =', () => {
     expect(parseClaim('query=a=b')).toEqual({ ok: true, value: ['query', 'a=b'] });
   });
 });
@@ -128,8 +128,8 @@ const gitlab: EnteredRule = {
   workspaces: [],
 };
 
-describe('a rule', () => {
-  test('has the claims of its fields, and null for what is not named', () => {
+describe('a trust rule', () => {
+  test('has the claims of its fields, and null for omitted fields', () => {
     const full = {
       ...github,
       ref: 'refs/heads/main',
@@ -170,7 +170,7 @@ describe('a rule', () => {
         ['repository_owner_id', '2'],
       ],
     ],
-  ])('for GitHub in each of its forms has the fields of GitHub: %j', (change, claims) => {
+  ])('has the fields of GitHub for each kind of GitHub issuer: %j', (change, claims) => {
     expect(readRule({ ...github, ...change, claims })).toMatchObject({ ok: true });
   });
 
@@ -212,13 +212,13 @@ describe('a rule', () => {
     [{ ...gitlab, ref: 'refs/heads/main' }, 'ref', 'https://gitlab.com is not GitHub'],
     [{ ...gitlab, repositoryId: '7' }, 'repositoryId', 'https://gitlab.com is not GitHub'],
     [{ ...gitlab, workflow: '.github/workflows/a.yml' }, 'workflow', 'https://gitlab.com is not GitHub'],
-  ])('is refused beside the field that is wrong: %j', (typed, field, reason) => {
+  ])('is rejected with an error at the invalid field: %j', (typed, field, reason) => {
     const read = readRule(typed);
     if (read.ok) throw new Error('It was accepted.');
     expect(read.errors[field]).toContain(reason);
   });
 
-  test('of an issuer of its own may name any claim, sub as well', () => {
+  test('may name any claim of a custom issuer, including sub', () => {
     expect(readRule({ ...gitlab, issuer: 'https://k8s.example.com', claims: [['sub', 'a']] })).toMatchObject({
       ok: true,
     });

@@ -16,14 +16,14 @@ test.each([
   ['https://agent.buildkite.com', buildkite, 'acme/game build 86', 'https://buildkite.com/acme/game/builds/86'],
   ['https://issuer.example.com', { sub: 'job\u202e 7' }, 'job  7', null],
   ['https://issuer.example.com', {}, 'a job', null],
-  // What is no part of an address does not become one.
+  // Values that are not valid in a URL do not become part of one.
   [githubIssuer, { ...githubClaims, repository: 'octo/..' }, githubClaims['sub'], null],
   [githubIssuer, { ...githubClaims, repository: 'octo/game?a' }, githubClaims['sub'], null],
   [githubIssuer, { ...githubClaims, run_id: '../../evil' }, githubClaims['sub'], null],
   [githubIssuer, { ...githubClaims, run_id: { toString: null } }, githubClaims['sub'], null],
   ['https://gitlab.com', { ...gitlab, project_path: 'https://evil.example.com' }, gitlab.sub, null],
   ['https://issuer.example.com', { sub: '😀'.repeat(60) }, '😀'.repeat(50), null],
-])('of %s with %o is %s at %s', (issuer, claims, name, origin) => {
+])('a job of %s with %o is named %s and has the run URL %s', (issuer, claims, name, origin) => {
   expect(provenRun(issuer, claims, 'bot')).toMatchObject({
     name,
     origin,
@@ -31,7 +31,7 @@ test.each([
   });
 });
 
-test('is one for each issuer and each owner', () => {
+test('a run has a different id for each issuer and owner', () => {
   const ids = [
     provenRun(githubIssuer, githubClaims, 'bot'),
     provenRun(githubIssuer, githubClaims, 'other'),

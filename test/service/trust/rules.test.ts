@@ -19,7 +19,7 @@ describe.each(databaseKinds)('trust rules on $name', (kind) => {
   const add = (rule: NewTrustRule) => storage.commit('global', (db) => addTrustRule(db, storage.now, actor, rule));
   const remove = (id: string) => storage.commit('global', (db) => removeTrustRule(db, storage.now, actor, id));
 
-  test('are stored and removed with all that they say, and recorded', async () => {
+  test('are stored and removed with all their fields, and both changes are audited', async () => {
     const added = await add(onMain);
     if (added.kind !== 'added') throw new Error(`It was ${added.kind}.`);
     const everywhere = { ...onMain, workflow: '.github/workflows/release.yml', repository: null, workspaces: null };
@@ -36,7 +36,7 @@ describe.each(databaseKinds)('trust rules on $name', (kind) => {
     expect(entries[0]).toMatchObject({ actor: 'ada', detail: { rule: added.rule.id, ...onMain } });
   });
 
-  test('are not stored twice, in whichever order they say the same', async () => {
+  test('are not stored twice, even if their fields are in another order', async () => {
     const rule = { ...onMain, owner: 'twice', scopes: ['sync', 'hooks:write'], workspaces: ['a', 'b'] } as const;
     const { ref, ...ids } = rule.claims;
     const again = {
@@ -52,7 +52,7 @@ describe.each(databaseKinds)('trust rules on $name', (kind) => {
       expect(await add({ ...rule, ...more })).toMatchObject({ kind: 'added' });
   });
 
-  test('are so many at most, since each is looked at for every identity', async () => {
+  test('are limited in number, because each is checked for every identity token', async () => {
     const row = { ...onMain, claims: '{}', scopes: '[]', workspaces: null, created_at: 1 };
     const rows = Array.from({ length: maxTrustRules }, (_, index) => ({ ...row, id: `trust_${index}` }));
     await storage.commit('global', (db) => db.insertInto('trust_rules').values(rows).execute());

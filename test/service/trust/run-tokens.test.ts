@@ -16,7 +16,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
   const service = trustingService(kind);
   const operator = { name: 'operator:test', tokenId: null, address: null };
 
-  /** As main, renewer and post-step of a job do, each by itself. */
+  /** A new token, as the main step, the renewer and the post step of a job each request one. */
   async function tokenOf(sign: Sign, claims: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const { status, body } = await service.exchange(sign(claims));
     expect(status).toBe(200);
@@ -25,7 +25,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
   const statusOf = async (token: string) => (await service.ask('GET', '/v1/token', { token })).status;
   const idOf = async (token: string) => (await service.ask('GET', '/v1/token', { token })).body.id;
 
-  test('renew and release what another of them took, and get the first answer to its request again', async () => {
+  test('can renew and release the same locks, and get the same response for a repeated request', async () => {
     const { sign } = await service.trust();
     const [main, renewer, post] = [await tokenOf(sign), await tokenOf(sign), await tokenOf(sign)];
     const locks = (token: string) => locksOf(service, service.home, token);
@@ -39,7 +39,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
     expect((await locks(post).release(path, { 'if-match': etag })).status).toBe(204);
   });
 
-  test('are those of one attempt, of one repository, and for one owner', async () => {
+  test('share an id only within one run attempt of one repository and owner', async () => {
     const [one, other] = [await service.trust(), await service.trust()];
     const id = await idOf(await tokenOf(one.sign));
     expect(await idOf(await tokenOf(one.sign, { sha: '0', jti: randomUUID() }))).toBe(id);
@@ -52,7 +52,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
     expect(new Set([id, ...ids]).size).toBe(4);
   });
 
-  test('of a job that acts for another owner do not release the locks of the first', async () => {
+  test('cannot release the locks of another owner within the same run', async () => {
     const [build, release] = [{ environment: 'build' }, { environment: 'release' }];
     const { sign, claims } = await service.trust({ claims: build });
     await service.trust({ claims: { ...claims, ...release } });
@@ -62,7 +62,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
     expect((await other.release(path)).status).toBe(403);
   });
 
-  test('end after a quarter of an hour, and are forgotten when their JWT is over as well', async () => {
+  test('expire after 15 minutes, and are removed once their JWT has expired as well', async () => {
     const { sign, owner } = await service.trust();
     const token = await tokenOf(sign);
     const ofRun = (db = service.storage.read) => db.selectFrom('tokens').where('owner', '=', owner);
@@ -85,7 +85,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
     expect(await statusOf(service.secret)).toBe(200);
   });
 
-  test('end with the rule that allowed them, and those of another rule do not', async () => {
+  test('are revoked when their trust rule is removed, and those of other rules stay valid', async () => {
     const { sign, id } = await service.trust();
     const other = await service.trust();
     const [ofRule, ofOther] = [await tokenOf(sign), await tokenOf(other.sign)];
@@ -93,7 +93,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
     expect([await statusOf(ofRule), await statusOf(ofOther)]).toEqual([401, 200]);
   });
 
-  test('are not made where the rule is removed while the issuer is asked for its keys', async () => {
+  test('are not issued if the rule is removed while the keys of the issuer are fetched', async () => {
     const issuer = await startOidcIssuer();
     onTestFinished(issuer.stop);
     const { id, claims } = await service.trust({ issuer: issuer.url });
@@ -106,7 +106,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
     expect(service.told(response)).toContain('was removed at the same moment');
   });
 
-  test('are not among the tokens that people have made, and sign nobody in to the dashboard', async () => {
+  test('are not listed among the API tokens, and cannot be used to sign in to the dashboard', async () => {
     const { sign, owner } = await service.trust();
     const token = await tokenOf(sign);
     const { storage } = service;
@@ -123,7 +123,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
     expect(response.text).toContain('This token belongs to a CI run and expires within 15 minutes.');
   });
 
-  test('are audited by one line for each attempt of the run, with what the token allows and what allowed it', async () => {
+  test('are audited once per run attempt, with their permissions and their trust rule', async () => {
     const { sign, owner, id, claims } = await service.trust({ workspaces: [service.home] });
     const token = await tokenOf(sign);
     await tokenOf(sign);
@@ -150,7 +150,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
     });
   });
 
-  test('have the scopes that the request names, if the rule allows them', async () => {
+  test('have the requested scopes if the rule allows them', async () => {
     const { sign } = await service.trust({ scopes: ['sync', 'locks:write'] });
     const fewer = await service.exchange(sign(), { form: { scope: 'locks:read' } });
     expect(fewer.body.scope).toBe('locks:read');
@@ -164,13 +164,13 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
       expect([refused.status, refused.body.error]).toEqual([400, 'invalid_scope']);
       expect(service.told(refused)).toMatch(/no token for the identity of a job: The job asks for/);
     }
-    // Which scopes there are is nothing for a stranger.
+    // A job that no rule trusts does not learn which scopes exist.
     const stranger = await service.exchange(sign({ repository_id: '1' }), { form: { scope: 'moon' } });
     expect(stranger.body.error).toBe('invalid_request');
     expect((await service.exchange(jwt)).status).toBe(200);
   });
 
-  test('are in no log, and neither is their JWT', async () => {
+  test('are not stored or logged as plain text, and neither is their JWT', async () => {
     const { sign } = await service.trust();
     const jwt = sign();
     const { body } = await service.exchange(jwt);
@@ -185,7 +185,7 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
 describe('the rate limit of a run', () => {
   const service = trustingService(undefined, { rateLimit: { perSecond: 0.001, burst: 3 } });
 
-  test('is one for all of its tokens, and another for each run', async () => {
+  test('is shared by all of its tokens, and separate for each run', async () => {
     const { sign } = await service.trust();
     const ask = async (claims = {}) => {
       const { body } = await service.exchange(sign(claims));

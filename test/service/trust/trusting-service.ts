@@ -9,7 +9,7 @@ import { type SharedService, sharedService } from '../http/shared-service.ts';
 
 export const audience = 'https://assets.example.com';
 
-/** It trusts issuers of this machine, and believes a request from where it comes. */
+/** Settings that allow issuers on this machine and trust the forwarded client address. */
 export const trusting = {
   publicUrl: () => audience,
   allowedNetworks: ['127.0.0.0/8'],
@@ -18,32 +18,32 @@ export const trusting = {
 
 const operator = { name: 'operator:test', tokenId: null, address: null };
 
-/** An address that no other test has: refusals are limited by it. */
+/** An address that no other test uses, because refusals are limited per address. */
 export const newAddress = (): string => `198.18.${randomInt(256)}.${randomInt(256)}`;
 
 export interface Shown {
   readonly form?: Readonly<Record<string, string>>;
-  /** Instead of the form. */
+  /** Request body to send instead of the form. */
   readonly raw?: string;
   readonly address?: string;
   readonly headers?: Ask['headers'];
 }
 
 export interface TrustingService extends SharedService {
-  /** In the form of GitHub. */
+  /** An issuer with the claims of GitHub. */
   readonly issuer: OidcIssuer;
-  /** A rule for the jobs of a repository of its own, and what signs for them. */
+  /** Adds a rule for the jobs of a new repository. Returns it with a function that signs their identity tokens. */
   trust(rule?: Partial<NewTrustRule>): Promise<TrustRule & { sign(claims?: Claims, header?: Header): string }>;
-  /** Shows an identity for a token. */
+  /** Exchanges an identity token for an API token. */
   exchange(jwt: string, shown?: Shown): Promise<Reply>;
-  /** What the operator is told of the request that was answered so. */
+  /** Log messages about the request that got this response. */
   told(response: Reply): string;
 }
 
 /** One service and one issuer for the tests of a file. */
 export function trustingService(kind?: DatabaseKind, options: RunningServiceOptions = {}): TrustingService {
   const service = sharedService(kind, { ...trusting, ...options });
-  // Nobody looks at it before it is started.
+  // Filled in before the first test runs.
   const shared = {} as TrustingService;
   beforeAll(async () => {
     const issuer = await startOidcIssuer({ path: '/_services/token' });

@@ -11,7 +11,7 @@ import { audience, newAddress, type TrustingService, trustingService } from './t
 const seconds = (fromNow: number): number => Math.floor(Date.now() / 1_000) + fromNow;
 const day = 24 * 60 * 60;
 
-describe('an identity that is wrong is refused with one answer, and the log of the operator has why', () => {
+describe('the token exchange', () => {
   const service = trustingService();
   let rule: Awaited<ReturnType<TrustingService['trust']>>;
   let stranger: OidcIssuer;
@@ -23,7 +23,7 @@ describe('an identity that is wrong is refused with one answer, and the log of t
 
   const kidOf = (jwt: string): string => JSON.parse(Buffer.from(jwt.split('.')[0] ?? '', 'base64url').toString()).kid;
 
-  /** Of a JWT that is good, with one of its three parts changed. */
+  /** Changes one of the three parts of a valid JWT. */
   function changed(part: 0 | 1 | 2, change: (text: string) => string): string {
     const parts = rule.sign().split('.');
     parts[part] = change(parts[part] ?? '');
@@ -36,12 +36,12 @@ describe('an identity that is wrong is refused with one answer, and the log of t
 
   const wrong: readonly (readonly [what: string, jwt: () => string, told: RegExp])[] = [
     ['that has expired', () => rule.sign({ exp: seconds(-40) }), /The JWT has expired\./],
-    ['without an end', () => rule.sign({ exp: undefined }), /The JWT has no claim exp\./],
-    ['with an end that is a text', () => rule.sign({ exp: String(seconds(100)) }), /The claim exp of the JWT/],
-    ['without the time when it was made out', () => rule.sign({ iat: undefined }), /The JWT has no claim iat\./],
-    ['made out in the future', () => rule.sign({ iat: seconds(60) }), /from the future \(iat\)/],
+    ['without an expiry time', () => rule.sign({ exp: undefined }), /The JWT has no claim exp\./],
+    ['with a string as expiry time', () => rule.sign({ exp: String(seconds(100)) }), /The claim exp of the JWT/],
+    ['without an issue time', () => rule.sign({ iat: undefined }), /The JWT has no claim iat\./],
+    ['issued in the future', () => rule.sign({ iat: seconds(60) }), /from the future \(iat\)/],
     ['that is not valid yet', () => rule.sign({ nbf: seconds(60) }), /from the future \(nbf\)/],
-    ['made out two days ago', () => rule.sign({ iat: seconds(-2 * day) }), /more than a day ago/],
+    ['issued two days ago', () => rule.sign({ iat: seconds(-2 * day) }), /more than a day ago/],
     ['that is valid for days', () => rule.sign({ exp: seconds(2 * day) }), /valid for more than a day/],
     [
       'for another audience',
@@ -54,29 +54,25 @@ describe('an identity that is wrong is refused with one answer, and the log of t
       /The audience of the JWT is \["https/,
     ],
     ['for no audience', () => rule.sign({ aud: undefined }), /The JWT has no claim aud\./],
-    ['for an address below the audience', () => rule.sign({ aud: `${audience}/v1` }), /The audience of the JWT is/],
+    ['for a URL below the audience', () => rule.sign({ aud: `${audience}/v1` }), /The audience of the JWT is/],
     ['that is not signed', () => rule.sign({}, { alg: 'none' }), /signed with "none"; only RS256 and ES256/],
     ['signed with the public key as a secret', () => rule.sign({}, { alg: 'HS256' }), /signed with "HS256"/],
     [
-      'that names a key of another kind',
+      'that names a key of another type',
       () => rule.sign({}, { alg: 'ES256', kid: kidOf(rule.sign()) }),
       /has no key ".*" for ES256/,
     ],
     ['that names no key', () => rule.sign({}, { kid: null }), /does not name its key/],
-    [
-      'with an extension that is not known',
-      () => rule.sign({}, { crit: ['b64'], b64: false }),
-      /cannot be verified \(ERR_/,
-    ],
+    ['with an unsupported extension', () => rule.sign({}, { crit: ['b64'], b64: false }), /cannot be verified \(ERR_/],
     ['of 100 KB', () => rule.sign({ padding: 'a'.repeat(75_000) }), /more than 16384 characters/],
-    ['whose claims were changed', () => changed(1, inJson({ repository_id: '1' })), /signature of the JWT is not that/],
-    ['whose signature is missing', () => changed(2, () => ''), /cannot be verified|signature of the JWT/],
-    ['that is no JWT', () => 'eyJhbGciOiJSUzI1NiJ9', /It is not a JWT/],
+    ['with changed claims', () => changed(1, inJson({ repository_id: '1' })), /signature of the JWT is not that/],
+    ['without a signature', () => changed(2, () => ''), /cannot be verified|signature of the JWT/],
+    ['that is not a JWT', () => 'eyJhbGciOiJSUzI1NiJ9', /It is not a JWT/],
     ['that is encrypted', () => 'a.b.c.d.e', /It is not a JWT/],
     ['that names no issuer', () => rule.sign({ iss: undefined }), /No trust rule names the issuer missing/],
     ['with a list of issuers', () => rule.sign({ iss: [rule.issuer] }), /No trust rule names the issuer \[/],
     [
-      'of an issuer with a slash at its end',
+      'of an issuer with a trailing slash',
       () => rule.sign({ iss: `${rule.issuer}/` }),
       /No trust rule names the issuer/,
     ],
@@ -86,14 +82,14 @@ describe('an identity that is wrong is refused with one answer, and the log of t
       /No trust rule names the issuer "http:\/\/127\.0\.0\.1:\d+"/,
     ],
     [
-      'that another issuer has signed in the name of the key',
+      'that another issuer signed, with the key id of this issuer',
       () => stranger.sign(audience, { iss: rule.issuer }, { kid: kidOf(rule.sign()) }),
       /signature of the JWT is not that/,
     ],
     ['of another repository', () => rule.sign({ repository_id: '1' }), /No trust rule matches the job.*repository_id/],
   ];
 
-  test.each(wrong)('%s', async (_what, make, told) => {
+  test.each(wrong)('refuses an identity token %s, and logs the reason', async (_what, make, told) => {
     const jwt = make();
     const response = await service.exchange(jwt);
     expect([response.status, response.body]).toEqual([
@@ -111,10 +107,10 @@ describe('an identity that is wrong is refused with one answer, and the log of t
   });
 
   test.each([
-    ['names a key that nobody has', () => rule.sign({}, { kid: 'nobodys' })],
-    ['another issuer has signed with its key', () => stranger.sign(audience, { ...rule.claims, iss: rule.issuer })],
-  ])('an identity that %s is to be shown again later, as the issuer may use a new key', async (_what, make) => {
-    // Now the issuer has just been asked.
+    ['names an unknown key', () => rule.sign({}, { kid: 'nobodys' })],
+    ['another issuer signed with its own key', () => stranger.sign(audience, { ...rule.claims, iss: rule.issuer })],
+  ])('answers 503 for an identity token that %s, as the issuer may have a new key', async (_what, make) => {
+    // The keys of the issuer have just been fetched.
     expect((await service.exchange(rule.sign())).status).toBe(200);
     const asked = service.issuer.requests.length;
     const response = await service.exchange(make());
@@ -127,7 +123,7 @@ describe('an identity that is wrong is refused with one answer, and the log of t
     expect([service.issuer.requests.length, stranger.requests]).toEqual([asked, []]);
   });
 
-  test('one that is exchanged a second time, also by another job with the same jti', async () => {
+  test('refuses an identity token that was already exchanged, and other tokens with its jti', async () => {
     const [first, other] = [rule.sign({ jti: 'once' }), rule.sign({ jti: 'once', run_id: '4712' }, { alg: 'ES256' })];
     expect((await service.exchange(first)).status).toBe(200);
     for (const jwt of [first, other]) {
@@ -137,7 +133,7 @@ describe('an identity that is wrong is refused with one answer, and the log of t
     }
   });
 
-  test('but not one that is a little early or late, as clocks are, nor one without jti the first time', async () => {
+  test('accepts identity tokens within the clock tolerance, and those without jti once', async () => {
     const good = [
       rule.sign({ iat: seconds(20), nbf: seconds(20) }),
       rule.sign({ exp: seconds(-20) }),
@@ -162,7 +158,7 @@ describe.each(databaseKinds)('instances that share a database on $name', (kind) 
       clock: () => performance.now(),
     });
 
-  test('exchange a JWT once, however many ask for it at the same time', async () => {
+  test('exchange a JWT only once, even for concurrent requests', async () => {
     const { sign } = await service.trust();
     const request = { jwt: sign(), scopes: [], address: newAddress(), requestId: 'req_1' };
     const instances = [newInstance(), newInstance(), newInstance()];

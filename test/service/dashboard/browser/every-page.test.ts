@@ -15,7 +15,7 @@ async function expectReadable(page: Page): Promise<void> {
   await expectAccessible(page);
 }
 
-test('every page, and what its forms answer, is readable on a phone without JavaScript, whatever names are in it', async ({
+test('every page and form response is readable on a phone without JavaScript, whatever names it contains', async ({
   openPage,
 }) => {
   const { admin, workspace, pages } = await hostilePages(service);
@@ -30,7 +30,7 @@ test('every page, and what its forms answer, is readable on a phone without Java
   expect(ofEachPath.length).toBeGreaterThan(12);
   for (const address of ofEachPath) {
     await page.goto(baseUrl + address);
-    // One that is open may lie over the next.
+    // An open element may cover the next one.
     for (const details of await page.locator('main summary').all()) await details.press('Enter');
     await expectReadable(page);
   }

@@ -28,8 +28,8 @@ const attemptsAt = async (id: string): Promise<number | undefined> =>
     ?.attempts;
 
 /**
- * When its first attempt is over: the next one then waits for an hour, so that none is made while the test looks. Of an
- * answer from this machine only the status is kept: stores what would be where everybody could ask for it.
+ * Waits for the first attempt, and delays the next one by an hour, so that it does not disturb the test. Stores a
+ * complete response, as for a public receiver: for a receiver on this machine, the service keeps only the status.
  */
 async function firstAttemptAt(id: string): Promise<void> {
   await expect.poll(() => attemptsAt(id), patient).toBe(1);
@@ -39,7 +39,7 @@ async function firstAttemptAt(id: string): Promise<void> {
   await changeRows(service.storage, 'deliveries', changes, { id });
 }
 
-test('a webhook is added, fails, is looked at, mended and sent again, paused, resumed and removed', async ({
+test('a webhook is added, fails, is inspected, sent again, tested, edited, paused, resumed and removed', async ({
   openPage,
 }) => {
   const workspace = await service.workspace();

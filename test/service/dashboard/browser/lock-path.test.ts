@@ -10,7 +10,7 @@ import { signIn } from './signed-in.ts';
 
 const service = serviceOfTests();
 
-test('the page of a path follows what happens to it, and its history can be downloaded', async ({ openPage }) => {
+test('the page of a path shows changes as they happen, and its history can be downloaded', async ({ openPage }) => {
   const workspace = await service.workspace();
   const bob = await service.token({ name: 'bob', scopes: ['locks:write'] });
   const ada = await service.token({ name: 'ada', scopes: ['locks:write'] });
@@ -24,7 +24,7 @@ test('the page of a path follows what happens to it, and its history can be down
   await page.getByText('This page updates by itself.').waitFor();
   await page.evaluate('globalThis.isSamePage = true');
 
-  // Somebody who goes through the page with the keyboard stays where they are.
+  // The keyboard focus must stay where it is during updates.
   const runs = page.locator('[data-part="history"] a');
   await runs.first().focus();
   const facts = page.locator('[data-part="lock"]');

@@ -20,15 +20,15 @@ const rows = (page: Page) => page.locator('table.locks .lock');
 const rowOf = (page: Page, path: string) => rows(page).filter({ has: page.getByTitle(path, { exact: true }) });
 const gone = (page: Page, path: string) => rowOf(page, path).waitFor({ state: 'detached' });
 
-/** What the browser does when another tab is chosen. */
+/** Does what the browser does when another tab is selected. */
 const setHidden = (page: Page, hidden: boolean) =>
   page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${hidden} });
     document.dispatchEvent(new Event('visibilitychange'));`);
 
 const locksOf = (workspace: string, search = '') => `/workspaces/${workspace}/locks${search}`;
 
-describe('the page of locks', () => {
-  test('shows at once what happens to locks, and counts down', async ({ openPage }) => {
+describe('the locks page', () => {
+  test('shows changes to locks immediately, and counts down', async ({ openPage }) => {
     const workspace = await service.workspace();
     const bot = await service.token({ name: 'release-bot' });
     const page = await openPage();
@@ -73,7 +73,7 @@ describe('the page of locks', () => {
     expect(await page.locator('#lock-count').textContent()).toBe('1 lock');
   });
 
-  test('says when it does not know, and listens only while it is seen', async ({ openPage }) => {
+  test('says when it is not connected, and connects only while it is visible', async ({ openPage }) => {
     const workspace = await service.workspace();
     const bot = await service.token();
     const page = await openPage();
@@ -94,7 +94,7 @@ describe('the page of locks', () => {
     await live(page);
   });
 
-  test('leads somebody who is blocked to a release with a reason, by keyboard', async ({ openPage }) => {
+  test('leads from a blocking lock to its release with a reason, by keyboard', async ({ openPage }) => {
     const workspace = await service.workspace();
     const bot = await service.token({ name: 'release-bot' });
     const own = await service.token({ name: 'grace', scopes: ['locks:admin'] });
@@ -124,7 +124,7 @@ describe('the page of locks', () => {
     expect(released.map(({ detail }) => JSON.parse(detail).reason)).toEqual(['The runner is gone.']);
   });
 
-  test('lets somebody lock a file that is completed as they type, extend the lock and release it', async ({
+  test('completes the path of a file while typing, locks it, and extends and releases the lock', async ({
     openPage,
   }) => {
     const remote = createRepository(await temporaryFolder(), 'remote.git');
@@ -149,7 +149,7 @@ describe('the page of locks', () => {
     await page.getByText('The lock is yours.').waitFor();
     await live(page);
 
-    // The row is now one that the browser has written.
+    // The row has now been rendered by the browser.
     await page.getByRole('link', { name: 'Extend Content/Hero.uasset' }).press('Enter');
     await page.getByLabel('For how long').fill('3d');
     await page.getByRole('button', { name: 'Extend' }).press('Enter');
@@ -166,7 +166,7 @@ describe('the page of locks', () => {
     await page.getByText('You hold no locks.').waitFor();
   });
 
-  test('on a phone without JavaScript says what is wrong with a lock, and who holds it', async ({ openPage }) => {
+  test('reports errors and the holder of a lock on a phone without JavaScript', async ({ openPage }) => {
     const workspace = await service.workspace();
     const { secret } = await service.token({ name: hostileName });
     await takeLock(service, workspace, secret, hostilePath, { note: hostilePath.slice(0, 200) });
@@ -186,7 +186,7 @@ describe('the page of locks', () => {
     }
   });
 
-  test('searches, sorts, groups and turns pages of 10,000 locks without leaving the page', async ({ openPage }) => {
+  test('searches, sorts, groups and pages through 10,000 locks without leaving the page', async ({ openPage }) => {
     const workspace = await service.workspace();
     await seedManyLocks(service, workspace, 10_000);
     const page = await openPage();
@@ -215,7 +215,7 @@ describe('the page of locks', () => {
     expect(await page.evaluate('document.documentElement.dataset.loaded')).toBe('once');
   });
 
-  test('keeps the focus, checked boxes and the place of the page when locks come and go', async ({ openPage }) => {
+  test('keeps the focus, the checked boxes and the scroll position when locks come and go', async ({ openPage }) => {
     const workspace = await service.workspace();
     await seedManyLocks(service, workspace, 150);
     const bot = await service.token();
@@ -240,7 +240,7 @@ describe('the page of locks', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('search');
   });
 
-  test('shows what is done to a lock to whoever points at it or reaches it with the keyboard', async ({ openPage }) => {
+  test('shows the actions and the full path of a lock on hover and on keyboard focus', async ({ openPage }) => {
     const workspace = await service.workspace();
     const { secret } = await service.token({ name: 'release-bot' });
     const long = `Content/${'Characters/'.repeat(20)}SK_Hero_Cape_Winter.uasset`;
@@ -260,7 +260,7 @@ describe('the page of locks', () => {
     await other.locator('.path').focus();
     expect(await opacities()).toEqual(['1', '1']);
 
-    // Its end is in sight; all of it is for whoever points at it, or comes to it.
+    // The end of the path is visible; hover and focus show all of it.
     const cell = await row.locator('.lock-path').boundingBox();
     const right = (box: Awaited<ReturnType<typeof row.boundingBox>>) => (box?.x ?? 0) + (box?.width ?? 0);
     const name = await row.locator('.name').boundingBox();
@@ -283,7 +283,7 @@ describe('the page of locks', () => {
   const openMenus = (page: Page) => page.locator('.lock details[open]');
   const menuOf = (page: Page, path: string) => page.getByLabel(`Actions for ${path}`, { exact: true });
 
-  test('has a menu for each lock, with what its reader may do', async ({ openPage }) => {
+  test('has a menu for each lock, with the actions that its reader may perform', async ({ openPage }) => {
     const workspace = await service.workspace();
     const ada = await service.token({ name: 'ada', scopes: ['locks:write'] });
     const bot = await service.token({ name: 'release-bot' });
@@ -320,7 +320,7 @@ describe('the page of locks', () => {
     await page.waitForURL(/paths\/theirs$/);
   });
 
-  test('does nothing to another lock with what was meant for the menu of one that is gone', async ({ openPage }) => {
+  test('does not apply a click that was meant for the menu of a removed lock to another lock', async ({ openPage }) => {
     const workspace = await service.workspace();
     const { secret } = await service.token();
     for (const path of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await takeLock(service, workspace, secret, path);
@@ -353,14 +353,14 @@ describe('the page of locks', () => {
     await page.keyboard.press('Escape');
     await live(page);
 
-    // The same where the list has been moved under the menu, which stays with its lock.
+    // The same applies if the list has moved under the menu, which stays with its lock.
     await menuOf(page, 'b').click();
     await release('h').hover();
     await press();
     expect(await clicked()).toBe('Release h, in vain');
     expect(await openMenus(page).count()).toBe(0);
 
-    // Whoever moves the pointer first sees what is there now.
+    // A click counts again once the pointer has moved.
     await menuOf(page, 'b').click();
     await locksAsApi(service, workspace, secret).release('b');
     await gone(page, 'b');
@@ -368,7 +368,7 @@ describe('the page of locks', () => {
     await page.waitForURL(/release\?path=h/);
   });
 
-  test('keeps the menu of a lock that is renewed open, and closes it when somebody else has the path', async ({
+  test('keeps the menu of a renewed lock open, and closes it if another owner acquires the path', async ({
     openPage,
   }) => {
     const workspace = await service.workspace();
@@ -394,7 +394,7 @@ describe('the page of locks', () => {
   });
 
   test.for([true, false])(
-    'releases selected locks together, with one reason; with JavaScript: %s',
+    'releases selected locks together, with one reason (with JavaScript: %s)',
     async (javaScript, { openPage }) => {
       const workspace = await service.workspace();
       const bot = await service.token({ name: 'release-bot' });
@@ -432,7 +432,7 @@ describe('the page of locks', () => {
     },
   );
 
-  test('selects all that the page shows', async ({ openPage }) => {
+  test('selects all locks that the page shows', async ({ openPage }) => {
     const workspace = await service.workspace();
     await seedManyLocks(service, workspace, 300);
     const page = await openPage();
@@ -456,7 +456,7 @@ describe('the page of locks', () => {
     expect(await page.getByRole('button', { name: 'Release selected' }).isDisabled()).toBe(true);
   });
 
-  test('tells times in the zone of the reader, and in UTC to whoever points at them or has no JavaScript', async ({
+  test('shows times in the time zone of the reader, and in UTC on hover or without JavaScript', async ({
     openPage,
   }) => {
     const workspace = await service.workspace();
@@ -480,7 +480,7 @@ describe('the page of locks', () => {
     await plain.getByText('2026-01-02 23:04:05 UTC').waitFor();
   });
 
-  test('on a phone shows hostile names as cards, as text and within its width', async ({ openPage }) => {
+  test('shows hostile names on a phone as text in cards that fit its width', async ({ openPage }) => {
     const workspace = await service.workspace();
     const { secret } = await service.token({ name: hostileName });
     await takeLock(service, workspace, secret, hostilePath, {

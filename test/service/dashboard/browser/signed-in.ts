@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { RunningService } from '../../../support/running-service.ts';
 
-/** Signs in as a person does. */
+/** Signs in through the form, as a person does. */
 export async function signIn(page: Page, { baseUrl }: RunningService, secret: string, to = '/'): Promise<void> {
   await page.goto(`${baseUrl}/sign-in?to=${encodeURIComponent(to)}`);
   await page.getByLabel('API token').fill(secret);
@@ -14,7 +14,7 @@ export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 }
 
-/** Copies what the page shows once with its button. */
+/** Copies the secret that the page shows once, with its button. */
 export async function copySecret(page: Page, { baseUrl }: RunningService): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: baseUrl });
   const secret = await page.locator('code#secret').innerText();

@@ -11,7 +11,7 @@ import { signIn } from './signed-in.ts';
 
 const patience = { timeout: 30_000 };
 
-/** A service, a git server that behaves as the test wants, and a repository on it. */
+/** A service, a git server with this behavior, and a repository on the server. */
 async function startAll(behaviour: Omit<GitHttpsOptions, 'folder'> = {}) {
   const folder = await temporaryFolder();
   const remote = createRepository(folder, 'assets.git');
@@ -30,7 +30,7 @@ test('a sync is started from the page of its workspace, and followed to its end 
   const going = Promise.withResolvers<void>();
   onTestFinished(() => going.resolve());
   const { service, remote, workspace, secret } = await startAll({
-    // A part of the pack is there, and the rest comes when the test has seen it.
+    // Sends a part of the pack, and the rest once the test has seen it.
     beforeSending: (sent) => (sent > 400_000 ? going.promise : Promise.resolve()),
   });
   const asset = (index: number) => [`Content/${index}.uasset`, randomBytes(6_000)] as const;
@@ -74,13 +74,13 @@ test('a sync is started from the page of its workspace, and followed to its end 
   expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
   await page.getByText('by ada').waitFor();
 
-  // What was pushed since shows as soon as the remote has been asked.
+  // A later push is shown once the remote has been asked.
   remote.commit({ branch: 'main', files: { b: '2' } });
   await page.goto(`${service.baseUrl}/workspaces/${workspace}/branches`);
   await page.getByRole('row', { name: /^main/ }).getByText('behind').waitFor(patience);
 });
 
-test('a remote that refuses ends a sync with its words, and the history shows them', async ({ openPage }) => {
+test('a remote error ends a sync with its message, and the history shows the failures', async ({ openPage }) => {
   const { service, workspace, secret } = await startAll({
     answer: (_request, response) => {
       response.writeHead(500).end('no');
@@ -107,7 +107,7 @@ test('a remote that refuses ends a sync with its words, and the history shows th
   expect(await page.getByRole('row', { name: /failed/ }).count()).toBe(2);
 });
 
-test('a remote that takes its time does not keep the page: it shows what was synced, and then the branches', async ({
+test('a slow remote does not delay the page, which shows the synced branches first, and then all', async ({
   openPage,
 }) => {
   const answering = Promise.withResolvers<void>();

@@ -9,7 +9,7 @@ import { copySecret, expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
 const service = serviceOfTests();
 
-test('an administrator makes a token, a workflow uses it, and it is revoked', async ({ openPage }) => {
+test('an administrator creates a token, a workflow uses it, and it is revoked', async ({ openPage }) => {
   const { baseUrl, storage } = service;
   const workspace = await service.workspace();
   const page = await openPage();
@@ -50,7 +50,7 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   await page.getByText(`${path} in ${workspace}`).waitFor();
   const unlocked = await job.run({ with: { operation: 'unlock', path } });
   expect(unlocked.outputs, unlocked.log).toMatchObject({ status: 'released' });
-  // The service writes a use down some seconds after it.
+  // The service stores a use some seconds later.
   const lastUse = async () => {
     await page.goto(`${baseUrl}/tokens`);
     return row.getByRole('cell').nth(5).innerText();
@@ -78,7 +78,7 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   expect(await page.content()).not.toContain(secret);
 });
 
-test('a token is rotated on a phone without JavaScript, by keyboard, and its owner keeps the lock', async ({
+test('a token is rotated on a phone without JavaScript, by keyboard, and both secrets are valid', async ({
   openPage,
 }) => {
   const { token } = service;

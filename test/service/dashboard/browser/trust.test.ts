@@ -6,7 +6,7 @@ import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
 const service = serviceOfTests();
 
-test('a workflow is trusted on a phone without JavaScript, by keyboard, and then no longer', async ({ openPage }) => {
+test('a trust rule is added and removed on a phone without JavaScript, by keyboard', async ({ openPage }) => {
   const { secret } = await service.token({ name: 'root', scopes: ['admin'] });
   const page = await openPage({ viewport: phone, javaScript: false });
   const expectReadable = async () => {

@@ -5,7 +5,7 @@ import { auditOf, hookedService, idOf, patient } from '../../webhooks/hooked-ser
 import { hookVisitor } from './hook-visitor.ts';
 import { storeDelivery } from './stored-delivery.ts';
 
-describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $name', (kind) => {
+describe.each(realDatabaseKinds)('the actions on the pages of a webhook on $name', (kind) => {
   const service = hookedService(kind);
 
   async function hooked() {
@@ -20,7 +20,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     return {
       ...{ receiver, visitor, hook, page },
       send: (path: string) => visitor.post(page + path, { form_token }),
-      /** What is said where an action leads. */
+      /** Performs an action, and returns the notice on the resulting page. */
       async act(path: string) {
         const { status, headers } = await visitor.post(page + path, { form_token });
         expect(status).toBe(303);
@@ -34,7 +34,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     };
   }
 
-  test('pausing holds what waits, and resuming delivers it; what was so already stays so', async () => {
+  test('pausing holds waiting deliveries, resuming sends them, and repeating either changes nothing', async () => {
     const { act, isActive, stored, receiver, audited, hook } = await hooked();
     expect(await act('/pause')).toContain('The webhook is paused.');
     expect(await act('/pause')).toContain('Nothing was changed: the webhook was already paused.');
@@ -51,7 +51,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     expect(await audited()).toEqual(['hook.registered', 'hook.paused', 'hook.resumed', 'hook.resumed']);
   });
 
-  test('removing asks first, then removes it with what waits, and leads to the list', async () => {
+  test('removing asks first, then removes the webhook with its waiting deliveries, and leads to the list', async () => {
     const { visitor, page, act, send, isActive, stored, deliveries, audited } = await hooked();
     await stored({ status: 'pending', finished_at: null });
     expect((await visitor.get(`${page}/remove`)).text).toContain('1 delivery is waiting and will never be sent.');
@@ -63,7 +63,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     expect((await visitor.get(page)).status).toBe(404);
   });
 
-  test('a test is one attempt at an example of what it asks for, and none while it is paused', async () => {
+  test('a test sends an example of a subscribed event in one attempt, and nothing while paused', async () => {
     const { act, receiver, audited, deliveries } = await hooked();
     receiver.behave({ does: 'answer', status: 500 });
     expect(await act('/test')).toContain('Test queued');
@@ -79,7 +79,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     expect(await audited()).toEqual(['hook.registered', 'hook.tested', 'hook.paused']);
   });
 
-  test('it is failing since the first of the attempts that failed in a row, in its list and in the overview', async () => {
+  test('the list and the overview show since when the attempts for a webhook have been failing', async () => {
     const { act, receiver, page, hook, visitor, deliveries } = await hooked();
     const failingSince = async () =>
       (
@@ -115,7 +115,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     expect(await failingSince()).toBeNull();
   });
 
-  test('it is edited where it is: what is left empty stays, a pause too, and its address cannot change', async () => {
+  test('editing keeps a pause and the values left empty, and cannot change the URL', async () => {
     const { visitor, page, hook, audited, act } = await hooked();
     const row = () =>
       service.storage.read.selectFrom('hooks').selectAll().where('id', '=', hook).executeTakeFirstOrThrow();
@@ -142,7 +142,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     expect(await audited()).toEqual(['hook.registered', 'hook.paused', 'hook.replaced']);
   });
 
-  test('a delivery is sent again under its id, or when an earlier one is over, or not at all and says why', async () => {
+  test('a delivery is sent again under its id, also after an earlier one, or refused with a reason', async () => {
     const { act, send, receiver, stored, deliveries, audited } = await hooked();
     const delivery = await stored({ path: 'b', status: 'failed', last_error: 'no' });
     expect(await act(`/deliveries/${delivery}/send-again`)).toBe('It is being sent again.');

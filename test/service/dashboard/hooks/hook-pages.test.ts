@@ -13,7 +13,7 @@ const url = 'https://ci.example.com/hooks?key=query-s3cret';
 describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
   const service = hookedService(kind);
 
-  /** A workspace with one webhook, and somebody who looks at it. */
+  /** A workspace with one webhook, and a visitor who may see it. */
   async function hooked(more: Readonly<Record<string, unknown>> = {}) {
     const { id: workspace, register } = await service.hooks();
     const visitor = await hookVisitor(service);
@@ -24,7 +24,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     const show = async (path: string) => (await visitor.get(path)).text;
     return { workspace, register, visitor, hook: String(body.id), list, page, stored, show };
   }
-  test('list each with its address but for the query, what it is told, its state and how its deliveries fare', async () => {
+  test('list each webhook with its URL without the query, its events, its state and its deliveries', async () => {
     const { id: other } = await service.hooks();
     const { text: empty } = await (await hookVisitor(service)).get(`/workspaces/${other}/hooks`);
     expect(empty).toContain('This workspace has no webhooks yet.');
@@ -50,14 +50,14 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     );
   });
 
-  test('list deliveries page by page, the newest first, and those of one state alone', async () => {
+  test('list deliveries page by page, newest first, also those of a single state', async () => {
     const { page, stored, show } = await hooked();
     expect(await show(`${page}?state=dropped`)).toContain('No delivery is in this state.');
     const paths = Array.from({ length: 57 }, (_, index) => `file-${index}`);
     const others: Readonly<Record<string, string>> = { 'file-7': 'failed', 'file-8': 'dropped' };
     for (const path of paths) await stored({ path, status: others[path] ?? 'delivered' });
     await stored({ path: 'open', status: 'pending', finished_at: null, next_attempt_at: null });
-    // It was delivered, and is sent again: it is not over.
+    // It was delivered and is now sent again, so it is still open.
     await stored({ path: 'open2', status: 'again', finished_at: null });
     const pathsOn = (text: string) =>
       [...text.matchAll(/<code><bdi>((?:file-|open)\d*)<\/bdi>/g)].map(([, path]) => path);
@@ -80,7 +80,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
       expect(await show(`${page}?before=${before}`)).toContain('There is no such page');
   });
 
-  test('say how far each delivery is, and when it is tried next', async () => {
+  test('show the progress of each delivery, and when it is tried next', async () => {
     const { workspace, hook, page, stored, show } = await hooked();
     const open = { status: 'pending', finished_at: null, attempts: 3 };
     const { storage } = service;
@@ -112,7 +112,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     expect(await show(`${page}/remove`)).toContain('No deliveries are waiting.');
   });
 
-  test('show the request as it is sent, but for what is secret', async () => {
+  test('show the request as it is sent, without its secrets', async () => {
     const { page, stored, show, register } = await hooked();
     const id = await stored({ path: 'Content/Hero.uasset' });
     const text = await show(`${page}/deliveries/${id}`);
@@ -130,7 +130,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     expect(await show(`${page}/deliveries/${id}`)).toContain('There is none: The buildkite format');
   });
 
-  test('lead from a sync to its page, where the token may see that', async () => {
+  test('link the event of a sync to the page of the sync if the token may see it', async () => {
     const { page, stored, visitor } = await hooked();
     const event = JSON.stringify({ ...succeeded, workspace: 'game', data: { sync: { ...sync, branch: 'main' } } });
     const path = `${page}/deliveries/${await stored({ event })}`;
@@ -140,7 +140,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     expect((await visitor.get(path)).text).not.toContain('/syncs/');
   });
 
-  test('show what was answered, or why it is not known', async () => {
+  test('show the response, or why it is unknown', async () => {
     const { page, stored, show } = await hooked();
     const answered = async (response: unknown, more = {}) => {
       const last_answer = response === null ? null : JSON.stringify(response);
@@ -159,7 +159,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     expect(await answered(null, { last_attempt_at: null })).toContain('Attempts by an earlier version of the service');
   });
 
-  test('of other workspaces, other webhooks and ids that are none are not there, whatever is asked', async () => {
+  test('return 404 for other workspaces, other webhooks and invalid ids, whatever the action', async () => {
     const [one, other] = [await hooked(), await hooked()];
     const second = await one.register({ url: 'https://second.example.com/' });
     const delivery = await one.stored({});
@@ -183,7 +183,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
       for (const path of sent) expect([path, (await visitor.post(path, { form_token })).status]).toEqual([path, 404]);
     }
     await expectNothing(one.visitor, await formTokenOf(one.visitor, one.workspace), hooks, deliveries);
-    // Whoever does not see the workspace is told the same of what is there.
+    // A visitor who cannot see the workspace gets the same response for webhooks that exist.
     const stranger = await hookVisitor(service, [other.workspace]);
     const form_token = await formTokenOf(stranger, other.workspace);
     await expectNothing(stranger, form_token, [one.page], [`${one.page}/deliveries/${delivery}`]);

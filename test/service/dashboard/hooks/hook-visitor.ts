@@ -12,15 +12,15 @@ export interface HookForm {
 }
 
 export interface HookVisitor extends Visitor {
-  /** The fields that the form of a new webhook has by itself. */
+  /** The hidden fields in the form of a new webhook. */
   newForm(workspace: string): Promise<Readonly<Record<string, string>>>;
-  /** Fills in a form of its own, and sends it. */
+  /** Fills in a new form, and sends it. */
   register(workspace: string, form: HookForm): Promise<Reply>;
 }
 
 const formIdIn = (page: string): string => /name="form_id" value="([^"]+)"/.exec(page)?.[1] ?? '';
 
-/** Somebody who is signed in, and has a token that may register webhooks and nothing else, in all workspaces or in these. */
+/** A visitor who is signed in with a token that may only register webhooks, in all workspaces or in these. */
 export async function hookVisitor(
   service: HookedService,
   workspaces: readonly string[] | null = null,
@@ -42,7 +42,7 @@ export async function hookVisitor(
 
 export const secretIn = (page: string): string => /id="secret"[^>]*>(whsec_[^<]+)</.exec(page)?.[1] ?? '';
 
-/** The sentence beside a field, as it would be read. */
+/** The error message of a field, as plain text. */
 export function problemBeside(field: string, page: string): string | undefined {
   const text = new RegExp(`id="${field}-problem" role="alert">([^<]*)<`).exec(page)?.[1];
   return text?.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');

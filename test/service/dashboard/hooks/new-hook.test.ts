@@ -8,18 +8,18 @@ const url = 'https://ci.example.com/hook';
 const header = 'authorization: Bearer t0ken-of-the-receiver';
 const value = 't0ken-of-the-receiver';
 
-/** What is wrong, in the form and as a program would send it. The schema of the API judges both: one of each field. */
+/** Mistakes in the form, and the same as API requests. The schema of the API checks both. */
 const mistakes: readonly (readonly [name: string, field: string, form: HookForm, body?: Record<string, unknown>])[] = [
-  ['an address with a space at its end', 'url', { url: `${url} ` }],
-  ['an address that is none', 'url', { url: 'ci.example.com' }],
-  ['a password in the address', 'url', { url: 'https://a:pa55word@b.example/' }],
-  ['an address inside the network', 'url', { url: 'https://10.0.0.1/' }],
-  ['an event that there is not', 'events', { url, event: ['x'] }, { url, events: ['x'] }],
-  ['a branch that cannot be one', 'branches', { url, branches: 'a b' }, { url, branches: ['a b'] }],
-  ['a format that there is not', 'format', { url, format: '<b>' }],
+  ['a URL with a trailing space', 'url', { url: `${url} ` }],
+  ['an invalid URL', 'url', { url: 'ci.example.com' }],
+  ['a password in the URL', 'url', { url: 'https://a:pa55word@b.example/' }],
+  ['a URL inside the network', 'url', { url: 'https://10.0.0.1/' }],
+  ['an unknown event', 'events', { url, event: ['x'] }, { url, events: ['x'] }],
+  ['an invalid branch', 'branches', { url, branches: 'a b' }, { url, branches: ['a b'] }],
+  ['an unknown format', 'format', { url, format: '<b>' }],
   ['a secret that is too short', 'secret', { url, secret: 'whsec_c2hvcnQ=' }],
   ['a header without a value', 'headers', { url, headers: 'x-key:' }, { url, headers: { 'x-key': '' } }],
-  ['a header twice', 'headers', { url, headers: 'x: 1\nX: 2' }, { url, headers: { x: '1', X: '2' } }],
+  ['a repeated header', 'headers', { url, headers: 'x: 1\nX: 2' }, { url, headers: { x: '1', X: '2' } }],
 ];
 
 describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) => {
@@ -29,7 +29,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
   const started = async () => ({ ...(await service.hooks()), visitor: await hookVisitor(service) });
 
   test.for(mistakes)(
-    'with %s says beside the field what the API says',
+    'shows the error of the API at the field with %s',
     async ([_name, field, form, body = { ...form }]) => {
       const { id, register, visitor } = await started();
       const page = await visitor.register(id, form);
@@ -43,7 +43,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     },
   );
 
-  test('says what only a form can have wrong', async () => {
+  test('reports mistakes that only a form can have', async () => {
     const { id, visitor } = await started();
     const wrong = async (form: Partial<HookForm>, field: string) =>
       problemBeside(field, (await visitor.register(id, { url, ...form })).text);
@@ -55,7 +55,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     expect(await stored(id)).toEqual([]);
   });
 
-  test('with several mistakes names them all, keeps what was typed, and none of the secrets', async () => {
+  test('reports all of several mistakes, and keeps the entered values except secrets', async () => {
     const { id, visitor } = await started();
     const secret = newWebhookSecret();
     const hostile = '"><img src=x onerror=alert(1)>\u202e';
@@ -83,7 +83,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     expect(text).toContain('Enter the secret and the values of headers again');
   });
 
-  test('registers what it says, shows the secret that was made once, and never again', async () => {
+  test('registers a webhook as entered, and shows the generated secret only once', async () => {
     const { id, visitor } = await started();
     const address = `${url}?key=query-s3cret`;
     const made = await visitor.register(id, {
@@ -116,7 +116,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     for (const hidden of [value, 'query-s3cret']) expect(made.text).not.toContain(hidden);
   });
 
-  test('sent several times, at once or later by a reload, makes one webhook and shows one secret, whatever happened since', async () => {
+  test('registers one webhook and shows one secret even if sent several times, at once or later', async () => {
     const { id, visitor } = await started();
     const form = { ...(await visitor.newForm(id)), url, event: 'sync.failed', format: 'standard' };
     const send = () => visitor.post(`/workspaces/${id}/hooks`, form);
@@ -135,13 +135,13 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     await visitor.submit(page, `${page}/remove`);
     expect((await send()).status).toBe(303);
     expect(await stored(id)).toEqual([]);
-    // Other content is another registration, though the form is the same.
+    // The same form with other content is another registration.
     const other = await visitor.post(`/workspaces/${id}/hooks`, { ...form, event: 'lock.expired' });
     expect(secretIn(other.text)).not.toBe('');
     expect(secretIn(other.text)).not.toBe(secret);
   });
 
-  test('with an address that is there already replaces what it had, wakes it, and says so', async () => {
+  test('replaces and resumes the existing webhook with the same URL, and says so', async () => {
     const { id, visitor } = await started();
     const secret = secretIn((await visitor.register(id, { url, headers: header })).text);
     const [hook] = await stored(id);
@@ -153,7 +153,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
       { id: hook?.id, secret, events: '["lock.acquired"]', headers: '{}', active: 1 },
     ]);
     expect((await visitor.get(`${page}?notice=replaced`)).text).toContain('was already registered');
-    // A secret that was given is never shown.
+    // A secret that was entered is never shown.
     const given = newWebhookSecret();
     const again = await visitor.register(id, { url, secret: given });
     expect([again.status, again.text]).toEqual([303, '']);

@@ -7,7 +7,7 @@ import { lock } from '../../webhooks/samples.ts';
 
 type Given = Partial<Insertable<Tables['deliveries']>> & { readonly path?: string };
 
-/** A delivery as some history has left it. It is over, unless told otherwise. Gives its id. */
+/** Stores a delivery, by default a finished one, and returns its id. */
 export async function storeDelivery(storage: Storage, hook: string, { path = 'a', ...given }: Given): Promise<string> {
   const id = `msg_${randomUUID()}`;
   const data = { lock: { ...lock, path } };
