@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-/** Where pictures of failed tests go, for this test. */
+/** Redirects the pictures of failed tests to a folder of this test. */
 async function pictures(): Promise<() => readonly string[]> {
   const cwd = await temporaryFolder();
   vi.stubEnv('TMPDIR', cwd);
@@ -47,24 +47,24 @@ async function pictures(): Promise<() => readonly string[]> {
 
 test.for([
   ['the page', '/console', /- Console: a complaint \(http:.*\/console\.js:1\)/],
-  ['a window of it', '/console', /- Console: a complaint/],
+  ['a window opened by it', '/console', /- Console: a complaint/],
   ['the page', '/script', /- Error of a script: Error: a mistake\n.*script\.js/],
   ['the page', '/inline', /- Content Security Policy: .*style-src 'self'/],
   ['the page', '/markup', /- Content Security Policy: .*TrustedHTML/],
   ['the page', '/image', /- Beyond this machine: GET http:\/\/192\.0\.2\.1\/pixel\.png was refused/],
   ['the page', '/missing', /- Console: .*status of 404.*missing\.png/],
-] as const)('what goes wrong in %s fails the test at its end: %s', async ([where, path, reason], { browser }) => {
+] as const)('fails the test at its end for a problem in %s: %s', async ([where, path, reason], { browser }) => {
   const taken = await pictures();
   const opened = await openPageIn(browser);
   const page = where === 'the page' ? opened.page : await opened.page.context().newPage();
   await page.goto(site.origin + path);
-  // What the script does later.
+  // The script fails in a later task.
   if (path === '/script') await page.evaluate('new Promise((resolve) => { setTimeout(resolve); })');
   await expect(endPages([opened], () => false)).rejects.toThrow(reason);
   expect(taken()).toHaveLength(1);
 });
 
-test('a page reaches this machine by its name, and nothing beyond it', async ({ openPage }) => {
+test('lets a page reach this machine by name, and no other machine', async ({ openPage }) => {
   const page = await openPage();
   await page.goto(site.origin.replace('127.0.0.1', 'localhost'));
   await page.getByText('hello').waitFor();
@@ -84,12 +84,12 @@ const unlabelled = /\(rule label, critical, in light colours\)\n\s+at input: <in
 test.for([
   { path: '/unlabelled', reason: unlabelled },
   { path: '/unlabelled', reason: unlabelled, javaScript: false },
-  // In the colours that the page does not have at the moment.
+  // The contrast is too low only in the color scheme that the page does not use at the moment.
   { path: '/faint-in-the-dark', reason: /everyone:\n.*\(rule color-contrast, serious, in dark colours\)/ },
   { path: '/small', reason: /rule target-size/ },
   { path: '/', reason: undefined, javaScript: false },
 ])(
-  'what is inaccessible in %o is found, and nothing else',
+  'finds the accessibility problems of %o, and no others',
   async ({ path, reason, javaScript = true }, { openPage }) => {
     const page = await openPage({ javaScript });
     await page.goto(site.origin + path);

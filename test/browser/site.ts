@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { listenHere } from '../support/listen.ts';
 
-/** As strict as the dashboard's: nothing inline, and no markup that is made of text. */
+/** As strict as the policy of the dashboard: nothing inline, and no markup built from strings. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,7 +18,7 @@ export interface Site {
   close(): Promise<void>;
 }
 
-/** A whole document around what a test puts into it. */
+/** A complete document around the content of a test. */
 export const documentOf = (content: string): string => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Locks</title>

@@ -61,7 +61,7 @@ async function isSignedIn(cookie: string): Promise<boolean> {
 /** Two locks, a token, a hook, a finished sync, a lock released by force, and a dashboard session. */
 async function beforeBackup() {
   const { secret: token } = await command('token', 'create', '--name', 'ci', '--scopes', 'sync,locks:write');
-  // A public address, so that no name must be resolved; nothing is sent to it.
+  // A public IP address needs no name resolution; nothing is sent to it.
   const hook = await send('POST', '/hooks', service.token, { url: 'https://1.1.1.1/hook', events: ['sync.failed'] });
   expect(hook.status).toBe(201);
   const cookie = await signIn();
@@ -74,7 +74,7 @@ async function beforeBackup() {
 
 type History = Awaited<ReturnType<typeof beforeBackup>>;
 
-/** What the backup misses: a new lock, a released one, and a revoked token. Returns the last fence. */
+/** Changes that the backup misses: a new lock, a released one, and a revoked token. Returns the last fence. */
 async function afterBackup({ token }: History): Promise<number> {
   const { body } = await lockOn(token, 'taken-later');
   expect((await send('DELETE', '/locks/released-later', token)).status).toBe(204);
@@ -84,7 +84,7 @@ async function afterBackup({ token }: History): Promise<number> {
   return body.fence;
 }
 
-/** Everything in the backup is there, and what the page says about the rest is true. */
+/** Expects everything in the backup to be restored, and the page to be right about the rest. */
 async function expectRestored({ token, sync, hook, cookie }: History, lastFence: number): Promise<void> {
   const { locks } = (await send('GET', '/locks', token)).body;
   expect(locks.map(({ path }: { path: string }) => path)).toEqual(['kept', 'released-later']);
@@ -104,7 +104,7 @@ const places = () => ({
 
 const bin = join(import.meta.dirname, '../../bin/workspace-service.js');
 
-/** With the command where the page has a function of that name, and an editor that sets `DATABASE_URL`. */
+/** Runs a snippet with the command in place of the function of that name, and an editor that sets `DATABASE_URL`. */
 async function runOnService(
   snippet: string,
   replaced: Readonly<Record<string, string>> = {},
@@ -121,7 +121,7 @@ async function runOnService(
   });
 }
 
-/** Makes a backup as the page says, and returns its name. */
+/** Makes a backup as the page describes, and returns its name. */
 async function makeBackup(): Promise<string> {
   await runOnService(snippetWith(selfHosting, '%H%M%S'));
   const [name = '', ...more] = await readdir(join(parent, 'backups'));
@@ -143,7 +143,7 @@ function query(text: string): unknown[] {
 
 const audit = (): unknown[] => query('select actor, action from audit');
 
-test('a backup of a running service on SQLite restores what it had', async () => {
+test('a backup of a running service on SQLite restores its data', async () => {
   await start();
   const history = await beforeBackup();
   query(`insert into sign_in_links (hash, created_at, expires_at) values ('h', 1, 9e15)`);
@@ -151,7 +151,7 @@ test('a backup of a running service on SQLite restores what it had', async () =>
   expect(recorded.at(-1)).toMatchObject({ action: 'lock.force-released' });
   const backup = await makeBackup();
   const lastFence = await afterBackup(history);
-  // As after a crash, with a journal that belongs to the lost database.
+  // As after a crash, with a journal of the lost database.
   await service.kill();
   expect(await readdir(folder)).toContain('service.db-wal');
 
@@ -168,7 +168,7 @@ test('a backup of a running service on SQLite restores what it had', async () =>
   ]);
 });
 
-test('a backup restores onto a new machine, which has nothing else, and the mirrors come back with the next sync', async () => {
+test('a backup restores onto an empty machine, and the next sync fetches the mirrors again', async () => {
   await start();
   const history = await beforeBackup();
   const backup = await makeBackup();
@@ -183,7 +183,7 @@ test('a backup restores onto a new machine, which has nothing else, and the mirr
   expect((await syncSample()).received_objects).toBeGreaterThan(0);
 });
 
-test('a removed mirror is fetched again in full', async () => {
+test('a sync fetches a removed mirror again in full', async () => {
   await start();
   await syncSample();
   expect(await service.stop()).toBe(0);
@@ -197,7 +197,7 @@ test('a removed mirror is fetched again in full', async () => {
 });
 
 test.skipIf(postgresServer === undefined)(
-  'a backup of a running service on PostgreSQL restores what it had (needs TEST_DATABASE_URL)',
+  'a backup of a running service on PostgreSQL restores its data (needs TEST_DATABASE_URL)',
   async () => {
     const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
     environment = { DATABASE_URL: url };
@@ -236,7 +236,7 @@ test.skipIf(postgresServer === undefined)(
         const replaced = { 'move.backup': `${move}.backup` };
         await runOnService(snippetWith(selfHosting, 'sudoedit'), replaced, editor);
         environment = move === 'to' ? { DATABASE_URL: url } : {};
-        // As the page says of the way back.
+        // As the page describes the way back.
         if (move === 'to') await rm(join(folder, 'service.db'));
         await start();
         const { locks } = (await send('GET', '/locks', token)).body;

@@ -9,7 +9,7 @@ import { codeIn, interfacePage, readme, runSnippet, section, snippets } from './
 
 const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
 
-test('the curl commands work with what `npm start` prints', async () => {
+test('the curl commands work with the variables that `npm start` prints', async () => {
   expect(codeIn(section(readme, 'Try it').text)).toContain('npm start');
   const [lines = ''] = snippets(section(interfacePage, 'Try it with curl'), 'sh');
   expect(lines).toContain('curl');
@@ -17,7 +17,7 @@ test('the curl commands work with what `npm start` prints', async () => {
   try {
     const exported = welcome(service.baseUrl, service).filter((line) => line.trim().startsWith('export '));
     expect(exported).toHaveLength(3);
-    // By itself, curl does not fail when the answer is an error.
+    // By default, curl does not fail for an error response.
     const strict = 'curl() { command curl --fail-with-body --write-out "\\n" "$@"; }\n';
     const stdout = await runSnippet(`${exported.join('\n')}\n${strict}${lines}`, { cwd: await temporaryFolder() });
     const answers = stdout.split('\n').filter((line) => line !== '');

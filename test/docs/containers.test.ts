@@ -23,7 +23,7 @@ const [container] = pod.containers;
 const instances = Object.keys(services).filter((name) => services[name].image === 'workspace-service');
 const folder = '/var/lib/workspace-service';
 
-test('a build gets what the Dockerfile copies, and nothing else', async () => {
+test('a build context contains what the Dockerfile copies, and nothing else', async () => {
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
   const [all, ...kept] = (await read('.dockerignore'))
     .split('\n')
@@ -32,7 +32,7 @@ test('a build gets what the Dockerfile copies, and nothing else', async () => {
   expect(kept.toSorted()).toEqual([...new Set(copied)].map((name) => `!${name}`).toSorted());
 });
 
-test('Compose and Kubernetes run the image as it is made: user, folder, port, and nothing else to write to', () => {
+test('Compose and Kubernetes match the image: its user, folder and port, and no other writable folder', () => {
   expect(dockerfile).toContain('\nUSER 10001:10001\n');
   expect(dockerfile).toContain(`\nVOLUME ${folder}\n`);
   expect(dockerfile).toContain('"--port", "8080"]');
@@ -56,7 +56,7 @@ test('Compose and Kubernetes run the image as it is made: user, folder, port, an
   }
 });
 
-test('they set only variables that the service has, and none with a secret', () => {
+test('Compose and Kubernetes set only variables that the service has, and no secrets', () => {
   const known = new Set(commands.flatMap(({ flags }) => Object.keys(flags).map(variableOf)));
   const set = [...instances.flatMap((name) => Object.keys(services[name].environment))];
   set.push(...container.env.map(({ name }: { name: string }) => name));
@@ -64,7 +64,7 @@ test('they set only variables that the service has, and none with a secret', () 
   for (const name of set) expect(known, name).toContain(name);
 });
 
-test('one instance runs on SQLite where no profile is named; several have one database and one proxy', () => {
+test('Compose runs one instance on SQLite by default, and several with one database and one proxy', () => {
   const [first, ...others] = instances;
   const inProfile = (name: string): boolean => services[name].profiles?.includes('postgresql') === true;
   expect(Object.keys(services).filter((name) => !inProfile(name))).toEqual([first]);
@@ -76,7 +76,7 @@ test('one instance runs on SQLite where no profile is named; several have one da
   }
 });
 
-test('Caddy sends requests to the instances of Compose that are ready', (context) => {
+test('Caddy proxies to every instance of Compose, and checks whether they are ready', (context) => {
   const caddy = products.find(({ file }) => file === 'Caddyfile');
   const program = caddy && programOf(caddy);
   if (program === undefined) leaveOut(context, 'There is no Caddy on this machine.');

@@ -29,14 +29,14 @@ const onMain: TrustRule = {
   claims: { ...anyJob.claims, ref: 'refs/heads/main' },
 };
 
-/** What the log says of a job by this rule, unless by others. */
+/** The reason that the log gives for refusing a job. */
 function refusalReason(change: object, rules: readonly TrustRule[] = [onMain]): string {
   const decision = matchTrustRules(rules, anyJob.issuer, { ...mainJob, ...change });
   if (decision.kind === 'trusted') throw new Error('It is trusted.');
   return decision.reason;
 }
 
-test('the workflow is one that GitHub accepts, and has no secret', async () => {
+test('the workflow passes the language service of GitHub, and contains no secret', async () => {
   const [workflow = ''] = snippets(section(identity, 'GitHub, step by step'), 'yaml');
   const action = await readFile(ourActionFile, 'utf8');
   const ours = { [ourAction]: action };
@@ -45,7 +45,7 @@ test('the workflow is one that GitHub accepts, and has no secret', async () => {
   expect(workflow).not.toContain('secrets.');
 });
 
-test('the table of what a rule can name has every flag that narrows it, and no others', () => {
+test('the table of rule conditions has every flag that narrows a rule, and no others', () => {
   const rows = tableRows(section(identity, 'What a rule can name'), 'Flag');
   const told = rows.map(([flag = '']) => codeIn(flag)[0]?.split(' ')[0]?.slice(2));
   const others = ['owner', 'repository', 'issuer', 'scopes', 'workspaces', 'data', 'json'];
@@ -54,12 +54,12 @@ test('the table of what a rule can name has every flag that narrows it, and no o
       .filter((flag) => !others.includes(flag))
       .toSorted(),
   );
-  // Each claim of the table is one that GitHub sends.
+  // GitHub sends each claim of the table.
   const claims = rows.map(([, claim = '']) => codeIn(claim)[0]).filter((claim) => claim !== undefined);
   for (const claim of claims) expect(mainJob).toHaveProperty(claim);
 });
 
-test('the line of the log is what the service says of such a job, and so are the words of the table', () => {
+test('the log line and the table of refusals match the reasons that the service gives', () => {
   const [line = ''] = snippets(section(identity, 'What is refused'), 'text');
   expect(line.trim()).toBe(refusalReason({ ref: 'refs/heads/fix' }));
   const production = { ...onMain, claims: { ...onMain.claims, environment: 'production' } };
@@ -74,7 +74,7 @@ test('the line of the log is what the service says of such a job, and so are the
   expect(told).toEqual(said.map((reason) => told.find((words = '?') => reason.includes(words))));
 });
 
-test('the script exchanges a JWT by the request of RFC 8693, and says why it fails', async (context) => {
+test('the script exchanges a JWT with a request of RFC 8693, and reports why it failed', async (context) => {
   const tools = await runSnippet('command -v curl jq', {}).catch(() => undefined);
   if (tools === undefined) leaveOut(context, 'There is no curl or jq on this machine.');
   const received: string[] = [];

@@ -28,12 +28,12 @@ interface DashboardPanel {
 }
 const dashboardText = await shipped('self-hosting/grafana-dashboard.json');
 const { panels }: { panels: readonly DashboardPanel[] } = JSON.parse(dashboardText);
-/** With values in the place of Grafana's variables. */
+/** The queries with values instead of Grafana's variables. */
 const queries = panels.flatMap(({ targets }) =>
   targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', '.*')),
 );
 
-/** What a service with one synced workspace shows. */
+/** The metrics of a service with one synced workspace. */
 let text: string;
 let service: ReturnType<typeof startMain>;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ beforeAll(async () => {
   service = startMain(['serve', '--json', '--port=0'], environment);
   const { base_url } = JSON.parse(await service.printed('listening'));
   const metrics = async () => (text = (await ask(new URL(base_url).origin, 'GET', '/metrics', { token })).text);
-  // The first response has its own request in the second.
+  // The second response counts the first request.
   await metrics();
   await vi.waitUntil(async () => (await metrics()).includes('workspace_locks{'), { timeout: 30_000 });
 });
@@ -65,7 +65,7 @@ const linesOf = (name: string) => text.split('\n').filter((line) => new RegExp(`
 const rows = tableRows(section(selfHosting, 'Metrics'), 'Metric');
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
 
-test('the table of metrics has all of them, and no others', (context) => {
+test('the table of metrics has every metric, and no others', (context) => {
   const documented = rows.flatMap(([names = '']) => codeIn(names));
   expect(documented).toEqual(unique(documented));
   // Some process metrics exist on Linux only.
@@ -74,7 +74,7 @@ test('the table of metrics has all of them, and no others', (context) => {
   expect(documented.toSorted()).toEqual(ours.map(({ name }) => name).toSorted());
 });
 
-test('the table of metrics says their labels, and what they are of', () => {
+test('the table of metrics names their labels, and whether they describe an instance or the database', () => {
   for (const [names = '', labels = '', of = ''] of rows) {
     expect(['instance', 'database'], names).toContain(of);
     for (const name of codeIn(names)) {
@@ -86,7 +86,7 @@ test('the table of metrics says their labels, and what they are of', () => {
   }
 });
 
-test('metrics start at zero for each result of a sync and an attempt, so that the first failure is an increase', () => {
+test('the counters of sync results and webhook attempts start at zero', () => {
   const results = (name: string) => codeIn(rows.find(([names = '']) => codeIn(names).includes(name))?.[3] ?? '');
   for (const status of results('workspace_syncs_total')) {
     expect(text).toContain(`workspace_syncs_total{status="${status}"} 0\n`);
@@ -97,14 +97,14 @@ test('metrics start at zero for each result of a sync and an attempt, so that th
   expect(text).toContain('workspace_locks_expired_total 0\n');
 });
 
-test('a metric names the version, the revision and the Node that run', async () => {
+test('a metric names the running version, revision and Node.js version', async () => {
   const { version } = (await import('../../package.json', { with: { type: 'json' } })).default;
-  // These are the sources, which nothing has been built from.
+  // The test runs the sources, which have no build revision.
   const labels = `version="${version}",revision="unknown",node="${process.versions.node}"`;
   expect(text).toContain(`workspace_build_info{${labels}} 1\n`);
 });
 
-/** Fails with what promtool prints, unless it is content. */
+/** Fails with the output of promtool if it complains. */
 function promtool(context: TestContext, args: readonly string[], input?: string): void {
   const { error, status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
   if (error !== undefined) leaveOut(context, 'There is no promtool on this machine: it is in the package prometheus.');
@@ -151,7 +151,7 @@ const cases: Readonly<Record<string, readonly (readonly [series: string, bad: st
   WorkspaceTokensExpire: [['workspace_tokens_expiring', '1x130', '0x130']],
 };
 
-test('each alert fires when something is wrong, and not otherwise', async (context) => {
+test('each alert fires for bad values, and not for good ones', async (context) => {
   expect(Object.keys(cases).toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
   const firing = 'count by (alertname) (ALERTS{alertstate="firing"})';
   const tests = Object.entries(cases).flatMap(([alert, input]) =>
@@ -193,7 +193,7 @@ test('every metric that an alert or the dashboard uses exists, with its labels a
       const lines = linesOf(name).join('\n');
       for (const label of grouped) expect(lines, query).toContain(`${label}="`);
       for (const [, label = '', operator, value = ''] of labels.matchAll(/(\w+)(=~?)"([^"]*)"/g)) {
-        // Prometheus adds it.
+        // Prometheus adds this label.
         if (label === 'job') continue;
         expect(lines, query).toContain(`${label}="`);
         if (label === 'status' && name.startsWith('workspace_http')) continue;
@@ -212,18 +212,18 @@ test('the legends of the dashboard use labels that their queries keep', () => {
       const ofMetric = linesOf(metricsIn(expr)[0]?.name ?? '').join('\n');
       for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) {
         if (kept !== undefined) expect(kept.split(/, ?/), expr).toContain(label);
-        // Prometheus adds it.
+        // Prometheus adds this label.
         else if (label !== 'instance') expect(ofMetric, expr).toContain(`${label}="`);
       }
     }
   }
 });
 
-test('the dashboard has the form that Grafana gives its dashboards and panels', async () => {
+test('the dashboard has the structure of Grafana dashboards and panels', async () => {
   const types = join(root, 'node_modules/@grafana/schema/dist/types');
   const optionsOf = (type: string) =>
     `Plain<import('${types}/raw/composable/${type}/panelcfg/x/types.gen.js').Options>`;
-  // JSON has the values of enums, and the compiler wants their names.
+  // JSON has the values of enums, but the compiler expects their names.
   const source = [
     `import type { Dashboard } from '${types}/index.js';`,
     `type Plain<T> = T extends string ? \`\${T}\` : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;`,

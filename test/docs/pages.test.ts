@@ -15,11 +15,11 @@ const anchorsOf = ({ sections }: Page): readonly string[] =>
       .replaceAll(' ', '-'),
   );
 
-/** Relative links can also lead to pages of GitHub that are no files. */
+/** Relative links can also lead to pages of GitHub that are not files. */
 const isOfGitHub = (link: string): boolean => link.startsWith('../../security/');
 
 describe.each(pages)('$name', (page) => {
-  test('has links whose targets and anchors exist', async () => {
+  test('has only links to targets and anchors that exist', async () => {
     const links = [...page.text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
     for (const link of links.filter((each) => !/^https?:/.test(each) && !isOfGitHub(each))) {
       const [path = '', anchor] = link.split('#');
@@ -29,11 +29,11 @@ describe.each(pages)('$name', (page) => {
     }
   });
 
-  test('has shell snippets that bash can parse', async () => {
+  test('has only shell snippets that bash can parse', async () => {
     for (const text of snippets(page, 'sh')) await promisify(execFile)('bash', ['-n', '-c', text]);
   });
 
-  test('has YAML that can be parsed', () => {
+  test('has only YAML that can be parsed', () => {
     for (const text of snippets(page, 'yaml')) expect(parseDocument(text, { stringKeys: true }).errors).toEqual([]);
   });
 
@@ -49,7 +49,7 @@ describe.each(pages)('$name', (page) => {
       .map((line) => line.replace(/^npx /, '').replace(/ &$/, ''))
       .filter((line) => line.startsWith('workspace-service '));
     const remote = { WORKSPACE_SERVICE_REMOTE: 'https://ada:password@git.example.com/game.git' };
-    // People who lock are not on the machine of the service.
+    // Users who take locks do not work on the machine of the service.
     const address = page.name === 'artists.md' && { WORKSPACE_BASE_URL: 'https://assets.example.com/v1' };
     for (const line of lines) {
       const environment = { ...remote, ...address };
@@ -59,7 +59,7 @@ describe.each(pages)('$name', (page) => {
   });
 });
 
-/** The others also name flags of npm scripts. */
+/** The other pages also name flags of npm scripts. */
 const aboutTheService = pages.filter(
   ({ name }) => !['CONTRIBUTING.md', 'decisions.md', 'scaling.md', 'README.md'].includes(name),
 );
@@ -82,7 +82,7 @@ describe.each(aboutTheService)('$name', (page) => {
   });
 });
 
-test('no snippet makes git send a header, and the token in it, to every server', () => {
+test('no snippet makes git send a header with the token to every server', () => {
   for (const page of pages) {
     for (const snippet of snippets(page, '\\w+')) expect(snippet, page.name).not.toMatch(/http\.extraheader/i);
   }

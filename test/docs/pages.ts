@@ -8,7 +8,7 @@ export const docs = new URL('docs/', root);
 
 export interface Section {
   readonly title: string;
-  /** From below its title to the next one, of whatever level. */
+  /** The text between this title and the next one of any level. */
   readonly text: string;
 }
 
@@ -19,7 +19,7 @@ export interface Page {
   readonly sections: readonly Section[];
 }
 
-/** In snippets, a line that starts with `#` is no title. */
+/** In snippets, a line that starts with `#` is not a title. */
 function sectionsIn(markdown: string): readonly Section[] {
   const sections: { title: string; lines: string[] }[] = [];
   let inSnippet = false;
@@ -32,7 +32,7 @@ function sectionsIn(markdown: string): readonly Section[] {
   return sections.map(({ title, lines }) => ({ title, text: lines.join('\n') }));
 }
 
-/** By its path in the repository. */
+/** Reads a page by its path in the repository. */
 export async function readPage(path: string): Promise<Page> {
   const url = new URL(path, root);
   const text = await readFile(url, 'utf8');
@@ -62,11 +62,11 @@ export function section({ name, sections }: Page, title: string): Section {
   return found;
 }
 
-/** The snippets of a language, in their order. */
+/** The snippets in a language, in their order. */
 export const snippets = ({ text }: Page | Section, language: string): readonly string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, snippet = '']) => snippet);
 
-/** The only snippet that contains these words. */
+/** The only snippet that contains this text. */
 export function snippetWith(page: Page, words: string): string {
   const [found, ...more] = snippets(page, '\\w+').filter((text) => text.includes(words));
   if (found === undefined || more.length > 0) {
@@ -75,14 +75,14 @@ export function snippetWith(page: Page, words: string): string {
   return found;
 }
 
-/** Tests run as one user and without systemd: these stand-ins drop the user, and print what systemctl would do. */
+/** Tests run as one user and without systemd: these stand-ins skip the user switch, and print systemctl commands. */
 const standIns = `
 sudo() { while [[ $1 == --* ]]; do shift; done; "$@"; }
 systemctl() { echo "systemctl $*"; }
 `;
 
 export interface ShellOptions {
-  /** Paths and names that differ in a test. */
+  /** Replacements for paths and names that differ in a test. */
   readonly replaced?: Readonly<Record<string, string>>;
   readonly environment?: NodeJS.ProcessEnv;
   readonly cwd?: string;
@@ -99,7 +99,7 @@ export async function runSnippet(snippet: string, { replaced = {}, environment, 
   return stdout;
 }
 
-/** The rows of the table of a section whose first column has this head. */
+/** The rows of the table in this section whose first column has this head. */
 export function tableRows({ title, text }: Section, head: string): readonly (readonly string[])[] {
   const table = text.split('\n\n').find((block) => block.trimStart().startsWith(`| ${head} |`));
   if (table === undefined) throw new Error(`The section "${title}" has no table with the head "${head}".`);
@@ -111,12 +111,12 @@ export function tableRows({ title, text }: Section, head: string): readonly (rea
 export const codeIn = (text: string): readonly string[] =>
   [...text.replaceAll(/^```.*?^```$/gms, '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
-/** A shipped file, by its path below `docs`. */
+/** Reads a shipped file by its path below `docs`. */
 export const shipped = (path: string): Promise<string> => readFile(new URL(path, docs), 'utf8');
 
 const { repository } = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
 
-/** As `uses:` names it. */
+/** The name of the action in `uses:`. */
 export const ourAction: string =
   /^git\+https:\/\/github\.com\/([\w.-]+\/[\w.-]+)\.git$/.exec(repository.url)?.[1] ?? '';
 

@@ -47,7 +47,7 @@ afterEach(async () => {
   for (const path of await locked()) await release(path);
 });
 
-/** A script of the checked-out project: it prints its variables, and what is locked at that moment. */
+/** A script of the checked-out project: it prints its variables and the current locks. */
 const telling = (baseUrl: string, token: string): string => `#!/usr/bin/env node
 const told = ['WAITED_SECONDS', 'SEAT', 'WORKSPACE', 'BRANCH', 'COMMIT'].filter((name) => name in process.env);
 for (const name of told) console.log(name + ' ' + process.env[name]);
@@ -56,13 +56,13 @@ fetch('${baseUrl}/v1/workspaces/game/locks', { headers: { authorization: 'Bearer
   .then(({ locks }) => console.log('locked: ' + locks.map(({ path }) => path).join(' ')));
 `;
 
-/** What a recipe needs: variables, secrets, and a checkout whose scripts print what is locked while they run. */
+/** The context of a recipe: variables, secrets, and a checkout whose scripts print the current locks. */
 async function given(script?: string, assets: readonly string[] = [hero, arena, cave]) {
   const { baseUrl } = scene.service;
   const scopes = ['sync', 'locks:write', 'hooks:write'] as const;
   const { secret } = await scene.service.token({ name: 'release-bot', scopes });
   const reading = await scene.service.token({ scopes: ['locks:read'] });
-  /** Of the run, with the name and the content of their one file. */
+  /** The artifacts of the run, with the name and the content of their one file. */
   const artifacts = new Map<string, readonly [file: string, content: string]>();
   const uses: WorkflowJobOptions['uses'] = {
     async 'actions/upload-artifact'({ with: { name = '', path = '', overwrite } }) {
@@ -115,7 +115,7 @@ describe('"Lock an asset while a job runs"', () => {
   });
 });
 
-test('without its tokens, the first workflow holds the lock as the job that the service trusts', async () => {
+test('the first workflow without its tokens holds the lock as the job that the service trusts', async () => {
   const issuer = await startJobIssuer();
   onTestFinished(() => issuer.stop());
   await trustJobs(scene.service, issuer, { owner: 'release-bot' });
@@ -129,14 +129,14 @@ test('without its tokens, the first workflow holds the lock as the job that the 
   expect(await locked()).toEqual([]);
 });
 
-/** A script that takes a lock away from the job. */
+/** A script that releases a lock of the job by force. */
 const releasing = (baseUrl: string, token: string, path: string): string => `#!/usr/bin/env node
 const address = '${baseUrl}/v1/workspaces/game/locks/${encodeURIComponent(path)}?force=true';
 fetch(address, { method: 'DELETE', headers: { authorization: 'Bearer ${token}' } });
 `;
 
 test.each(['Lock an asset while a job runs', 'Lock during a release'])(
-  '"%s" uploads nothing if a lock is lost by then',
+  '"%s" uploads nothing if the job has lost a lock',
   async (name) => {
     const { secret } = await scene.service.token({ scopes: ['locks:admin'] });
     const result = await run(name, await given(releasing(scene.service.baseUrl, secret, hero)));
@@ -156,7 +156,7 @@ describe('"Lock during a release"', () => {
     expect(await locked()).toEqual([]);
   });
 
-  test('holds none of the paths if somebody else holds one', async () => {
+  test('holds no path if someone else holds one of them', async () => {
     await lock(cave);
     const result = await run('Lock during a release');
     expect(result.result).toBe('failure');
@@ -182,7 +182,7 @@ describe('"Across jobs"', () => {
   }
 
   test.each(['success', 'failure', 'cancelled'] as const)(
-    'holds the locks from the first job to the last, which releases them whatever the result of the one between: %s',
+    'holds the locks from the first job to the last, and releases them if the job in between ends with %s',
     async (outcome) => {
       const jobs = openRun(await given());
       const first = await jobs.lock();
@@ -207,7 +207,7 @@ describe('"Across jobs"', () => {
     expect(await locked()).toEqual([]);
   });
 
-  test('builds nothing without locks if the failed jobs are run again', async () => {
+  test('builds nothing without locks if the failed jobs are rerun', async () => {
     const jobs = openRun(await given());
     const first = await jobs.lock();
     await jobs.unlock(first, 'failure');
@@ -218,7 +218,7 @@ describe('"Across jobs"', () => {
     expect(await jobs.unlock(first, again.result)).toMatchObject({ result: 'success' });
   });
 
-  test('holds new locks if all jobs are run again', async () => {
+  test('acquires new locks if all jobs are rerun', async () => {
     const jobs = openRun(await given());
     await jobs.unlock(await jobs.lock(), 'failure');
     const first = await jobs.lock();
@@ -227,7 +227,7 @@ describe('"Across jobs"', () => {
     expect(await locked()).toEqual([]);
   });
 
-  test('releases the locks in the first job if they cannot be handed over', async () => {
+  test('releases the locks in the first job if the artifact cannot be uploaded', async () => {
     const more = await given();
     const failing = async () => Promise.reject(new Error('The upload failed.'));
     const jobs = openRun({ ...more, uses: { ...more.uses, 'actions/upload-artifact': failing } });
@@ -248,7 +248,7 @@ describe('"Across jobs"', () => {
 });
 
 describe('"Wait for a busy asset"', () => {
-  test('waits until somebody else releases the lock, and then takes it', async () => {
+  test('waits until someone else releases the lock, and then acquires it', async () => {
     await lock(arena);
     const job = await startWorkflowJob({ workflow: recipe('Wait for a busy asset'), ...(await given()) });
     const step = await job.begun('lock');
@@ -260,7 +260,7 @@ describe('"Wait for a busy asset"', () => {
     expect(await locked()).toEqual([]);
   });
 
-  test('says whom to ask when the time is up', async () => {
+  test('names the holder to ask when the wait times out', async () => {
     await lock(arena);
     const short = parseWorkflow(workflow('Wait for a busy asset').replace('wait: 30m', 'wait: 1s'));
     const result = await runWorkflowJob({ workflow: short, ...(await given()) });
@@ -272,7 +272,7 @@ describe('"Wait for a busy asset"', () => {
   });
 });
 
-test('"Take one of several seats" tells the script which of the licences it has, and gives it back', async () => {
+test('"Take one of several seats" passes the acquired seat to the script, and releases it', async () => {
   const seat = (number: number): string => `licenses/unity/${number}`;
   for (const number of [1, 2, 3, 5, 6]) await lock(seat(number));
   const result = await run('Take one of several seats');
@@ -292,7 +292,7 @@ test('"Sync and wait" syncs the branch of the push before the next step', async 
 });
 
 describe('"Build from the mirror"', () => {
-  test('builds the commit of the run, from a service that alone knows the remote', async () => {
+  test('builds the commit of the run with a job that knows only the service, not the remote', async () => {
     const more = await given();
     const script = telling(scene.service.baseUrl, more.secrets.WORKSPACE_TOKEN);
     remote.commit({ branch: 'main', files: { 'build.sh': script } });
@@ -304,7 +304,7 @@ describe('"Build from the mirror"', () => {
     expect(await locked()).toEqual([]);
   });
 
-  /** A build of a repository whose .lfsconfig names another store than that of the workspace. */
+  /** A build of a repository whose .lfsconfig names a different store than the workspace. */
   async function buildWithOtherStore(edit: (recipe: string) => string = (text) => text) {
     const { folder, remove } = await temporaryDataFolder();
     const [store, other] = [await startLfsStore(), await startLfsStore()];
@@ -327,7 +327,7 @@ describe('"Build from the mirror"', () => {
       },
     });
     const workspace = await scene.service.workspace(repository.path, { lfs_url: store.url });
-    // As on the runners of GitHub, where git-lfs is installed for all users.
+    // As on GitHub-hosted runners, where git-lfs is installed for all users.
     const settings = join(folder, 'gitconfig');
     await writeFile(settings, '[filter "lfs"]\n\tprocess = git-lfs filter-process\n\trequired = true\n');
     const text = workflow('Build from the mirror').replaceAll('workspace: game', `workspace: ${workspace}`);
@@ -340,7 +340,7 @@ describe('"Build from the mirror"', () => {
     return { result, asked: [...other.authorizations, ...other.downloads.map(({ headers }) => headers.authorization)] };
   }
 
-  test('has the LFS objects of the mirror, and asks no store that the repository names', async (context) => {
+  test('downloads the LFS objects of the mirror, and asks no store that the repository names', async (context) => {
     if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
     const { result, asked } = await buildWithOtherStore();
     expect(result).toMatchObject(withoutTrouble);
@@ -355,7 +355,7 @@ describe('"Build from the mirror"', () => {
   });
 });
 
-test('"Build when a sync ends" starts a build that knows what was synced', async () => {
+test('"Build when a sync ends" starts a build with the data of the sync', async () => {
   const github = await startWebhookReceiver();
   try {
     const more = await given();
@@ -409,7 +409,7 @@ describe('"Refuse a pull request that touches locked files"', () => {
   });
 
   test.each(['pull_request', 'pull_request_target'])(
-    'fails with an annotation on the file, naming who has it, on %s',
+    'fails on %s with an annotation on the file that names the holder',
     async (event) => {
       await lock(hero);
       const { result, annotations } = await check(changing(hero), byAda(event));
@@ -419,7 +419,7 @@ describe('"Refuse a pull request that touches locked files"', () => {
     },
   );
 
-  test('ignores the locks of the author, and those of unchanged files', async () => {
+  test('ignores the locks of the author, and locks on unchanged files', async () => {
     await lock(hero, 'ada');
     await lock(arena);
     expect(await check(changing(hero))).toMatchObject(withoutTrouble);
@@ -428,7 +428,7 @@ describe('"Refuse a pull request that touches locked files"', () => {
   test.each([
     ['in a pull request', byAda()],
     ['in a push', pushEvent('main', { before: '1'.repeat(40), after: '2'.repeat(40) })],
-  ])('needs %s what the table of permissions says', async (what, event) => {
+  ])('needs %s the permission in the table of permissions', async (what, event) => {
     const rows = tableRows(section(actionPage, 'Scopes and permissions'), 'Step');
     const [, permission = ''] = rows.find(([step]) => step?.includes(what)) ?? [];
     const { result, log } = await check({ instead: () => notAccessible }, event);

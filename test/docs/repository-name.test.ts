@@ -5,7 +5,7 @@ import { ourAction, ourVersion } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What people read, copy or run; the test of the workflows looks at those. */
+/** Folders with text that people read, copy or run; another test checks the workflows. */
 const places = ['docs', 'demo', 'src', 'workflow-templates', '.ci'];
 const text = /\.(md|ts|json|ya?ml)$|\/[\w-]+$|file$/i;
 
@@ -18,11 +18,11 @@ async function files(): Promise<readonly string[]> {
   return [...(await readdir(root)), ...nested.flat()].filter((name) => text.test(name)).toSorted();
 }
 
-/** As an address, an argument, or in `uses:`, each with what follows it. */
+/** A mention in a URL, an argument, or `uses:`, each with the text that follows it. */
 const mention =
   /(?:(?:github\.com|ghcr\.io)\/|--repo )([^\s/]+\/workspace-automation)(\S*)|([^\s/'`]+\/workspace-automation)((?:\/\.github\/workflows\/[\w.-]+)?@[\w.-]+)/g;
 
-test('whatever names the repository has the name in package.json, and a version that exists', async () => {
+test('every mention of the repository has the name in package.json, and a version that exists', async () => {
   const named = new Set<string>();
   for (const file of await files()) {
     const content = await readFile(`${root}${file}`, 'utf8').catch(() => '');

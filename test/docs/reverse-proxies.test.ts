@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
-/** Names that a proxy could decode, merge, cut off or resolve. */
+/** Paths that a proxy could decode, merge, cut off or resolve. */
 const awkwardPaths = [
   'Content/Hero.uasset',
   'Content/My Hero #1?.uasset',
@@ -68,7 +68,7 @@ interface Answer {
 }
 
 interface Sent {
-  /** An address of this machine to send from. */
+  /** The IP address of this machine to send from. */
   readonly from?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
@@ -132,7 +132,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     return body.locks.map(({ path }: { path: string }) => path);
   };
 
-  test('a job locks any valid path, and its end releases it', async () => {
+  test('a job locks every valid path, and its post-step releases it', async () => {
     const workspace = await service.workspace();
     const job = await startJob({
       env: {
@@ -150,11 +150,11 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
     expect(await locked(workspace)).toEqual([]);
-    // At the first attempt, with all slashes encoded, not in another spelling later.
+    // The first attempt succeeds: all slashes are encoded, and no other spelling follows.
     expect(tap.heads().map((head) => head.split(' ')[0])).toEqual(awkwardPaths.map(() => 'DELETE'));
   });
 
-  test('a target arrives byte for byte', async () => {
+  test('a request target arrives byte for byte', async () => {
     const workspace = await service.workspace();
     const lockPath = pathLike.map(parseLockPath).filter((parsed) => parsed.ok);
     await fc.assert(
@@ -163,7 +163,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
         const target = `/v1/workspaces/${workspace}/locks/${path}?force=%66alse&x=a%2Fb+c`;
         tap.heads();
         const { status, headers } = await send('DELETE', target);
-        // The service knows no parameter x.
+        // The service has no parameter x.
         expect({ status, type: headers['content-type'] }).toEqual({ status: 422, type: problemMediaType });
         expect(tap.heads().map((head) => head.split('\r\n')[0])).toEqual([`DELETE ${target} HTTP/1.1`]);
       }),
@@ -171,7 +171,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     );
   });
 
-  test('an error arrives as the service sent it', async () => {
+  test('an error arrives unchanged', async () => {
     const workspace = await service.workspace();
     const locks = `/v1/workspaces/${workspace}/locks`;
     const [, path = ''] = awkwardPaths;
@@ -205,7 +205,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     const workspace = await service.workspace();
     const locks = `/v1/workspaces/${workspace}/locks`;
     const [, , path = ''] = awkwardPaths;
-    // A client that accepts compressed answers must get the same ETag.
+    // A client that accepts compressed responses must get the same ETag.
     const headers = { 'accept-encoding': 'gzip, br, zstd' };
     const { etag = '' } = (await send('POST', locks, { json: lockOf(path), headers })).headers;
     const renewed = await send('POST', locks, { json: lockOf(path), headers: { ...headers, 'if-match': etag } });
@@ -217,7 +217,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     expect(await locked(workspace)).toEqual([]);
   });
 
-  test('a body of 1 MiB gets through, and the service refuses a larger one', async () => {
+  test('a body of 1 MiB reaches the service, which refuses a larger one', async () => {
     const workspace = await service.workspace();
     const locks = `/v1/workspaces/${workspace}/locks`;
     const body = JSON.stringify({ ...lockOf('Content/Large.uasset'), padding: '' });
@@ -231,7 +231,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     }
   });
 
-  test('the service gets the headers of the client, and its address once', async () => {
+  test('the service receives the headers of the client, and its IP address once', async () => {
     const client = { 'idempotency-key': 'one', referer: 'https://ci.example.com/1' };
     const headers = { ...client, 'x-forwarded-for': '198.51.100.1' };
     await send('GET', '/v1/workspaces', { headers });
@@ -242,7 +242,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     expect(head).not.toMatch(/^(forwarded|via|x-real)/im);
   });
 
-  describe('the service knows whose request it is', () => {
+  describe('the service', () => {
     const from = '127.0.0.9';
     beforeEach((context) => {
       if (process.platform !== 'linux')
@@ -251,15 +251,15 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
 
     const other = '198.51.100.1';
     test.each<readonly [string, Readonly<Record<string, string>>]>([
-      ['nothing', {}],
-      ['another address', { 'x-forwarded-for': other }],
-      ['the address of the proxy behind its own', { 'x-forwarded-for': `${from}, 127.0.0.1` }],
-      ['an unfinished list', { 'x-forwarded-for': `${other},` }],
-      ['a header for this one connection', { connection: 'close, X-Forwarded-For' }],
-      ['its own, for this one connection', { 'x-forwarded-for': other, connection: 'x-forwarded-for, close' }],
-      ['the standard form', { forwarded: `for=${other}`, 'x-real-ip': other }],
-      ['a name much like it', { x_forwarded_for: other }],
-    ])('when the client writes %s', async (_, headers) => {
+      ['sends no such header', {}],
+      ['sends another address', { 'x-forwarded-for': other }],
+      ['sends its own address and that of the proxy', { 'x-forwarded-for': `${from}, 127.0.0.1` }],
+      ['sends an incomplete list', { 'x-forwarded-for': `${other},` }],
+      ['declares the header hop-by-hop', { connection: 'close, X-Forwarded-For' }],
+      ['declares another address hop-by-hop', { 'x-forwarded-for': other, connection: 'x-forwarded-for, close' }],
+      ['sends the standard header Forwarded', { forwarded: `for=${other}`, 'x-real-ip': other }],
+      ['sends a similar header name', { x_forwarded_for: other }],
+    ])('sees the real IP address of a client that %s', async (_, headers) => {
       const workspace = await service.workspace();
       const { secret: holder } = await service.token({ name: 'holder' });
       const locks = `/v1/workspaces/${workspace}/locks`;
@@ -284,14 +284,14 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     });
     const id = String(headers['x-request-id']);
     expect(service.log()).toContain(id);
-    // The proxy writes it a moment after the answer.
+    // The proxy writes the line shortly after the response.
     const log = await expect.poll(proxy.log, { timeout: 10_000 }).toContain(id).then(proxy.log);
     expect(log).toContain('/v1/workspaces');
     expect(log).not.toContain(token);
     expect(log).not.toContain('hidden');
   });
 
-  test('a restarted service gets requests at once', async () => {
+  test('a restarted service receives requests at once', async () => {
     await tap.close();
     // Once for a connection that was still open, and once for one that cannot be opened.
     for (let times = 0; times < 2; times += 1) {

@@ -46,12 +46,12 @@ async function runScript(
   title: string,
   command: string,
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  // Nobody gives the path back here.
+  // The wait is 0s because nobody releases the path here.
   const { script, env } = await scriptOf(title, '0s');
   return promisify(execFile)(script, [path, 'bash', '-c', command], { env });
 }
 
-/** The script in the background, with all that it writes. */
+/** Starts the script in the background, and collects its output. */
 async function startScript(title: string, command: string, input = '') {
   const { script, env } = await scriptOf(title, '30m');
   const child = spawn(script, [path, 'bash', '-c', command], { env });
@@ -60,7 +60,7 @@ async function startScript(title: string, command: string, input = '') {
   child.stdin.end(input);
   const closed = once(child, 'close');
   return {
-    /** To this process alone. */
+    /** Sends the signal to this process only. */
     signal: (signal: NodeJS.Signals) => child.kill(signal),
     log: () => written,
     code: async (): Promise<unknown> => (await closed)[0],
@@ -68,10 +68,10 @@ async function startScript(title: string, command: string, input = '') {
   };
 }
 
-describe.each(['With the action', 'With curl'])('%s, a script holds a lock', (title) => {
+describe.each(['With the action', 'With curl'])('%s, a script', (title) => {
   const run = (command: string) => runScript(title, command);
 
-  test('while the command runs, and no longer', async () => {
+  test('holds the lock only while the command runs', async () => {
     const list =
       'curl --silent "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/locks" -H "Authorization: Bearer $WORKSPACE_TOKEN"';
     const { stdout, stderr } = await run(`echo; echo "seen: $(${list})"; echo`);
@@ -81,12 +81,12 @@ describe.each(['With the action', 'With curl'])('%s, a script holds a lock', (ti
     expect(await paths()).toEqual([]);
   });
 
-  test('also if the command fails, and ends as it does', async () => {
+  test('releases the lock and exits with the code of the command if it fails', async () => {
     await expect(run('exit 7')).rejects.toMatchObject({ code: 7 });
     expect(await paths()).toEqual([]);
   });
 
-  test('also if the job is cancelled', async () => {
+  test('releases the lock if the job is cancelled', async () => {
     await expect(run('kill -TERM $PPID')).rejects.toMatchObject({ code: 143 });
     expect(await paths()).toEqual([]);
   });
@@ -94,7 +94,7 @@ describe.each(['With the action', 'With curl'])('%s, a script holds a lock', (ti
   test.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('also if the script alone gets %s, which it passes on to the command', async (signal, code) => {
+  ] as const)('releases the lock and stops the command if only the script gets %s', async (signal, code) => {
     const script = await startScript(
       title,
       'trap "echo stopped; exit 3" TERM; echo ready; while :; do sleep 0.1; done',
@@ -107,13 +107,13 @@ describe.each(['With the action', 'With curl'])('%s, a script holds a lock', (ti
     expect(await paths()).toEqual([]);
   });
 
-  test('and the command reads the input of the script', async () => {
+  test('passes its input to the command', async () => {
     const script = await startScript(title, 'echo "read: $(cat)"', 'some input');
     expect(await script.code()).toBe(0);
     expect(script.log()).toContain('read: some input');
   });
 
-  test('or does not run the command', async () => {
+  test('does not run the command without the lock', async () => {
     await askForLocks('POST', { path, type: 'exclusive', ttl: '1h' });
     await expect(run('echo "It ran."')).rejects.toMatchObject({ stdout: expect.not.stringContaining('It ran.') });
     expect(await paths()).toEqual([path]);
@@ -121,7 +121,7 @@ describe.each(['With the action', 'With curl'])('%s, a script holds a lock', (ti
   });
 });
 
-test('With the action, a script that waits for a held lock ends at once if it alone gets a signal', async () => {
+test('With the action, a script that waits for a lock ends at once if only the script gets a signal', async () => {
   await askForLocks('POST', { path, type: 'exclusive', ttl: '1h' });
   const script = await startScript('With the action', 'echo "It ran."');
   await script.sees('is held by');

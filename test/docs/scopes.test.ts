@@ -22,17 +22,17 @@ beforeAll(async () => {
 
 interface Trial {
   readonly with: Readonly<Record<string, string>>;
-  /** Who holds the path before the step: its own token, if that may, or somebody else. */
+  /** The holder of the path before the step: the same token if its scopes allow it, or another one. */
   readonly holder?: 'itself' | 'another';
 }
 
-/** For each row of the table, a step that needs its scope; the key is the code in the first column. */
+/** A step for each row of the table; the key is the code in the first column. */
 const trials: Readonly<Record<string, Trial>> = {
   'list-workspaces': { with: { operation: 'list-workspaces' } },
   'list-branches': { with: { operation: 'list-branches' } },
   sync: { with: { operation: 'sync', branch: 'main', wait: '1m' } },
   'list-locks': { with: { operation: 'list-locks' } },
-  // Another's lock, by nothing that tells it from the job's own.
+  // The lock of another holder, with nothing that identifies it.
   check: {
     with: { operation: 'check', locks: JSON.stringify([{ path, expires_at: '2999-01-01T00:00:00Z' }]) },
     holder: 'another',
@@ -67,7 +67,7 @@ test('the table of scopes has every operation', () => {
 });
 
 test.each(rows.filter(({ needs }) => isScope(needs)))(
-  '$what works with a token that has $needs and nothing else, and names it to one that has everything else',
+  '$what works with $needs alone, and names that scope in its error without it',
   async ({ what, needs }) => {
     if (!isScope(needs)) return;
     const result = await tryWith([needs], trials[what]);
@@ -85,7 +85,7 @@ test.each(rows.filter(({ needs }) => isScope(needs)))(
 );
 
 test.each(rows.filter(({ needs }) => !isScope(needs)))(
-  '$what works with a token that has only an unrelated scope, and not without a valid one',
+  '$what works with a token for an unrelated scope, and fails with an invalid token',
   async ({ what, needs }) => {
     expect(needs).toBe('any token');
     const allowed = await tryWith(['hooks:write'], trials[what]);

@@ -27,7 +27,7 @@ test('a generated hook secret is repeated only to the same request with the same
   expect((await request('POST', '/hooks', hook)).body).not.toHaveProperty('secret');
 });
 
-test('the database stores no token, but the secrets that git and deliveries need', async () => {
+test('the database stores no token, only the secrets that git and deliveries need', async () => {
   const password = 'password-of-the-remote';
   const header = 'value-of-the-header';
   const query = 'query-of-the-address';
@@ -46,7 +46,7 @@ test('the database stores no token, but the secrets that git and deliveries need
   for (const secret of [password, header, query, hook.body.secret]) expect(stored.includes(secret)).toBe(true);
 });
 
-test('the files are readable for their user only', async (context) => {
+test('only the user of the service can read the files', async (context) => {
   if (process.platform === 'win32') leaveOut(context, 'Windows has no modes of files.');
   const modeOf = async (name: string) => ((await stat(join(service.folder, name))).mode & 0o777).toString(8);
   expect(await modeOf('.')).toBe('700');

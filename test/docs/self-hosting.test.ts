@@ -18,7 +18,7 @@ import { codeIn, runSnippet, section, selfHosting, shipped, snippetWith, tableRo
 
 const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
 
-test('the table of settings has every flag of `serve`, with the words of the help', () => {
+test('the table of settings has every flag of `serve`, with the text of its help', () => {
   const serve = commands.find(({ name }) => name === 'serve');
   const expected = Object.entries(serve?.flags ?? {}).map(([name, { placeholder, what, otherwise }]) => [
     `\`--${name}${placeholder ? ` ${placeholder}` : ''}\``,
@@ -30,7 +30,7 @@ test('the table of settings has every flag of `serve`, with the words of the hel
   expect(codeIn(section(selfHosting, 'Settings').text)).toContain(variableOf('public-url'));
 });
 
-test('on Kubernetes, the variables that a Service sets are rejected as a port and taken as an address', async () => {
+test('the variables that Kubernetes sets are rejected as a port, and accepted as an IP address', async () => {
   const environment = { WORKSPACE_SERVICE_PORT: 'tcp://10.0.0.1:8080' };
   const rejected = await runMain(['serve'], environment);
   expect(rejected.code).toBe(2);
@@ -43,7 +43,7 @@ test('on Kubernetes, the variables that a Service sets are rejected as a port an
   expect(stderr).toContain('192.0.2.1 is not an address of this machine.');
 });
 
-test('the variables that the page names reach git', () => {
+test('git receives the variables that the page names', () => {
   const paragraphs = section(selfHosting, 'How git gets in').text;
   const named = ['SSH_AUTH_SOCK', 'GIT_SSH_COMMAND', 'GIT_SSL_CAINFO', 'https_proxy', 'no_proxy'];
   for (const name of named) {
@@ -60,12 +60,12 @@ test('the systemd unit starts the command with the settings that the page instal
   expect(snippetWith(selfHosting, 'useradd')).toContain(settings);
 });
 
-test('the systemd unit is understood by systemd in full', async (context) => {
+test('systemd accepts every line of the systemd unit', async (context) => {
   const version = await runSnippet('systemd-analyze --version', {}).catch(() => undefined);
   if (version === undefined) leaveOut(context, 'There is no systemd-analyze on this machine.');
   const file = join(await temporaryFolder(), 'workspace-service.service');
   const unit = await shipped('self-hosting/workspace-service.service');
-  // systemd looks for the command, which is not installed here.
+  // systemd checks that the command exists, but it is not installed here.
   await writeFile(file, unit.replace('ExecStart=/usr/local/bin/workspace-service ', `ExecStart=${process.execPath} `));
   // It reports unknown settings but still exits with 0.
   const told = await runSnippet(`systemd-analyze verify --man=no ${file} 2>&1`, {});
@@ -80,7 +80,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('the command that checks a proxy prints what the page says', async () => {
+test('the command that checks a proxy prints the result that the page shows', async () => {
   const workspace = await service.workspace();
   const { secret } = await service.token({ scopes: ['locks:write'] });
   const replaced = {
@@ -98,7 +98,7 @@ test('the commands that restart an instance wait until it is ready', async () =>
   onTestFinished(late.stop);
   const replaced = { 'http://127.0.0.1:8080': late.baseUrl };
   const refusals = join(await temporaryFolder(), 'refusals');
-  // At first, nothing listens yet.
+  // At first, nothing is listening.
   const curl = `curl() { echo >>'${refusals}'; (($(wc -l <'${refusals}') > 2)) && command curl "$@"; }; sleep() { :; }\n`;
   const told = await runSnippet(curl + snippetWith(selfHosting, 'until curl'), { replaced });
   expect(told).toBe('systemctl restart workspace-service\n');
@@ -120,7 +120,7 @@ test('commands run as the user of the service, with its settings', async () => {
   await access(join(home, 'service.db'));
 });
 
-test('the setting that allows a network is valid', async () => {
+test('the example of an allowed network is valid', async () => {
   const [, value = ''] = /="(.*)"/.exec(snippetWith(selfHosting, 'ALLOW_HOOK_NETWORK=')) ?? [];
   expect(await readOnly(['serve', '--allow-hook-network', value])).toMatchObject({ code: 0 });
 });
@@ -131,7 +131,7 @@ test('every file that the page installs exists', async () => {
   }
 });
 
-test('git finds a password in ~/.netrc, as the page says', async () => {
+test('git reads a password from ~/.netrc as described', async () => {
   const folder = await temporaryFolder();
   const home = await temporaryFolder();
   createRepository(folder, 'game.git').commit(...manyCommits(1));

@@ -35,13 +35,13 @@ const action: {
 } = parse(actionYml);
 
 describe('the tables of inputs and outputs', () => {
-  test('match action.yml; if not, run `npm run docs`', () => {
+  test('match action.yml; otherwise, run `npm run docs`', () => {
     expect(readme.text).toBe(withTables(readme.text, actionYml));
     const told = tableRows(section(readme, 'Outputs'), 'Output').map(([name = '']) => codeIn(name)[0]);
     expect(told).toEqual(Object.keys(action.outputs));
   });
 
-  test('name the operations that use an input', () => {
+  test('name the operations that use each input', () => {
     const shown = tableRows(section(readme, 'Inputs'), 'Input').map(([name = '', who = '']) => {
       if (who === 'all') return [codeIn(name)[0], 'all'];
       const named = codeIn(who);
@@ -57,7 +57,7 @@ describe('the tables of inputs and outputs', () => {
     expect(sorted(shown)).toEqual(sorted(used as typeof shown));
   });
 
-  test('escape what would break a table', () => {
+  test('escape characters that would break a table', () => {
     const odd = "inputs:\n  a:\n    description: 'lock. One | two.'\noutputs: {}\n";
     const [row] = withTables(readme.text, odd)
       .split('\n')
@@ -73,7 +73,7 @@ describe('the table of status words', () => {
     expect(rows.flatMap(([who = '']) => codeIn(who)).toSorted()).toEqual(operations.toSorted());
   });
 
-  test('has the words of action.yml for each operation', () => {
+  test('has the words in action.yml for each operation', () => {
     const description = action.outputs['status']?.description ?? '';
     for (const [who = '', words = ''] of rows) {
       const [, told = ''] = new RegExp(`${codeIn(who).join(', ')}: ([^.]*)\\.`).exec(description) ?? [];
@@ -98,7 +98,7 @@ test('the table of scopes has every scope', () => {
   expect(rows.flatMap(([scope = '']) => codeIn(scope))).toEqual(scopes);
 });
 
-describe('the table of the interface', () => {
+describe('the table of the HTTP API', () => {
   const scene = openScene();
   interface Operation {
     readonly security?: readonly { readonly token?: readonly string[] }[];
@@ -125,7 +125,7 @@ test('the table of errors has every problem with its status', () => {
   expect(told).toEqual(Object.entries(problems).map(([name, { status }]) => [name, status]));
 });
 
-test('the table of the dashboard names pages that exist with their scopes, and every section', () => {
+test('the table of the dashboard has every section, and only pages that exist with their scopes', () => {
   const rows = [...dashboard.text.matchAll(/^\| `(\/[^`]*)` \| (?:`([a-z:]+)`|any token) \|/gm)];
   const named = rows.map(([, path, scope = 'any-token']) => ({ method: 'GET', path, need: scope }));
   expect(expectedPages).toEqual(expect.arrayContaining(named));
@@ -136,7 +136,7 @@ test('the table of the dashboard names pages that exist with their scopes, and e
   expect(named.map(({ path }) => path)).toEqual(expect.arrayContaining(sections.map(({ path }) => path)));
 });
 
-test('every picture exists in both colour schemes, and each file belongs to one', async () => {
+test('every picture exists in both color schemes, and every file belongs to a picture', async () => {
   const files = (await readdir(new URL('images/', docs))).filter((file) => file.endsWith('.png'));
   const taken = pictures.flatMap(({ name }) => [`${name}-dark.png`, `${name}-light.png`]);
   expect(files.toSorted()).toEqual(taken.toSorted());
@@ -144,7 +144,7 @@ test('every picture exists in both colour schemes, and each file belongs to one'
   expect(files).toEqual(expect.arrayContaining(shown));
 });
 
-test('the drawing of how it fits together is whole, names every part, and follows the colour scheme', async () => {
+test('the architecture drawing is well-formed, names every part, and follows the color scheme', async () => {
   const drawing = await shipped('images/how-it-fits-together.svg');
   const open: string[] = [];
   for (const [, close, name = '', alone] of drawing.matchAll(/<(\/?)(\w+)(?:\s+[\w:-]+="[^"<]*")*\s*(\/?)>/g)) {
@@ -163,7 +163,7 @@ test('the drawing of how it fits together is whole, names every part, and follow
   expect(readme.text).toContain('(docs/images/how-it-fits-together.svg)');
 });
 
-test('the map has a sentence for each folder of src/, and no other folders', async () => {
+test('the map of src/ has a sentence for each folder, and no other folders', async () => {
   const root = fileURLToPath(new URL('../', docs));
   const { text } = await readPage('CONTRIBUTING.md');
   const rows = [...text.matchAll(/^\| `(src[^`]*)` \| ([A-Z].*\.) \|$/gm)].map(([, folder]) => folder);
@@ -172,7 +172,7 @@ test('the map has a sentence for each folder of src/, and no other folders', asy
   expect(rows.toSorted()).toEqual(folders.map((folder) => folder.slice(root.length)).toSorted());
 });
 
-/** Declared by its name, or a method of an object. */
+/** Whether the source declares a function or a method with this name. */
 const declares = (source: string, name: string): boolean =>
   new RegExp(`\\b(function\\*?|const) ${name}\\b|^ +(async )?${name}\\(.*\\{$`, 'm').test(source);
 
@@ -199,7 +199,7 @@ test('the changelog names the database schema of this version', async () => {
   expect(newest).toContain(`### Upgrading\n\nThe database schema is ${schemaVersion}.`);
 });
 
-test('the changelog has only the sections that a release looks for', async () => {
+test('the changelog has only section titles that a release can find', async () => {
   const { text } = await readPage('CHANGELOG.md');
   const [first, ...versions] = [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
   expect(first).toBe('[Unreleased]');

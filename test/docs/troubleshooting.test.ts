@@ -11,16 +11,16 @@ const entries = sections.filter(({ title }) => title.startsWith('`'));
 const files = (await readdir(src, { recursive: true })).filter((name) => name.endsWith('.ts'));
 const sources = await Promise.all(files.map((name) => readFile(join(src, name), 'utf8')));
 
-test('the messages that people meet are there', () => expect(entries.length).toBeGreaterThanOrEqual(20));
+test('the page has at least 20 messages', () => expect(entries.length).toBeGreaterThanOrEqual(20));
 
-test.each(entries)('$title is what the code says', ({ title, text }) => {
+test.each(entries)('$title is a message of the source code', ({ title, text }) => {
   const [message = ''] = codeIn(title);
   const fixed = message
     .split('…')
     .map((part) => part.trim())
     .filter((part) => /\w{2}/.test(part));
   expect(fixed).not.toEqual([]);
-  // All of it in one file: a message is not put together from several.
+  // All parts are in one file: a message is never assembled from several files.
   expect(sources.some((source) => fixed.every((part) => source.includes(part)))).toBe(true);
   expect(text.trim()).not.toBe('');
 });

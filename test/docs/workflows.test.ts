@@ -47,7 +47,7 @@ const ourSteps = (content: string): readonly Step[] =>
     .flatMap(({ steps = [] }) => steps)
     .filter(({ uses }) => uses?.startsWith(ourAction));
 
-test('every promised recipe exists', () => {
+test('has a workflow for every recipe', () => {
   expect(workflows.map(({ name }) => name)).toEqual([
     'Lock an asset while a job runs',
     'Lock during a release',
@@ -65,7 +65,7 @@ test('every promised recipe exists', () => {
 });
 
 describe.each(workflows)('the workflow of "$name"', ({ content }) => {
-  test('is YAML without errors or warnings, and valid for the language service, which knows our inputs', async () => {
+  test('is valid YAML, and passes the language service with the inputs of our action', async () => {
     const { errors, warnings } = parseDocument(content, { version: '1.2' });
     expect({ errors, warnings }).toEqual({ errors: [], warnings: [] });
     expect(await check(content)).toEqual([]);
@@ -75,7 +75,7 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
     expect(misspelt.map(({ at }) => at)).toEqual(steps.map(() => 'wrkspace'));
   });
 
-  test('gives each operation only inputs that it uses, and reads only outputs that exist', () => {
+  test('sets only inputs that each operation uses, and reads only outputs that exist', () => {
     for (const { uses, with: inputs = {} } of ourSteps(content)) {
       expect(uses).toBe(`${ourAction}@${ourVersion}`);
       const { operation, ...others } = inputs;
@@ -88,7 +88,7 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
     for (const [text, name] of content.matchAll(/\bsteps\.\w+\.outputs\.(\w+)/g)) expect(outputs, text).toContain(name);
   });
 
-  test('says what its token may do, and passes values to scripts only through their environment', () => {
+  test('declares permissions, and passes values to scripts only through their environment', () => {
     expect(read(content)).toHaveProperty('permissions');
     const scripts = Object.values(read(content).jobs).flatMap(({ steps = [] }) =>
       steps.flatMap((step) => ('run' in step ? [step.run] : [])),

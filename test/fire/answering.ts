@@ -4,10 +4,10 @@ import { listenHere } from '../support/listen.ts';
 import { fasterTime } from '../support/preload.ts';
 import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
 
-/** A server that answers each request with the next bytes, and all that follow with the last. */
+/** A server that sends the next bytes for each request, and repeats the last ones after that. */
 interface AnsweringServer {
   readonly baseUrl: string;
-  /** Each character stands for a byte. */
+  /** Sets the responses; each character stands for a byte. */
   answerWith(answers: readonly string[]): void;
   close(): void;
 }
@@ -20,7 +20,7 @@ async function startAnsweringServer(): Promise<AnsweringServer> {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
-    // A request is short, so that it comes at once or nearly: each connection is for one.
+    // A request is short, so its first chunk is enough: each connection serves one request.
     socket.once('data', () => {
       socket.end(answers[Math.min(turn, answers.length - 1)] ?? '', 'latin1');
       turn += 1;
@@ -41,14 +41,14 @@ async function startAnsweringServer(): Promise<AnsweringServer> {
   };
 }
 
-/** Steps of the action, one after the other in one process, and the server that answers them, as long as a file of tests. */
+/** Runs steps of the action in one process against an answering server, for the tests of one file. */
 export function openAnsweredSteps() {
   let server: AnsweringServer;
   let steps: OneProcess;
   beforeAll(async () => {
     server = await startAnsweringServer();
     server.answerWith(['HTTP/1.1 404 x\r\nconnection: close\r\n\r\n']);
-    // Post-steps try for 45 s, and a service in trouble is asked again and again.
+    // Post-steps retry for 45 s, and steps retry transient errors many times.
     steps = startOneProcess({ NODE_OPTIONS: fasterTime(300) });
   });
   afterAll(async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('a flood of fields from nobody in particular keeps nobody waiting', async () => {
+test('a flood of form fields without a sign-in does not delay other requests', async () => {
   const repeated = 'a&'.repeat(40_000);
   const short = 'a&'.repeat(30_000);
   const send = (raw: string) =>
@@ -34,9 +34,9 @@ test('a flood of fields from nobody in particular keeps nobody waiting', async (
   measured('others, during a flood of form fields, answered within', slowest);
 });
 
-test('paths and names of marks in the wrong order keep nobody waiting', async () => {
+test('paths and names with combining marks in the wrong order do not delay other requests', async () => {
   const { secret } = await service.token();
-  // Put in order, each mark of the second half passes all of the first.
+  // To sort them, each mark of the second half must pass all marks of the first.
   const marks = '\u0345'.repeat(40_000) + '\u0327'.repeat(40_000);
   const locks = `/v1/workspaces/${workspace}/locks`;
   const visitor = visit(service);
@@ -55,7 +55,7 @@ test('paths and names of marks in the wrong order keep nobody waiting', async ()
       });
       statuses.push(response.status);
     }
-    // Encoded, fewer of them are the largest form.
+    // Percent-encoded, this shorter name fills the largest allowed form.
     const name = marks.slice(35_000, 45_000);
     statuses.push(
       (await visitor.post('/tokens', { ...hidden, name, scope: 'sync', expires: '30d', reach: 'all' })).status,
@@ -70,13 +70,13 @@ const repeated = (unit: string, bytes: number): string => unit.repeat(bytes / Bu
 
 test.each([
   [
-    'one path of marks in the wrong order',
+    'one path with combining marks in the wrong order',
     JSON.stringify([repeated('\u0345', 4 * megabyte) + repeated('\u0327', 4 * megabyte)]),
   ],
   ['many such paths', `[${repeated(`"a${'\u0345\u0327'.repeat(1_000)}",`, 8 * megabyte)}"b"]`],
   ['a page of scripts that do not end', `<html>${repeated('<script>', 8 * megabyte)}`],
   ['short texts', `[${repeated('"abcdefghijk",', 8 * megabyte)}1]`],
-])('a step whose answer is 8 MB of %s ends within its time', async (_name, response) => {
+])('a step whose response is 8 MB of %s ends in time', async (_name, response) => {
   const server = await startOtherServer(raw(200, response));
   const job = await startJob({
     env: { WORKSPACE_BASE_URL: server.baseUrl, WORKSPACE_TOKEN: 'wsa_0123456789', WORKSPACE_ID: 'game' },

@@ -27,7 +27,7 @@ async function onGround(play: (ground: Ground, player: Player) => Promise<void>)
   }
 }
 
-/** Lets the network be as it should, and the job end. Nothing of it is left then. */
+/** Repairs the network and ends the job. No lock of the job remains. */
 async function endWell(ground: Ground, player: Player): Promise<void> {
   ground.proxy.meet(() => undefined);
   const post = await player.post();
@@ -57,11 +57,11 @@ interface Meeting {
   readonly title: string;
 }
 
-/** A step that never gets a connection has nothing to prepare another one with. */
+/** A step that never gets a connection cannot run a step before it. */
 const canMeet = (operation: Operation, trouble: Trouble): boolean =>
   trouble.ends === 'success' || !trouble.atAddress || operation.prepare === undefined;
 
-/** Each trouble with one operation, and each operation with some that pass and some that stay; a soak test has time for all. */
+/** Each fault with one operation, and each operation with some transient and permanent faults; soak tests run all. */
 const chosenFor = (row: number): number => (Math.floor(row / 2) + (row % 2) * 4) % operations.length;
 
 const meetings = troubles.flatMap((trouble, row): readonly Meeting[] =>
@@ -71,13 +71,13 @@ const meetings = troubles.flatMap((trouble, row): readonly Meeting[] =>
 );
 
 test.concurrent.each(meetings.map((meeting) => [meeting.title, meeting] as const))(
-  '%s: it ends in time, with a reason, and what it says is true',
+  '%s: ends in time with a reason, and reports the truth',
   (_, meeting) => meet(meeting),
 );
 
-const longTroubles = ['a reset before a request is done', 'a 429 with Retry-After', 'a request that nobody answers']
+const longTroubles = ['a reset before a request is done', 'a 429 with Retry-After', 'a request without a response']
   .map((name) => `${name}, always`)
-  .concat('a network that is gone after the first lock, or release');
+  .concat('a network that fails after the first lock or release');
 
 const long = troubles.filter(({ name }) => longTroubles.includes(name));
 const pairs: readonly Meeting[] = operations.flatMap((operation) =>
@@ -87,13 +87,13 @@ const pairs: readonly Meeting[] = operations.flatMap((operation) =>
 );
 
 test.concurrent.each(pairs.map((meeting) => [meeting.title, meeting] as const))(
-  '%s: it ends within its deadline, however often it may try',
+  '%s: ends within its deadline, however many retries are allowed',
   (_, meeting) =>
     onGround(async (ground, player) => {
       const { operation, trouble } = meeting;
       const given = (await operation.prepare?.(player)) ?? {};
       await trouble.begin(ground);
-      // Each attempt is so long that one which goes on beyond the deadline is seen.
+      // Each attempt is long enough to detect one that continues beyond the deadline.
       const ended = await operation.play(player, { ...given, retries: '100', 'request-timeout': '60s' });
       expectInTime(longest, ended, isPost(operation) ? 60_000 : 180_000);
       await operation.check(ground, ended, player);

@@ -3,12 +3,12 @@ import { type Fault, isLocking, isReleasing } from '../support/fault-proxy.ts';
 import { startSlowReader } from '../support/slow-reader.ts';
 import type { Ground } from './ground.ts';
 
-/** What is wrong between a step and its service. */
+/** A fault between a step and its service. */
 export interface Trouble {
   readonly name: string;
-  /** What comes of a step, unless it is a post-step, which fails no job. */
+  /** The conclusion of the step, unless it is a post-step, which never fails a job. */
   readonly ends: 'success' | 'failure';
-  /** It is at the address that a step is given, so that it is there for what comes before the step as well. */
+  /** The fault is at the URL that the step gets, so it also affects the preparation of the step. */
   readonly atAddress?: true;
   begin(ground: Ground): Promise<void>;
 }
@@ -18,7 +18,7 @@ const page = '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>ngi
 const faults: Readonly<Record<string, Fault>> = {
   'a reset before a request is done': { kind: 'cut' },
   'a reset after a request is done': { kind: 'done-then-cut' },
-  'an answer that is cut in its middle': { kind: 'done-then-truncated' },
+  'a truncated response': { kind: 'done-then-truncated' },
   'a 502 before a request is done': {
     kind: 'answer',
     status: 502,
@@ -27,12 +27,12 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   'a 504 after a request is done': { kind: 'done-then-answer', status: 504 },
   'a 429 with Retry-After': { kind: 'answer', status: 429, headers: { 'retry-after': '1' } },
-  'a request that nobody answers': { kind: 'silence' },
-  'a request that is done and never answered': { kind: 'done-then-silence' },
-  'an answer that takes an hour, a byte at a time': { kind: 'done-then-drip', everyMs: 100 },
+  'a request without a response': { kind: 'silence' },
+  'a processed request without a response': { kind: 'done-then-silence' },
+  'a response that takes an hour, one byte at a time': { kind: 'done-then-drip', everyMs: 100 },
 };
 
-/** As many as a step with four retries gets over, of each kind of request. */
+/** The number of faults that a step with four retries survives, per kind of request. */
 const burst = 3;
 
 const met = (name: string, fault: Fault): readonly Trouble[] => [
@@ -58,9 +58,9 @@ const always = (name: string, ends: Trouble['ends'], fault: Fault): Trouble => (
 
 export const troubles: readonly Trouble[] = [
   ...Object.entries(faults).flatMap(([name, fault]) => met(name, fault)),
-  always('a network that takes its time', 'success', { kind: 'delay', ms: 100 }),
+  always('a slow network', 'success', { kind: 'delay', ms: 100 }),
   {
-    name: 'a network that is gone after the first lock, or release',
+    name: 'a network that fails after the first lock or release',
     ends: 'failure',
     async begin({ proxy }) {
       let done = 0;
@@ -70,8 +70,8 @@ export const troubles: readonly Trouble[] = [
       });
     },
   },
-  always('answers that come a byte at a time', 'success', { kind: 'done-then-drip', everyMs: 0 }),
-  always('a 429 that asks for more time than there is', 'failure', {
+  always('responses that arrive one byte at a time', 'success', { kind: 'done-then-drip', everyMs: 0 }),
+  always('a 429 that asks for more time than is left', 'failure', {
     kind: 'answer',
     status: 429,
     headers: { 'retry-after': '3600' },
@@ -87,7 +87,7 @@ export const troubles: readonly Trouble[] = [
     },
   },
   {
-    name: 'a service that takes its requests slowly',
+    name: 'a service that reads requests slowly',
     ends: 'success',
     atAddress: true,
     async begin(ground) {

@@ -15,7 +15,7 @@ const lines = fc.array(fc.oneof(text, fc.constantFrom('a', '*', '!**', '[', '{a,
 const anyLines = lines.map((all) => all.join('\n'));
 const durations = fc.constantFrom('0s', '1s', '30d', '31d', `${'9'.repeat(400)}s`, '1e9s', '１s', '-1s', '1 s', 's');
 
-/** Texts that come near to what an input may be. */
+/** Texts that are close to a valid input. */
 const near: Readonly<Record<string, fc.Arbitrary<string>>> = {
   operation: fc.constantFrom(...operations),
   'base-url': fc.oneof(
@@ -44,7 +44,7 @@ const near: Readonly<Record<string, fc.Arbitrary<string>>> = {
   retries: fc.constantFrom('0', '100', '101', '1e2', '999999999', '٣'),
 };
 
-/** Each input with a probability: as it should be nearly, or anything. */
+/** Each input with a probability: nearly valid, or anything. */
 const given = fc.record(
   Object.fromEntries(
     inputNames.map((name) => {
@@ -58,7 +58,7 @@ const given = fc.record(
 const asEnvironment = (inputs: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(Object.entries(inputs).map(([name, value = '']) => [`INPUT_${name.toUpperCase()}`, value]));
 
-test('whatever the inputs are, they are read, or each that is wrong is told in a sentence', {
+test('reads any inputs, or reports each invalid one in a sentence', {
   timeout: 3_600_000,
 }, async () => {
   await triedFromSeed(
@@ -71,26 +71,26 @@ test('whatever the inputs are, they are read, or each that is wrong is told in a
       expect(loaded.problems).not.toEqual([]);
       for (const problem of loaded.problems) {
         expect(problem).toMatch(/^Input `[a-z-]+` (is|has) .*\. .*[.}]$/s);
-        // 200 characters of the value, each as long as JSON writes it.
+        // The limit covers 200 characters of the value, each as long as JSON writes it.
         expect(problem.length).toBeLessThan(2_000);
       }
     }),
   );
 });
 
-/** No step of a test asks anybody but the server of the test. */
+/** Steps in tests send requests only to the server of the test. */
 const isAddress = (address: string): boolean => URL.canParse(address) && /^https?:/i.test(address);
 
-test('whatever the inputs are, a step ends with a reason, and its log has no harm in it', {
+test('ends a step with any inputs with a reason, and a harmless log', {
   timeout: 3_600_000,
 }, async () => {
   await triedFromSeed(
     'any inputs of a step',
     fc.asyncProperty(given, fc.boolean(), async (inputs, connected) => {
-      // A step that is refused for one input shows nothing of what it would do with the others.
+      // A step that rejects one input does not show what it would do with the others.
       const right = { token: hostile.token, workspace: 'game', 'request-timeout': '1s', retries: '0' };
       const address = connected || isAddress(inputs['base-url'] ?? '') ? { 'base-url': steps.baseUrl() } : {};
-      // An environment has no text with a NUL in it.
+      // Environment variables cannot contain NUL.
       const env = Object.fromEntries(
         Object.entries(asEnvironment({ ...inputs, ...(connected && right), ...address })).map(
           ([name, value]) => [name, value.replaceAll('\0', '').slice(0, 100_000)] as const,

@@ -10,7 +10,7 @@ const steps = openAnsweredSteps();
 const step = '00000000-0000-4000-8000-000000000000';
 const { value, text } = hostile;
 
-/** Something in the place of what is right: seldom, so that most of an entry is as it should be. */
+/** The right value, or rarely any other one, so that most of an entry stays valid. */
 const orElse = (right: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 12, arbitrary: right }, { weight: 1, arbitrary: value });
 
@@ -31,7 +31,7 @@ const grantedLock = fc.record(
   { requiredKeys: ['path', 'type', 'expires_at'], noNullPrototype: true },
 );
 
-/** A line of the ledger that is nearly right: right enough, often, to be believed. */
+/** A line of the ledger that is nearly valid: often valid enough to be trusted. */
 const entry = (service: string): fc.Arbitrary<unknown> =>
   fc.record({
     kind: fc.oneof(
@@ -55,7 +55,7 @@ const entry = (service: string): fc.Arbitrary<unknown> =>
     etag: orElse(text),
   });
 
-/** A file of lines of JSON, with what does not belong there in between; a character stands for a byte. */
+/** A file of JSON lines with some invalid lines; a character stands for a byte. */
 const ledger = (service: string): fc.Arbitrary<string> =>
   fc
     .array(
@@ -106,10 +106,10 @@ const environment = () => ({
   INPUT_RETRIES: '0',
 });
 
-// An environment has no text with a NUL in it.
+// Environment variables cannot contain NUL.
 const inEnvironment = (given: string): string => given.replaceAll('\0', '').slice(0, 100_000);
 
-test('whatever stands in the ledger and in what the runner has kept, an unlock, a check and a post-step end with a reason, and do no harm', {
+test('unlock, check and post-step end with a reason, and do no harm, for any ledger and runner state', {
   timeout: 3_600_000,
 }, async () => {
   const record = fc.record({
@@ -147,7 +147,7 @@ test('whatever stands in the ledger and in what the runner has kept, an unlock, 
   );
 });
 
-test('whatever is handed on as `locks`, or stands in a `locks-file`, an unlock or a check ends with a reason, and does no harm', {
+test('unlock and check end with a reason, and do no harm, for any `locks` and `locks-file`', {
   timeout: 3_600_000,
 }, async () => {
   const handed = fc.oneof(

@@ -12,7 +12,7 @@ const { response, status, noise, anyJson } = hostile;
 const named = fc.oneof(fc.constantFrom({ id: 'game' }), hostile.lock, hostile.value);
 const good = fc.constantFrom(200, 200, 201, 202, 204);
 
-/** What may come back for any request. */
+/** Any response that may come back for any request. */
 const anything = fc.oneof(
   { weight: 3, arbitrary: response(status, anyJson) },
   { weight: 1, arbitrary: noise },
@@ -92,7 +92,7 @@ const readers: readonly (readonly [As<FigureName>, readonly Inputs[], fc.Arbitra
 ];
 
 test.each(readers)(
-  'whatever a service says as %s, a step ends with a reason, and its log has no harm in it',
+  'a step ends with a reason and a harmless log for any response (%s)',
   { timeout: 3_600_000 },
   async (as, inputs, answers) => {
     await triedFromSeed(

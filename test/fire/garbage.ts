@@ -2,21 +2,21 @@ import { gzipSync } from 'node:zlib';
 import { writeRequest } from '../support/raw-http.ts';
 import type { Random } from '../support/seed.ts';
 
-/** What the requests of a client without any manners are aimed at. */
+/** The target of the requests of a misbehaving client. */
 export interface Aim {
   readonly workspace: string;
   readonly token: string;
-  /** What a request that was smuggled behind another one would lock: nobody may ever hold it. */
+  /** The path that a smuggled request would lock: no one may ever hold it. */
   readonly smuggled: string;
 }
 
 export interface Garbage {
   readonly kind: string;
-  /** Sent one after the other. */
+  /** The parts of the request, sent one after the other. */
   readonly pieces: readonly (string | Uint8Array)[];
-  /** `refused`: the first answer is 4xx. `unharmed`: whatever the answer, or none, it is no 5xx. */
+  /** `refused`: the first response is 4xx. `unharmed`: whether there is a response or not, it is not a 5xx. */
   readonly expected: 'refused' | 'unharmed';
-  /** Ends with a reset in place of an end in good order, or before any answer. */
+  /** Leaves the connection with a reset instead of an orderly close, or before any response. */
   readonly leaves?: 'reset' | 'at once';
 }
 
@@ -35,7 +35,7 @@ const targets = [
   '/v1/workspaces',
 ];
 const versions = ['HTTP/1.1', 'HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', 'HTTP/9.9', 'HTP/1.1', '', 'HTTP/1.1 HTTP/1.1'];
-/** To a terminal: colours, titles, and the other direction of writing. */
+/** Characters that affect a terminal: colors, titles, and the direction of text. */
 const nasty = ['\u001b[31m', '\u009b31m', '\u202e', '\u0007', '\u2028', '{"level":50}\n', '\u007f', '\u0085'];
 
 const pick = <T>(random: Random, list: readonly [T, ...T[]] | readonly T[]): T => {
@@ -50,7 +50,7 @@ type Make = (random: Random, aim: Aim) => Omit<Garbage, 'kind'>;
 
 const locks = ({ workspace }: Aim): string => `/v1/workspaces/${workspace}/locks`;
 
-/** A request for a lock that is right but for its body and some headers. */
+/** A request for a lock that is valid except for its body and some headers. */
 const post = (aim: Aim, body: string | Uint8Array, headers: readonly string[] = []): Buffer =>
   writeRequest({
     method: 'POST',
@@ -60,7 +60,7 @@ const post = (aim: Aim, body: string | Uint8Array, headers: readonly string[] = 
     body,
   });
 
-/** Whole, and granted if anybody takes it for a request. */
+/** A complete request, which is granted by any server that parses it as one. */
 const hidden = (aim: Aim): Buffer => post(aim, JSON.stringify({ path: aim.smuggled, type: 'exclusive', ttl: '1h' }));
 
 const withHidden = (aim: Aim, headers: readonly string[], body: string): Buffer =>
@@ -106,7 +106,7 @@ const framings: readonly (readonly [readonly string[], string])[] = [
 
 const encodings = ['gzip', 'deflate', 'br', 'zstd', 'compress', 'gzip, gzip', 'identity, gzip'];
 
-/** Ten thousand times as large as it looks. */
+/** Decompresses to a thousand times its size. */
 const bomb = gzipSync(Buffer.alloc(1_000_000));
 
 const otherShapes = [
@@ -242,7 +242,7 @@ const makers: Readonly<Record<string, Make>> = {
   'other protocols': refused((random) => [pick(random, otherProtocols), crlf + crlf]),
 };
 
-/** One of each kind in turn, varied by chance. */
+/** Yields one item of each kind in turn, randomly varied. */
 export function* garbage(random: Random, aim: Aim): Generator<Garbage> {
   for (;;) for (const [kind, make] of Object.entries(makers)) yield { kind, ...make(random, aim) };
 }

@@ -13,7 +13,7 @@ import type { FigureName } from '../support/soak/figures.ts';
 import { measured } from '../support/soak/measured.ts';
 import { expectHarmless } from './harmless.ts';
 
-/** So many times faster does time pass for a step. */
+/** The factor by which time passes faster for a step. */
 export const speed = 20;
 
 export const requestTimeout = 20;
@@ -22,32 +22,32 @@ const clockFile = 'FIRE_CLOCK_FILE';
 
 export type Given = Readonly<Record<string, string>>;
 
-/** A step that has ended, with how long it took by its own clock. */
+/** A finished step, with its duration by its own clock. */
 export interface Ended extends StepResult {
   readonly tookMs: number;
 }
 
 export interface Player {
   readonly job: Job;
-  /** The address of its run, by which its locks are known. */
+  /** The URL of its run, which identifies its locks. */
   readonly origin: string;
   run(given: Given): Promise<Ended>;
-  /** The post-step of the last step that still has one. */
+  /** Runs the post-step of the last step that still has one. */
   post(): Promise<Ended>;
 }
 
-/** A workspace of the service with a proxy of its own before it, and jobs that reach the service through it alone. */
+/** A workspace of the service behind its own proxy, and jobs that reach the service only through that proxy. */
 export interface Ground {
   readonly service: RunningService;
   readonly workspace: string;
   readonly proxy: FaultProxy;
-  /** Whoever plays asks at this port from here on. */
+  /** Sends all further requests of the players to this port. */
   reachAt(port: number): void;
   player(): Promise<Player>;
   locks(): Promise<readonly Lock[]>;
   hasSync(id: string): Promise<boolean>;
   hooks(): Promise<readonly string[]>;
-  /** To be done when it is no longer needed. */
+  /** Registers a function that runs when the ground is closed. */
   later(cleanUp: () => Promise<void>): void;
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export interface Fire {
 
 let runs = 5_000;
 
-/** One service for all. Its remote has a branch, and its webhooks may go nowhere that there is. */
+/** Starts one service for all tests. Its remote has a branch, and no address is allowed for its webhooks. */
 export async function startFire(): Promise<Fire> {
   const [sqlite] = databaseKinds;
   if (sqlite === undefined) throw new Error('There is no database.');
@@ -158,7 +158,7 @@ async function openGround(service: RunningService, remote: string): Promise<Grou
   };
 }
 
-/** A post-step has 60 s; anything else two minutes and one attempt. The rest is for a machine that is busy. */
+/** A post-step has 60 s; anything else has two minutes and one attempt. The rest is a margin for a busy machine. */
 export function expectInTime(
   name: FigureName,
   { tookMs, log }: Ended,

@@ -6,16 +6,16 @@ import type { ShortResult } from '../support/runner/one-process.ts';
 import { parseCommand, type WorkflowCommand } from '../support/runner/workflow-command.ts';
 import { pictureLine, summaryShape } from '../support/summary-shape.ts';
 
-/** What the action itself says with commands. */
+/** The workflow commands that the action itself writes. */
 const ours: ReadonlySet<string> = new Set(['add-mask', 'debug', 'endgroup', 'error', 'group', 'warning']);
 
-/** What moves a cursor, starts a line or turns the direction of a text. */
+/** Characters that move a cursor, start a line or change the direction of text. */
 const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/** A place in a file of code, as every stack has it. What goes on with a fraction or a Z is a time of day. */
+/** A source position, as every stack trace has it. Followed by a fraction or a Z, it is a time of day. */
 const stackFrame = /\bat .*[:(/][^ ]*:\d+:\d+(?!\d|\.\d|[zZ])/;
 
-/** What an error of JavaScript calls itself, and never one that was foreseen. */
+/** Names of JavaScript errors, which no expected message contains. */
 const unforeseen =
   /\b(Type|Range|Reference|Syntax|Aggregate)Error\b|Invalid (time value|URL|array length)|Maximum call/;
 
@@ -27,7 +27,7 @@ function linesOf(text: string): readonly string[] {
   return lines;
 }
 
-/** A command only where the action writes one: at the very start of a line, and never in brackets. */
+/** Parses a command only where the action writes one: at the very start of a line, and never in brackets. */
 function commandOf(line: string): WorkflowCommand | undefined {
   const command = parseCommand(line, () => true);
   if (command === undefined) return undefined;
@@ -40,21 +40,20 @@ function commandOf(line: string): WorkflowCommand | undefined {
 export interface Said {
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
-  /** All that a person reads: no commands, and no debug lines. */
+  /** The text that a person reads: no commands, and no debug lines. */
   readonly text: string;
 }
 
 /**
- * What has to hold for the log, the outputs and the summary of a step, whatever the step was given and was told: the
- * runner finds no command in it but ours, a terminal nothing that it would obey, a person no stack and no secret, and
- * one who looks for a reason finds one.
+ * Checks the log, the outputs and the summary of a step with any inputs and responses. The runner must find only our
+ * commands, a terminal no control characters, and a reader no stack traces or secrets. A failed step gives a reason.
  */
 export function expectHarmless(result: ShortResult, stage: 'main' | 'post', secrets: readonly string[] = []): Said {
   expect(result.crashes).toEqual([]);
   const said: { errors: string[]; warnings: string[]; text: string[] } = { errors: [], warnings: [], text: [] };
   for (const line of linesOf(result.log)) {
     const command = commandOf(line);
-    // The runner needs a secret as it is, and shows none of these lines.
+    // The runner needs the plain secret, and shows none of these lines.
     if (command?.name === 'add-mask') continue;
     expect(line).not.toMatch(unsafe);
     for (const secret of secrets) expect(line).not.toContain(secret);
@@ -73,7 +72,7 @@ export function expectHarmless(result: ShortResult, stage: 'main' | 'post', secr
     expect(text).not.toMatch(unforeseen);
   }
   if (stage === 'main') expect(said.errors.length > 0).toBe(result.exitCode === 1);
-  // A lock that was lost to somebody else fails the job.
+  // A lock that was lost to another holder fails the job.
   else
     expect(result.exitCode).toBe(
       said.errors.some((text) => text.includes('was lost while the job relied on it')) ? 1 : 0,

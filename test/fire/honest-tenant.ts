@@ -3,30 +3,30 @@ import { ask, type Reply } from '../support/running-service.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 export interface HonestTenantOptions {
-  /** Ends in `/v1`. */
+  /** The base URL, ending in `/v1`. */
   readonly baseUrl: string;
   readonly token: string;
   readonly workspace: string;
   readonly branches: readonly string[];
 }
 
-/** A lock is taken, renewed and released so often: twenty a second. */
+/** The interval at which a lock is acquired, renewed and released: twenty a second. */
 const everyMs = 50;
 const heldThroughout = 20;
 
-/** Does steadily what a workspace is for, and looks closely at what it is answered. */
+/** Steadily uses a workspace for its purpose, and checks every response. */
 export async function startHonestTenant(options: HonestTenantOptions) {
   const { baseUrl, token, workspace, branches } = options;
   const origin = baseUrl.replace(/\/v1$/, '');
-  /** Milliseconds that each request for a lock, its renewal and its release took. */
+  /** Milliseconds that each acquire, renew and release request took. */
   const took: number[] = [];
-  /** Milliseconds from each event to the receipt of it. */
+  /** Milliseconds from each event to its receipt. */
   const delays: number[] = [];
   /** Milliseconds that each sync took from its request to its end. */
   const syncs: number[] = [];
   const listed: number[] = [];
   const probes: number[] = [];
-  /** What was not as it has to be. */
+  /** Results that differ from the expected ones. */
   const wrong: string[] = [];
   const awaited = new Map<string, string>();
   const url = `/workspaces/${workspace}`;
@@ -47,7 +47,7 @@ export async function startHonestTenant(options: HonestTenantOptions) {
     return reply;
   }
 
-  /** An event may arrive before the answer to what it tells of, and more than once. */
+  /** Received events. An event may arrive before the response to its cause, and more than once. */
   const arrived = new Set<string>();
   const expectEvent = (event: string): void => {
     if (!arrived.has(event)) awaited.set(event, event);
@@ -59,7 +59,7 @@ export async function startHonestTenant(options: HonestTenantOptions) {
       const now = Date.now();
       const { type, timestamp, data } = JSON.parse(body);
       const event = `${type} ${data.lock.id}`;
-      // What is delivered once more was in time.
+      // A repeated delivery does not count: the first one was in time.
       if (!arrived.has(event)) delays.push(now - Date.parse(timestamp));
       arrived.add(event);
       awaited.delete(event);
@@ -124,7 +124,7 @@ export async function startHonestTenant(options: HonestTenantOptions) {
 
   const underWay = new Set<Promise<void>>();
   const tell = (error: unknown): void => void wrong.push(String(error));
-  /** At a steady pace: who waits for an answer does not ask less often. */
+  /** Works at a steady pace: waiting for a response does not delay the next request. */
   function steadily(ms: number, work: (turn: number) => Promise<void>): NodeJS.Timeout {
     let turn = 0;
     return setInterval(() => {
@@ -151,7 +151,7 @@ export async function startHonestTenant(options: HonestTenantOptions) {
     listed,
     probes,
     wrong,
-    /** Ends what is under way, and gives the events that have not arrived. */
+    /** Ends the running work, and returns the events that have not arrived. */
     async stop() {
       stopped = true;
       for (const timer of timers) clearInterval(timer);

@@ -20,18 +20,18 @@ import { callsTo } from './service-calls.ts';
 const seconds = Number(process.env['LOAD_SECONDS'] ?? runs(15, 600));
 const samples = Math.min(90, Math.max(3, Math.floor(seconds)));
 
-/** Every lock of the flood is an event for each of them: the short form has other tests beside it. */
+/** Every lock of the flood is an event for each receiver; the short run shares the machine with other tests. */
 const receivers = Number(process.env['RECEIVERS'] ?? runs(5, 100));
-/** With all of its connections, only the long form, which has the machine for itself. */
+/** The share of the connections to use. Only the long run uses all, because it has the machine to itself. */
 const strength = Number(process.env['STRENGTH'] ?? runs(0.1, 1));
 
-/** What a machine that is shared with other tests can bear; the long form does everything at once. */
+/** Attacks that a machine shared with other tests can bear; the long run starts all of them. */
 const gentle: readonly AttackName[] = ['forms', 'marks', 'garbage', 'sign-ins', 'live pages', 'locks'];
 
-/** To find out which one harms others: `ATTACKS=forms,locks`. */
+/** Selects attacks, to find the one that harms others: `ATTACKS=forms,locks`. */
 const chosen: readonly string[] = process.env['ATTACKS']?.split(',') ?? (runs(0, 1) === 1 ? attackNames : gentle);
 const attacks = attackNames.filter((name) => chosen.includes(name));
-/** What floods has a process of its own, so that it does not slow down the others. */
+/** Floods run in processes of their own, so that they do not slow down the other attacks. */
 const floods: readonly AttackName[] = ['locks', 'retried keys', 'forms'];
 
 const megabytes = (bytes: number): number => bytes / 1_024 / 1_024;
@@ -52,7 +52,7 @@ async function tenant(service: ServiceProcess, workspace: string, remote: string
   return JSON.parse(stdout).secret;
 }
 
-/** It accepts connections, and that is all. */
+/** A remote that accepts connections, and never responds. */
 async function silentRemote(): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -71,7 +71,7 @@ interface Attack {
   report(): Promise<AttackReport>;
 }
 
-/** In a process of its own. */
+/** Starts an attack in a process of its own. */
 function startAttack(order: AttackOrder): Attack {
   const child: ChildProcess = fork(fileURLToPath(new URL('./hostile-tenant.ts', import.meta.url)), {
     env: { PATH: process.env['PATH'] },
@@ -89,13 +89,13 @@ function startAttack(order: AttackOrder): Attack {
       const told = once(child, 'message');
       child.send('report');
       const [report] = await told;
-      // What is forked sends nothing else.
+      // The forked process sends nothing else.
       return report as AttackReport;
     },
   };
 }
 
-test('a tenant that attacks takes nothing from another beside it', {
+test('an honest tenant keeps working within its limits while another tenant attacks', {
   timeout: seconds * 1_000 + 180_000,
 }, async (context) => {
   if (process.env['SOAK'] !== '1' && process.env['LOAD_SECONDS'] === undefined) {

@@ -7,7 +7,7 @@ import { randomOf } from '../support/seed.ts';
 import { garbage } from './garbage.ts';
 import { sendGarbage } from './send-garbage.ts';
 
-/** What a tenant that means harm does to the service. It runs in processes of its own: see hostile-guests.test.ts. */
+/** The attacks of a hostile tenant on the service. They run in processes of their own: see hostile-guests.test.ts. */
 
 export const attackNames = [
   'forms',
@@ -26,16 +26,16 @@ export type AttackName = (typeof attackNames)[number];
 export interface AttackOrder {
   readonly origin: string;
   readonly workspace: string;
-  /** Of this workspace alone. */
+  /** A token for this workspace only. */
   readonly token: string;
   readonly attacks: readonly AttackName[];
   readonly seed: number;
   readonly receivers: number;
-  /** The part of its connections that it uses: 1 for all of them. */
+  /** The share of its connections that it uses: 1 for all of them. */
   readonly strength: number;
 }
 
-/** How often each attack was answered with which status. */
+/** The number of responses by attack and status. */
 export type AttackReport = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 type Headers = Readonly<Record<string, string>>;
@@ -52,12 +52,12 @@ interface Target extends AttackOrder {
 
 const formType = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
 const jsonType = { 'content-type': 'application/json' };
-/** Put in order, each mark of the second half passes all of the first. */
+/** To sort them, each mark of the second half must pass all marks of the first. */
 const marks = '\u0345'.repeat(40_000) + '\u0327'.repeat(40_000);
 
 const connections = new Agent({ keepAlive: true, maxSockets: 512 });
 
-/** Where the system lets a client have several addresses, failed attempts to sign in do not end those that succeed. */
+/** Where a client can have several IP addresses, its failed sign-ins do not count against those of the others. */
 const ownAddress = process.platform === 'linux' ? { localAddress: '127.0.0.2' } : {};
 
 async function send(target: Target, method: string, path: string, headers: Headers, body = ''): Promise<Answer> {
@@ -67,7 +67,7 @@ async function send(target: Target, method: string, path: string, headers: Heade
     headers: { ...headers, ...(body !== '' && { 'content-length': Buffer.byteLength(body) }) },
   });
   asked.end(body);
-  // Node rejects with what went wrong with the request.
+  // Node.js rejects with the error of the request.
   const [message] = (await once(asked, 'response')) as [IncomingMessage];
   return { status: message.statusCode ?? 0, message };
 }
@@ -88,14 +88,14 @@ const locksOf = ({ workspace }: Target): string => `/v1/workspaces/${workspace}/
 const lock = (target: Target, path: string, ttl = '1h', headers: Headers = {}) =>
   postJson(target, locksOf(target), { path, type: 'exclusive', ttl }, headers);
 
-/** Several at once, each again as soon as it is over. Nothing of this process ends it but its end. */
+/** Repeats the work several times in parallel, each as soon as it ends. Only the end of the process stops it. */
 function forEver(target: Target, atOnce: number, work: (turn: number) => Promise<unknown>): void {
   let turn = 0;
   async function go(): Promise<void> {
     for (;;) {
       turn += 1;
       await work(turn).catch((error: unknown) => {
-        // Such as a connection that the service has cut, which it may.
+        // Such as a connection that the service was allowed to close.
         target.note(error instanceof Error && 'code' in error ? String(error.code) : String(error));
         return pause(10);
       });
@@ -104,7 +104,7 @@ function forEver(target: Target, atOnce: number, work: (turn: number) => Promise
   for (let index = 0; index < atOnce * target.strength; index += 1) void go();
 }
 
-/** The cookie of a new session, if it gets one. */
+/** Signs in, and returns the session cookie if it gets one. */
 async function signIn(target: Target): Promise<string | undefined> {
   const form = new URLSearchParams({ token: target.token, to: '/' }).toString();
   const asked = request(`${target.origin}/sign-in`, {
@@ -120,7 +120,7 @@ async function signIn(target: Target): Promise<string | undefined> {
   return message.statusCode === 303 ? message.headers['set-cookie']?.[0]?.split(';')[0] : undefined;
 }
 
-/** A server that is connected to, and does what `act` does with it. */
+/** A server that passes each incoming connection to `act`. */
 async function serverThat(act: (socket: Socket) => void): Promise<number> {
   const server: Server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -233,7 +233,7 @@ const attacks: Readonly<Record<AttackName, (target: Target) => Promise<void>>> =
       asked.end();
       const [page] = (await once(asked, 'response')) as [IncomingMessage];
       target.note(page.statusCode ?? 0);
-      // One that is open stays so, and whoever waits for it to end opens the next one meanwhile.
+      // A page stays open, and the next one is opened without waiting for its end.
       page.on('error', () => undefined).resume();
       await pause(50);
     });
@@ -247,7 +247,7 @@ const attacks: Readonly<Record<AttackName, (target: Target) => Promise<void>>> =
       await once(socket, 'connect');
       target.note('connected');
       socket.on('error', () => undefined);
-      // Nobody listens for data, and so nothing is read.
+      // Nothing is read, because there is no listener for data.
       for (let sent = 0; sent < 10; sent += 1) {
         socket.write(text.repeat(10));
         await pause(5);
@@ -268,7 +268,7 @@ const attacks: Readonly<Record<AttackName, (target: Target) => Promise<void>>> =
   },
 };
 
-/** Begins, and counts until it is asked how it went. */
+/** Starts the attacks, and counts the responses until the report is requested. */
 function attack(order: AttackOrder): () => AttackReport {
   const report: Record<string, Record<string, number>> = {};
   for (const name of order.attacks) {
@@ -285,7 +285,7 @@ function attack(order: AttackOrder): () => AttackReport {
 }
 
 if (import.meta.main) {
-  // The test sends nothing but an order, and then anything to hear how it went.
+  // The test sends one order, and then any message to request the report.
   process.once('message', (order: AttackOrder) => {
     const report = attack(order);
     process.on('message', () => process.send?.(report()));

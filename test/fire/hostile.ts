@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { hostileText } from '../action/report/texts.ts';
 
-/** The token of the steps; services repeat it in what they say. */
+/** The token of the steps; services repeat it in their responses. */
 export const token = 'wsa_0123456789abcdef0123456789abcdef';
 
 const commands = [
@@ -71,7 +71,7 @@ const { json } = fc.letrec((tie) => ({
 /** JSON of any shape. */
 export const anyJson = json;
 
-/** Mostly a text, as most members of what the interface names are. */
+/** Mostly a text, like most members of the API. */
 export const value = fc.oneof({ weight: 4, arbitrary: text }, { weight: 1, arbitrary: json });
 
 const moment = fc.oneof(fc.constantFrom(...moments), number, value);
@@ -94,7 +94,7 @@ export const lock = some<unknown>({
 
 const next = fc.oneof(fc.constantFrom('2', '?cursor=3', '/v1/workspaces?cursor=4', 'https://other.example/'), value);
 
-/** A page of a list under the name of its resource, or one of the other names. */
+/** A page of a list under the name of its resource, or under another name. */
 export const page = (name: string, entry: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc
     .record({
@@ -139,7 +139,7 @@ export const asBytes = (content: Uint8Array | string): string => Buffer.from(con
 
 export const anyBytes = (maxLength: number): fc.Arbitrary<string> => fc.uint8Array({ maxLength }).map(asBytes);
 
-/** What a server may send in place of a body. A character stands for a byte: a counterexample can be read. */
+/** Data that a server may send instead of a body. A character stands for a byte, to keep counterexamples readable. */
 const notJson = fc.oneof(
   anyBytes(300),
   text.map((each) => asBytes(`<!doctype html><title>${each}</title><script>${each}</script>${each}`)),
@@ -154,7 +154,7 @@ const notJson = fc.oneof(
   ),
 );
 
-/** A value of a header: what cannot be one would only end the connection. */
+/** A header value: an invalid one would only end the connection. */
 const field = fc.oneof(
   {
     weight: 3,
@@ -202,7 +202,7 @@ export const headers = fc.dictionary(fc.constantFrom(...headerNames), field, { m
 const statuses = [200, 201, 202, 204, 301, 303, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 414, 422, 423];
 export const status = fc.constantFrom(...statuses, 425, 429, 500, 502, 503, 504, 299, 599, 199, 999);
 
-/** A whole answer, as it goes over the wire. */
+/** A complete HTTP response, as sent over the wire. */
 export const response = (
   code: fc.Arbitrary<number>,
   body: fc.Arbitrary<unknown>,
@@ -218,7 +218,7 @@ export const response = (
 
 const asJson = (content: unknown): string => asBytes(JSON.stringify(content) ?? '');
 
-/** No answer of HTTP at all. */
+/** Data that is not an HTTP response at all. */
 export const noise = fc.oneof(
   anyBytes(200),
   fc.constantFrom(

@@ -20,19 +20,19 @@ const instances = 2;
 const clients = 16;
 const paths = 20;
 const workspace = 'game';
-/** Before the restore, and after it. */
+/** The duration before the restore, and again after it. */
 const durationMs = runs(6_000, 30_000);
-/** Waiting for the leases of instances that were killed. */
+/** The maximum wait for the leases of killed instances. */
 const timeoutMs = 120_000;
 
-/** From before the command until after it. */
+/** Measures the time from before the command until after it. */
 async function timed(work: () => Promise<unknown>): Promise<Pick<LockOperation, 'call' | 'return'>> {
   const call = Date.now();
   await work();
   return { call, return: Date.now() + 1 };
 }
 
-test('over kills of instances, a backup and its restore, the history of all locks is linearizable', {
+test('keeps the lock history linearizable across killed instances, a backup and its restore', {
   timeout: 2 * durationMs + timeoutMs,
 }, async (context) => {
   if (process.env['SOAK'] !== '1' && postgresServer === undefined) {
@@ -83,7 +83,7 @@ test('over kills of instances, a backup and its restore, the history of all lock
     const result = await runCommand(args, { folder: join(folder, 'operator'), environment });
     expect(result, result.stderr).toMatchObject({ code: 0 });
   }
-  /** On all paths, by no client. */
+  /** Adds an operation on all paths that no client requested. */
   const noteOnAll = (kind: LockOperation['kind'], at: Pick<LockOperation, 'call' | 'return'>): void => {
     for (const path of new Set(book.operations.map((each) => each.path))) {
       book.operations.push({ path, client: clients, kind, id: '', fence: 0, ...at });
@@ -99,7 +99,7 @@ test('over kills of instances, a backup and its restore, the history of all lock
   const expiring = book.operations.filter(({ kind }) => kind === 'expired');
   const restored = await timed(() => command('restore', '--replace', file));
   noteOnAll('restored', restored);
-  // A short lock may be in the backup: its time went on.
+  // A short lock may be in the backup: its ttl kept running.
   for (const lock of expiring) {
     expect(lock.return).toBeLessThan(restored.return);
     book.operations.push({ ...lock, kind: 'released-or-gone', call: restored.return, return: restored.return + 1 });

@@ -32,13 +32,13 @@ import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-r
 const instances = 3;
 const clients = 64;
 const paths = 100;
-/** Of all answers: as many requests were done, and nobody was told. */
+/** The maximum share of lost responses: these requests were done, but never answered. */
 const lostShare = 0.1;
 const durationMs = runs(8_000, 60_000);
-/** What an instance that was killed has left under way waits for the end of its lease: 30 s. */
+/** Work that a killed instance left unfinished waits until the lease of that instance expires: 30 s. */
 const timeoutMs = 240_000;
 
-/** The clients race in each of them, and the first is synced as well. */
+/** The clients race in each workspace, and the first workspace is synced as well. */
 const workspaces = ['game', 'film'] as const;
 const events = ['lock.acquired', 'lock.released', 'lock.expired', 'sync.succeeded', 'sync.failed'];
 
@@ -60,11 +60,11 @@ async function addRemote(url: string, remote: Repository): Promise<void> {
   await storage.close();
 }
 
-/** Of each workspace: a path of one has nothing to do with the same path of another. */
+/** The history of each workspace: equal paths in different workspaces are unrelated. */
 const readHistories = (rows: readonly OutboxRow[]) =>
   workspaces.map((workspace) => readLockHistory(rows.filter(({ event }) => event.workspace === workspace)));
 
-/** Every lock is over, and every delivery has arrived, those of a path or branch for the first time in their order. */
+/** Waits until every lock has ended and every event was delivered, in order for each path or branch. */
 async function allDelivered(databaseUrl: string, receiver: WebhookReceiver): Promise<readonly OutboxRow[]> {
   const open = (rows: readonly OutboxRow[]) => ({
     locks: readHistories(rows).reduce((sum, { left }) => sum + left.size, 0),
@@ -86,7 +86,7 @@ async function allDelivered(databaseUrl: string, receiver: WebhookReceiver): Pro
   return rows;
 }
 
-test('while instances are killed and the database restarts, nobody shares a lock and nothing that was promised is lost', {
+test('keeps locks exclusive and promises intact while instances are killed and the database restarts', {
   timeout: durationMs + 2 * timeoutMs,
 }, async (context) => {
   const reason = whyLeftOut();
@@ -125,7 +125,7 @@ test('while instances are killed and the database restarts, nobody shares a lock
   const synced = raceIn(workspaces[0]);
   const races = [synced, raceIn(workspaces[1])];
   for (const { workspace } of races) {
-    // The same key in each of them.
+    // The same key in each workspace.
     const hook = await insist(traffic, base, 'POST', `/workspaces/${workspace}/hooks`, {
       token,
       headers: { 'idempotency-key': 'hook' },
@@ -168,8 +168,8 @@ test('while instances are killed and the database restarts, nobody shares a lock
   const histories = readHistories(rows);
   const wrong = histories.flatMap((history) => history.wrong);
   measured(broken, wrong.length, wrong.slice(0, 10));
-  // Every lock that there ever was belongs to a client that knows of it, and every lock that was granted was there: one
-  // that was lost would have been refused to its owner, and one that stayed would be in the lists below.
+  // Every lock in the history belongs to a client that knows it, and every granted lock is in the history: the owner of
+  // a lost lock would have been refused, and a lock that stayed would be in the lists below.
   const acquired = new Set(histories.flatMap((history) => [...history.acquired]));
   const unaccounted = inOneOnly(granted, acquired);
   const name = 'acknowledged locks that are not accounted for, and locks that nobody knows of';

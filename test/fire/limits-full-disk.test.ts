@@ -15,10 +15,10 @@ import { callsTo, diskFor, incompressible, mebibyte, startService } from './serv
 const refusals = 'writes that a full disk refused';
 const enough = figureOf(refusals).limit.value;
 
-/** Otherwise a disk as small as this one would be taken for a full one from the start. */
+/** Otherwise, the service would consider a disk as small as this one full from the start. */
 const nothingKeptFree = ['--min-free-disk', '0'];
 
-/** The harsh form: the log is on the disk that is full, too. */
+/** The harsh variant: the log is on the full disk, too. */
 const logOnDisk = (disk: SmallDisk): readonly string[] => [
   ...disk.through,
   'sh',
@@ -28,7 +28,7 @@ const logOnDisk = (disk: SmallDisk): readonly string[] => [
   join(disk.folder, 'service.log'),
 ];
 
-test('a disk that is full: writes are refused and half-done nothing, reads go on, and all works when there is room', async (context) => {
+test('refuses writes without partial results on a full disk, still serves reads, and recovers', async (context) => {
   const disk = await diskFor(context, memoryDisk(16));
 
   const remote = createRepository(await temporaryFolder());
@@ -54,10 +54,10 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
   expect(readdirSync(disk.path('data', 'scratch'))).toEqual([]);
   const packs = disk.path('data', 'mirrors', 'large.git', 'objects', 'pack');
   expect(readdirSync(packs)).toEqual([]);
-  // The database, the log and an empty mirror may have grown meanwhile; the pack would be ten times as much.
+  // The database, the log and an empty mirror may have grown; the pack would be ten times larger.
   expect((roomBefore - room()) * statfsSync(disk.path()).bsize).toBeLessThan(mebibyte / 2);
 
-  // No room at all.
+  // There is no room at all.
   disk.fill();
   const granted = ['before'];
   const refused: string[] = [];
@@ -83,7 +83,7 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
   const trigger = await triggerSync();
   expect([trigger.status, trigger.body.detail]).toEqual([503, expect.stringMatching(/disk/)]);
 
-  // Room again: without a restart.
+  // There is room again, without a restart.
   disk.makeRoom();
   expect((await release('before')).status).toBe(204);
   for (const path of refused) expect((await lock(path)).status).toBe(201);
@@ -94,7 +94,7 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
   const lines = readFileSync(disk.path('service.log'), 'utf8').split('\n');
   const afterwards = lines.findLastIndex((line) => line.includes('"a sync succeeded"'));
   expect(afterwards).toBeGreaterThan(0);
-  // What was written when there was no room is lost, and lines may break off there; nothing else is broken.
+  // Lines written without room are lost, and may be cut off; all other lines are intact.
   const broken = lines.filter((line) => {
     if (line === '') return false;
     try {
@@ -106,7 +106,7 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
   expect(broken.length).toBeLessThan(40);
   for (const line of broken) expect(line.lastIndexOf('{"level":')).toBe(0);
 
-  // It stops in good order without room, and says in a sentence why it cannot start.
+  // The service stops in good order without room, and explains why it cannot start.
   disk.fill();
   expect(await service.stop()).toBe(0);
   disk.fill();
@@ -122,7 +122,7 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
   expect(await third.stop()).toBe(0);
 });
 
-test('a disk with less free than is to be kept: nothing new is taken, and locks are renewed and released', async (context) => {
+test('refuses new work with too little free disk space, but renews and releases locks', async (context) => {
   const disk = await diskFor(context, memoryDisk(32));
   const args = ['--min-free-disk', '16MB'];
   const service = await startService({ folder: join(disk.folder, 'data'), through: disk.through, args });

@@ -15,17 +15,17 @@ import { callsTo, startService } from './service-calls.ts';
 const soak = process.env['SOAK'] === '1';
 const requests = runs(3_000, 100_000);
 const atOnce = 32;
-/** Of each kind of those that are held. */
+/** The number of held connections of each kind. */
 const held = runs(20, 300);
 
-/** How a client holds on to a connection that it does not use. */
+/** The way a client occupies a connection that it does not use. */
 interface Hold {
   readonly first: string;
-  /** What is sent now and then, so that it does not look idle; nothing if it is left out. */
+  /** Data that is sent periodically, so that the connection does not look idle; nothing if undefined. */
   readonly drip?: string;
 }
 
-/** Many connections of clients that take their time, and do not close when they are told to go, until the test ends. */
+/** Many slow connections that stay open until the test ends, even if the server asks their clients to close them. */
 async function holdConnections(port: number, { first, drip }: Hold) {
   const open = new Set<Socket>();
   const answers: string[] = [];
@@ -50,19 +50,19 @@ async function holdConnections(port: number, { first, drip }: Hold) {
   }
   onTestFinished(close);
   return {
-    /** How many of them the other side has not ended yet. */
+    /** The number of connections that the other side has not ended. */
     open: () => open.size,
-    /** Those that came, by their status line. */
+    /** The responses, by their status line. */
     answers,
     close,
   };
 }
 
-/** Locks, lists, is held up and releases, all the time, and looks closely at what it is answered. */
+/** Locks, lists, gets refused and releases all the time, and checks every response. */
 function startGoodClient({ baseUrl, token, workspace }: ServiceProcess, pauseMs: number) {
-  /** Milliseconds that each of its requests took. */
+  /** Milliseconds that each request took. */
   const took: number[] = [];
-  /** What was not as it has to be. */
+  /** Results that differ from the expected ones. */
   const wrong: string[] = [];
   let stopped = false;
   const url = `/workspaces/${workspace}/locks`;
@@ -95,7 +95,7 @@ function startGoodClient({ baseUrl, token, workspace }: ServiceProcess, pauseMs:
   return {
     took,
     wrong,
-    /** When the one that is under way is over. */
+    /** Resolves when the current round has ended. */
     async stop() {
       stopped = true;
       await running;
@@ -103,7 +103,7 @@ function startGoodClient({ baseUrl, token, workspace }: ServiceProcess, pauseMs:
   };
 }
 
-/** Sends so many, several at once, and gives what was not as it has to be. */
+/** Sends this many requests, several in parallel, and returns the unexpected results. */
 async function sendAll(
   port: number,
   pieces: Generator<Garbage>,
@@ -133,11 +133,11 @@ async function sendAll(
   return { sent: all, wrong };
 }
 
-/** The log of all this: complete lines, nothing in them that does anything, and no more than there has to be. */
+/** Checks the log: complete lines, no control characters, and no more lines than necessary. */
 function expectHarmlessLog(log: string): void {
   const lines = log.split('\n').slice(0, -1);
   for (const line of lines) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for these characters.
     if (/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2028\u2029\ufffd]/.test(line)) throw new Error(JSON.stringify(line));
     const { level } = JSON.parse(line);
     if (level >= 50) throw new Error(line);
@@ -147,7 +147,7 @@ function expectHarmlessLog(log: string): void {
   expect(unreadable.length).toBeGreaterThan(0);
   const times = unreadable.map((line) => Date.parse(JSON.parse(line).time) / 1_000);
   const spent = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  // A hundred in ten seconds, and those in which it began and ended.
+  // A hundred per ten seconds, including the incomplete periods at the start and the end.
   expect(unreadable.length).toBeLessThanOrEqual((spent / 10 + 2) * 100);
 }
 
@@ -155,7 +155,7 @@ async function openConnections(service: ServiceProcess): Promise<number> {
   return callsTo(service).metric('nodejs_active_handles', 'type="Socket"');
 }
 
-test(`${requests} garbage requests: others are answered right meanwhile, and nothing is left of it`, {
+test(`${requests} garbage requests leave nothing behind, and do not disturb other clients`, {
   timeout: runs(60_000, 30 * 60_000),
 }, async () => {
   const service = await startService();
@@ -190,7 +190,7 @@ test(`${requests} garbage requests: others are answered right meanwhile, and not
   measured('others that were answered wrong', good.wrong.length, good.wrong.slice(0, 20));
   measured('others, 99 % answered within', percentileOf(good.took, 99));
 
-  // Those that hold connections are let go by the service; the short form does not wait for its limits of time.
+  // The service closes held connections; the short run does not wait for its timeouts.
   const [silent, idle, headers, bodies, nonsense, connected] = slow;
   expect([nonsense?.open(), connected?.open()]).toEqual([0, 0]);
   if (soak) {

@@ -8,7 +8,7 @@ import { runCommand } from '../support/service-process.ts';
 import { memoryDisk } from '../support/small-disk.ts';
 import { callsTo, diskFor, incompressible, mebibyte, startService } from './service-calls.ts';
 
-test('an upkeep that does not fit on the disk does not fill it: the sync has succeeded, and locks go on', async (context) => {
+test('maintenance that does not fit on the disk does not fill it, and syncs and locks succeed', async (context) => {
   const disk = await diskFor(context, memoryDisk(12));
   const remote = createRepository(await temporaryFolder());
   const folder = join(disk.folder, 'data');
@@ -18,7 +18,7 @@ test('an upkeep that does not fit on the disk does not fill it: the sync has suc
   const { sync } = callsTo({ ...service, workspace: 'large' });
   const packs = disk.path('data', 'mirrors', 'large.git', 'objects', 'pack');
 
-  // Two packs of one size are joined, and for a while that takes as much again.
+  // Two packs of the same size are joined, which temporarily takes the same space again.
   for (const seed of ['one', 'two']) {
     remote.commit({ branch: 'main', files: { [seed]: incompressible(3 * mebibyte, seed) } });
     expect(await sync()).toMatchObject({ status: 'succeeded', head: remote.head('main') });
@@ -29,7 +29,7 @@ test('an upkeep that does not fit on the disk does not fill it: the sync has suc
     expect((await callsTo(service).lock(`${index}-${'x'.repeat(900)}`)).status).toBe(201);
   }
 
-  // What an upkeep has left that was killed takes the room of a fetch, which removes it first.
+  // Files of killed maintenance take the room of a fetch, which removes them first.
   const left = join(packs, 'tmp_pack_killed');
   writeFileSync(left, incompressible(2 * mebibyte));
   const hoursAgo = Date.now() / 1_000 - 7_200;

@@ -11,13 +11,13 @@ import { startHonestTenant } from './honest-tenant.ts';
 import { sendGarbage } from './send-garbage.ts';
 import { callsTo, startService } from './service-calls.ts';
 
-/** Seconds of load; a short run shows only that the load itself is right. */
+/** Seconds of load; a short run only shows that the load itself works. */
 const seconds = Number(process.env['LOAD_SECONDS'] ?? runs(0, 600));
 const samples = Math.min(90, Math.max(3, Math.floor(seconds)));
 
 /**
- * V8 reserves room for young objects by the most that it ever needed, and touches it first when there is more to do than
- * before. A machine that becomes free in the middle of the run would look like a leak of 40 MB.
+ * V8 reserves as much room for young objects as it ever needed, and touches the rest of it only under a higher load. A
+ * machine that becomes idle in the middle of the run would otherwise look like a leak of 40 MB.
  */
 const smallYoungHeap = '--max-semi-space-size=2';
 
@@ -28,15 +28,15 @@ const third = (numbers: readonly number[], which: 0 | 1 | 2): readonly number[] 
 
 const megabytes = (bytes: number): number => bytes / 1_024 / 1_024;
 
-/** Between the medians of two thirds. */
+/** The growth between the medians of two thirds. */
 const growth = (numbers: readonly number[]): number =>
   megabytes(medianOf(third(numbers, 2)) - medianOf(third(numbers, 1)));
 
 const pauseMs = 10;
-/** Of each kind. */
+/** The number of parallel loads of each kind. */
 const atOnce = 3;
 
-/** Several at once, each again after a pause; gives what ends them. */
+/** Repeats the work in parallel, with pauses; returns a function that ends it. */
 function onAndOn(work: () => Promise<unknown>): () => Promise<unknown> {
   let stopped = false;
   async function go(): Promise<void> {
@@ -52,7 +52,7 @@ function onAndOn(work: () => Promise<unknown>): () => Promise<unknown> {
   };
 }
 
-test('everything at once for a long time: memory stays within bounds', {
+test('memory stays within bounds under a long mixed load', {
   timeout: seconds * 1_000 + 120_000,
 }, async (context) => {
   if (seconds === 0) leaveOut(context, 'Memory is watched for ten minutes: in npm run test:soak, or for LOAD_SECONDS.');
@@ -65,7 +65,7 @@ test('everything at once for a long time: memory stays within bounds', {
   const honest = await startHonestTenant({ ...service, branches: ['main'] });
   const pieces = garbage(random, { ...service, smuggled: 'smuggled' });
   const loads = [
-    // They are left to their ttl.
+    // These locks are left to expire.
     onAndOn(async () => {
       const { status } = await lock(`load/${Math.floor(random() * 5_000)}`, {}, '2s');
       expect([201, 409]).toContain(status);

@@ -18,7 +18,7 @@ const noLimits = async (): Promise<string | undefined> =>
     () => 'There is no prlimit on this machine.',
   );
 
-test('more connections than files may be open: those that are there are served, syncs included, and others when these go', async (context) => {
+test('serves open connections while no more files can be opened, and new ones after they close', async (context) => {
   const reason = await noLimits();
   if (reason !== undefined) leaveOut(context, reason);
   const service = await startService({ through: limited(64) });
@@ -48,7 +48,7 @@ test('more connections than files may be open: those that are there are served, 
   const syncNow = async () => (await over('GET', headers.get('location') ?? '')).body;
   await expect.poll(async () => (await syncNow()).status, { timeout: 30_000 }).toBe('succeeded');
   await new Promise((resolve) => setTimeout(resolve, 1_000));
-  // A server that tries in vain to take a connection, again and again, would use all of that second.
+  // A server that repeatedly failed to accept a connection would use all of that second.
   measured('processor time of a second meanwhile', (await cpu()) - cpuBefore);
 
   for (const connection of [first, ...others]) connection.close();
@@ -60,7 +60,7 @@ test('more connections than files may be open: those that are there are served, 
   measured('connections that were turned away, with no file left for them', dropped);
 });
 
-test('no file left at all: syncs fail with a sentence, nothing ends the service, and all works when there are files again; a command says so, too', async (context) => {
+test('syncs and commands fail with a reason without free file descriptors, and the service recovers', async (context) => {
   const reason = await noLimits();
   if (reason !== undefined) leaveOut(context, reason);
   const service = await startService();
@@ -76,7 +76,7 @@ test('no file left at all: syncs fail with a sentence, nothing ends the service,
   };
   expect((await over('GET', '/readyz')).status).toBe(200);
   const files = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
-  // The limit is one of numbers: what is open stays open, also above it.
+  // The limit applies to new descriptors: open ones stay open even above it.
   let lowestFree = 0;
   while (files.has(lowestFree)) lowestFree += 1;
   const limit = async (most: string) => run('prlimit', ['--pid', String(pid), `--nofile=${most}:`]);
@@ -105,7 +105,7 @@ test('no file left at all: syncs fail with a sentence, nothing ends the service,
   expect((await sync()).status).toBe('succeeded');
   connection.close();
 
-  // Node itself needs about twenty: with some more it starts, and cannot open what it is to work on.
+  // Node.js itself needs about twenty: with a few more it starts, but cannot open the data.
   for (let files = 26; ; files -= 2) {
     const { code, stderr } = await runCommand(['token', 'list'], {
       folder: service.folder,

@@ -7,7 +7,7 @@ import { memoryDisk, mountSmallDisk } from '../support/small-disk.ts';
 import { measured } from '../support/soak/measured.ts';
 import { callsTo, diskFor, startService } from './service-calls.ts';
 
-test('on a read-only disk the service does not start, and says why in a sentence', async (context) => {
+test('the service does not start on a read-only disk, and explains why', async (context) => {
   const disk = await diskFor(context, memoryDisk(4));
   await disk.run('mkdir', join(disk.folder, 'empty'));
   await disk.run('mount', '-o', 'remount,ro', disk.folder);
@@ -22,8 +22,8 @@ test('on a read-only disk the service does not start, and says why in a sentence
   }
 });
 
-test('mirrors on a disk that becomes read-only fail their syncs with a sentence, locks go on, and syncs do when it is writable again', async (context) => {
-  // The database keeps its files open, and the system makes no disk read-only on which files are open for writing.
+test('syncs fail while the disk of the mirrors is read-only, and recover; locks keep working', async (context) => {
+  // The system makes no disk read-only with files open for writing, and the database keeps its files open.
   const disk = await diskFor(
     context,
     mountSmallDisk(`
@@ -52,7 +52,7 @@ test('mirrors on a disk that becomes read-only fail their syncs with a sentence,
   expect(service.command.stderr()).not.toContain('"level":"error"');
 });
 
-test('a disk that the system makes read-only because of its errors: writes are 503, reads go on, and after a restart nothing is lost', async (context) => {
+test('writes get 503 after a disk error, reads continue, and a restart loses no lock', async (context) => {
   if (process.env['SOAK'] !== '1') leaveOut(context, 'It makes a file system of its own: in npm run test:soak.');
   const disk = await diskFor(
     context,
@@ -67,7 +67,7 @@ test('a disk that the system makes read-only because of its errors: writes are 5
   const before = Array.from({ length: 20 }, (_, index) => `before-${String(index).padStart(2, '0')}`);
   for (const path of before) expect((await lock(path)).status).toBe(201);
 
-  // As when the disk reports an error (ext4(5), errors=remount-ro).
+  // As after a disk error (ext4(5), errors=remount-ro).
   await disk.run('mount', '-o', 'remount,abort', disk.folder);
   for (const response of [await lock('after'), await lock('after'), await release('before-00'), await triggerSync()]) {
     expect([response.status, response.body.detail]).toEqual([

@@ -31,7 +31,7 @@ test('the checker accepts locks that are held one after the other', () => {
 const backup = operation('backed-up', '', [12, 14], 0);
 const restore = operation('restored', '', [50, 60], 0);
 
-test('the checker accepts that a restore brings back the lock of the backup, and takes away later ones', () => {
+test('the checker accepts a restore that brings back the lock of the backup, and drops later ones', () => {
   const history = [
     operation('granted', '1', [0, 10]),
     backup,
@@ -48,7 +48,7 @@ test('the checker accepts that a restore brings back the lock of the backup, and
 
 test.each<[string, readonly LockOperation[]]>([
   [
-    'a fence that is given out again after a restore',
+    'a fence that is reused after a restore',
     [
       backup,
       operation('granted', '2', [20, 30]),
@@ -58,11 +58,11 @@ test.each<[string, readonly LockOperation[]]>([
     ],
   ],
   [
-    'a lock that was taken after the backup, and is still held after the restore',
+    'a lock acquired after the backup that is still held after the restore',
     [backup, operation('granted', '2', [20, 30]), restore, operation('held', '2', [61, 70])],
   ],
   [
-    'a lock of the backup that is free after the restore',
+    'a lock of the backup that is missing after the restore',
     [
       operation('granted', '1', [0, 10]),
       backup,
@@ -73,7 +73,7 @@ test.each<[string, readonly LockOperation[]]>([
   ],
   ['two holders at a time', [operation('granted', '1', [0, 10]), operation('granted', '2', [20, 30])]],
   [
-    'a fence that fell',
+    'a decreasing fence',
     [
       operation('granted', '1', [0, 10], 7),
       operation('released', '1', [20, 30], 7),
@@ -81,17 +81,17 @@ test.each<[string, readonly LockOperation[]]>([
     ],
   ],
   [
-    'a refusal for a lock that was not there yet',
+    'a refusal because of a lock that did not exist yet',
     [operation('held', '1', [0, 5]), operation('granted', '1', [10, 20])],
   ],
   [
-    'a refusal for a lock that had ended',
+    'a refusal because of a lock that had ended',
     [operation('granted', '1', [0, 10]), operation('expired', '1', [50, 55]), operation('held', '1', [60, 70])],
   ],
   [
-    'a release that released nothing',
+    'a release of a lock that had already expired',
     [operation('granted', '1', [0, 10]), operation('expired', '1', [20, 25]), operation('released', '1', [30, 40])],
   ],
-])('the checker finds %s', (_, history) => {
+])('the checker rejects %s', (_, history) => {
   expect(notLinearizable(history)).toEqual([`${path}: Illegal`]);
 });

@@ -37,7 +37,7 @@ const fault = fc.oneof<fc.Arbitrary<Fault | undefined>[]>(
 const paths = ['a', 'b/c'];
 const some = fc.shuffledSubarray(paths, { minLength: 1 }).map((chosen) => chosen.join('\n'));
 
-/** Whatever a job may do: with two of them, what one wants the other may have. */
+/** Any step of a job: with two jobs, one may want the lock that the other holds. */
 const step = fc.oneof<fc.Arbitrary<Given>[]>(
   fc.record({ path: some, wait: fc.constantFrom('0s', '10s') }).map((given) => ({ operation: 'lock', ...given })),
   fc.constant({ operation: 'unlock' }),
@@ -53,14 +53,14 @@ const step = fc.oneof<fc.Arbitrary<Given>[]>(
 const turn = fc.record({
   who: fc.nat({ max: 1 }),
   step,
-  /** What the next requests meet; those that come after them pass. */
+  /** The faults of the next requests; later requests pass. */
   faults: fc.array(fault, { maxLength: 6 }),
   retries: fc.constantFrom('0', '2', '4'),
 });
 
 type Turn = typeof turn extends fc.Arbitrary<infer T> ? T : never;
 
-/** A lock that a job counts on, because a step has told of it. */
+/** A lock that a job relies on because a step has reported it. */
 interface Counted {
   readonly path: string;
   readonly id: string;
@@ -82,7 +82,7 @@ function believe(side: Side, { operation }: Given, { conclusion, outputs }: Ende
     side.counted = [...side.counted, ...locks.map(({ path, id }) => ({ path, id }))];
     side.handed = outputs['locks'] ?? '[]';
   }
-  // One that could not be released may be gone all the same: nobody counts on it any more.
+  // A lock that could not be released may still be gone: the job no longer relies on it.
   if (operation === 'unlock') {
     const tried: readonly Counted[] = JSON.parse(side.handed);
     side.counted = side.counted.filter(({ id }) => !tried.some((lock) => lock.id === id));
@@ -92,7 +92,7 @@ function believe(side: Side, { operation }: Given, { conclusion, outputs }: Ende
 async function expectTrue(ground: Ground, sides: readonly Side[]): Promise<void> {
   const there = await ground.locks();
   const counted = sides.flatMap((side) => side.counted);
-  // Two that count on one path would be two holders: the service has one lock on it.
+  // Two jobs relying on the same path would be two holders: the service has one lock on it.
   for (const { path, id } of counted) expect(there).toContainEqual(expect.objectContaining({ path, id }));
   expect(new Set(counted.map(({ path }) => path)).size).toBe(counted.length);
   const granted = ground.proxy.passed.filter((one) => isLocking(one) && one.status === 201);
@@ -132,7 +132,7 @@ async function endJob(
   }
 }
 
-/** Login pages and redirects are no passing trouble: a post-step that meets one says what is left, and gives up. */
+/** Login pages and redirects are not transient: a post-step that meets one reports the remaining locks and gives up. */
 const isPassing = (met: Fault | undefined): boolean =>
   met?.kind !== 'answer' || (met.status >= 429 && met.headers?.['retry-after'] !== '3600');
 
@@ -152,7 +152,7 @@ async function play(ground: Ground, turns: readonly Turn[], atEnd: readonly (Fau
   }
 }
 
-test('whatever goes wrong between two jobs and their service, each step ends in time and tells the truth, and nothing is left of either', {
+test('each step of two jobs ends in time and reports the truth under any faults, and no lock remains', {
   timeout: 3 * 3_600_000,
 }, async () => {
   const seed = printedSeed('The mixtures of faults');

@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import type { Ended, Given, Ground, Player } from './ground.ts';
 
-/** What a step does, and what holds at the service for whatever it says of it. */
+/** An operation of a step, and a check of its report against the service. */
 export interface Operation {
   readonly name: string;
-  /** Without a fault: what has to be there before. */
+  /** Prepares the required state, without a fault. */
   prepare?(player: Player): Promise<Given>;
   play(player: Player, given: Given): Promise<Ended>;
-  /** What the step claims is true at the service. */
+  /** Checks that the claims of the step match the service. */
   check(ground: Ground, ended: Ended, player: Player): Promise<void>;
 }
 
@@ -43,14 +43,14 @@ async function checkUnlock(ground: Ground, { conclusion, outputs }: Ended): Prom
   if (conclusion === 'success') expect(there).toEqual([]);
 }
 
-/** Nobody takes a lock away: they are kept, or nothing is claimed. */
+/** No one releases the locks by force: the check reports them as kept, or reports nothing. */
 async function checkCheck(ground: Ground, { conclusion, outputs }: Ended): Promise<void> {
   const there = await ground.locks();
   expect(outputs['status']).toBe(conclusion === 'success' ? 'kept' : undefined);
   if (conclusion === 'success') expect(outputs['count']).toBe(String(there.length));
 }
 
-/** Whatever is left is named, with how to release it by hand. */
+/** The post-step names each remaining lock, and says how to release it by hand. */
 async function checkPost(ground: Ground, { log, annotations }: Ended): Promise<void> {
   const warnings = annotations.filter(({ level }) => level === 'warning').map(({ message }) => message);
   for (const { path, id } of await ground.locks()) {
@@ -64,7 +64,7 @@ const countOf = (ended: Ended, many: number): void => {
   if (ended.conclusion === 'success') expect(ended.outputs['count']).toBe(String(many));
 };
 
-/** All there are, and the end of a job. */
+/** All operations, and the end of a job. */
 export const operations: readonly Operation[] = [
   step('sync', { branch: 'main' }, async (ground, { conclusion, outputs }) => {
     const { sync_id: id } = outputs;
@@ -77,11 +77,11 @@ export const operations: readonly Operation[] = [
   step('list-locks', {}, async (_, ended) => countOf(ended, 0)),
   step('register-hook', { 'hook-url': 'https://ci.example.com/hook' }, async (ground, { conclusion, outputs }) => {
     const hooks = await ground.hooks();
-    // However often it was asked for, it is one.
+    // However many requests were sent, there is at most one hook.
     expect(hooks.length).toBeLessThanOrEqual(1);
     if (conclusion === 'success') expect(hooks).toEqual([outputs['hook_id']]);
   }),
-  // The token is for one workspace.
+  // The token is limited to one workspace.
   step('list-workspaces', {}, async (_, ended) => countOf(ended, 1)),
   step('list-branches', {}, async (_, ended) => countOf(ended, 1)),
   {

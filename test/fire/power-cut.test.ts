@@ -17,11 +17,11 @@ const starts = runs(1, 3);
 const clients = 8;
 const pathsEach = 4;
 const requestsEach = runs(6, 60);
-/** The power is cut after every answer, and at this many other moments. */
+/** The power is cut after every response, and at this many other moments. */
 const otherMoments = runs(20, 2_000);
 const lucks: readonly Luck[] = ['none', 'all', 'some'];
 
-/** Takes and releases locks on paths of its own, one request after the other, so that it knows what has to be there. */
+/** Acquires and releases locks on its own paths, one request after the other, so that the expected locks are known. */
 async function takeAndRelease(
   { baseUrl, token, workspace }: ServiceProcess,
   name: string,
@@ -32,7 +32,7 @@ async function takeAndRelease(
   for (let request = 0; request < requestsEach; request += 1) {
     const path = `Content/${name}/asset-${Math.floor(random() * pathsEach)}.bin`;
     if (told.findLast((one) => one.path === path)?.lock) {
-      // The token is another after each start.
+      // The token changes with each start.
       const target = `${locks}/${encodeURIComponent(path)}?force=true`;
       const { status, headers } = await ask(baseUrl, 'DELETE', target, { token });
       expect(status).toBe(204);
@@ -49,7 +49,7 @@ async function takeAndRelease(
   }
 }
 
-test('whenever the power is cut, the database opens and holds every lock that was answered', {
+test('the database opens with every acknowledged lock after a power cut at any moment', {
   timeout: runs(120_000, 30 * 60_000),
 }, async (context) => {
   const reason = whyNoRecorder();
@@ -58,7 +58,7 @@ test('whenever the power is cut, the database opens and holds every lock that wa
   const random = randomOf(seed);
   const root = await realpath(await mkdtemp(join(tmpdir(), 'workspace-power-cut-')));
   onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 3 }));
-  // Neither of the two is there before the first start.
+  // Neither of the two folders exists before the first start.
   const folder = join(root, 'new', 'data');
 
   const histories: Told[][] = Array.from({ length: clients }, () => []);
@@ -82,7 +82,7 @@ test('whenever the power is cut, the database opens and holds every lock that wa
     (name) =>
       folder === name ||
       folder.startsWith(`${name}/`) ||
-      // SQLite makes the third of its files, "-shm", anew from the others.
+      // SQLite rebuilds the third of its files, "-shm", from the others.
       [database, `${database}-wal`, `${database}-journal`].includes(name),
   );
   const promises = followPromises(histories);

@@ -9,10 +9,10 @@ import { startService } from './service-calls.ts';
 
 const soak = process.env['SOAK'] === '1';
 
-/** In the short form time passes faster, for the service as for the steps; hardly so much that the machine is what limits. */
+/** In the short run, time passes faster for service and steps, but not so fast that the machine becomes the limit. */
 const nodeOptions = soak ? undefined : fasterTime(4);
 
-/** Looked up beside the service: a list that is asked for could be refused, too. */
+/** Reads the locks without HTTP: a request to the service could be refused, too. */
 async function lockedPaths({ folder, workspace }: ServiceProcess): Promise<readonly string[]> {
   const { code, stdout, stderr } = await runCommand(['lock', 'list', workspace, '--json'], { folder });
   expect(code, stderr).toBe(0);
@@ -25,7 +25,7 @@ const endingsOf = (jobs: readonly EndedJob[]): readonly string[] =>
     return `job ${number}: ${lines.join(' | ').slice(0, 600)}`;
   });
 
-/** How many requests a token that was idle may send at once. */
+/** The number of requests that an idle token may send at once. */
 async function burstOf({ baseUrl, token }: ServiceProcess): Promise<number> {
   const { headers } = await ask(baseUrl, 'GET', '/workspaces', { token });
   return Number(/;q=(\d+)/.exec(headers.get('ratelimit-policy') ?? '')?.[1]);
@@ -37,7 +37,7 @@ function expectGoodEnds(jobs: readonly EndedJob[]): void {
   for (const { posts } of jobs) expect(posts).toMatchObject([{ conclusion: 'success', annotations: [] }]);
 }
 
-test('jobs that together want more than their token may ask for leave no lock behind, however their steps end', {
+test('jobs that exceed the rate limit of their token leave no lock behind, however their steps end', {
   timeout: runs(120_000, 15 * 60_000),
 }, async () => {
   const environment = { ...(nodeOptions !== undefined && { NODE_OPTIONS: nodeOptions }) };
@@ -59,7 +59,7 @@ test('jobs that together want more than their token may ask for leave no lock be
   expectGoodEnds(jobs);
 });
 
-test('jobs that share a token of a service as shipped get all that they want, and leave no lock behind', {
+test('two jobs with one token get all their locks at the default rate limit, and leave none behind', {
   timeout: runs(120_000, 5 * 60_000),
 }, async () => {
   const service = await startService();

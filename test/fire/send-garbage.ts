@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Garbage } from './garbage.ts';
 
-/** The whole text that came back, or why there was none. */
+/** The complete text that came back, or the reason why there was none. */
 export type Sent =
   | { readonly kind: 'answered'; readonly text: string }
   | { readonly kind: 'closed' }
   | { readonly kind: 'left' }
-  /** Neither an answer nor an end. */
+  /** Neither a response nor an end. */
   | { readonly kind: 'silent' };
 
 const timeoutMs = 60_000;
 
-/** Sends it over a connection of its own, and reads until the other side ends it. */
+/** Sends the pieces over a separate connection, and reads until the other side ends it. */
 export async function sendGarbage(port: number, { pieces, leaves, expected }: Garbage): Promise<Sent> {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.setNoDelay(true);
-  // What the other side does to the connection is seen when it closes.
+  // The actions of the other side become visible when the connection closes.
   socket.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   let text = '';
@@ -27,7 +27,7 @@ export async function sendGarbage(port: number, { pieces, leaves, expected }: Ga
   for (const piece of pieces) {
     if (socket.destroyed) break;
     socket.write(piece);
-    // Each is to arrive by itself.
+    // Each piece must arrive by itself.
     if (pieces.length > 1) await new Promise(setImmediate);
   }
   if (leaves !== undefined) {
@@ -36,7 +36,7 @@ export async function sendGarbage(port: number, { pieces, leaves, expected }: Ga
     else socket.end();
     if (leaves === 'reset') return { kind: 'left' };
   }
-  // What may be the beginning of a request is waited for: the end says that there is no more.
+  // The service waits for the rest of a possible request: the end of the stream shows that there is none.
   else if (expected === 'unharmed') socket.end();
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<'too long'>((resolve) => {

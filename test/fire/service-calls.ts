@@ -14,7 +14,7 @@ export interface EndedSync {
 export function callsTo({ baseUrl, token, workspace }: Omit<ServiceProcess, 'command'>) {
   const url = `/workspaces/${workspace}`;
   const root = baseUrl.replace(/\/v1$/, '');
-  /** An address outside of `/v1`. */
+  /** Sends a GET request outside of `/v1`. */
   const get = (path: string) => ask(root, 'GET', path, { token });
   const triggerSync = () => ask(baseUrl, 'POST', `${url}/sync`, { token, json: { branch: 'main' } });
   return {
@@ -29,7 +29,7 @@ export function callsTo({ baseUrl, token, workspace }: Omit<ServiceProcess, 'com
       expect(status).toBe(200);
       return body.locks.map(({ path }: { path: string }) => path).sort();
     },
-    /** Asks for a sync of main, and gives how it ended. */
+    /** Requests a sync of main, and returns its result. */
     async sync(): Promise<EndedSync> {
       const { status, headers } = await triggerSync();
       expect(status).toBe(202);
@@ -37,7 +37,7 @@ export function callsTo({ baseUrl, token, workspace }: Omit<ServiceProcess, 'com
       await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toMatch(/^(succeeded|failed)$/);
       return read();
     },
-    /** The sum of the series of a metric whose labels are these. */
+    /** The sum of the series of a metric that have these labels. */
     async metric(name: string, labels = ''): Promise<number> {
       const { text } = await get('/metrics');
       const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
@@ -54,7 +54,7 @@ export async function startService(options: ServiceProcessOptions = {}): Promise
   return service;
 }
 
-/** A disk that is gone at the end of the test, which is left out where there can be none. */
+/** A disk that is removed at the end of the test. The test is skipped if no disk can be mounted. */
 export async function diskFor(context: TestContext, mounting: Promise<Mounted>): Promise<SmallDisk> {
   const mounted = await mounting;
   if (!mounted.ok) return leaveOut(context, mounted.reason);
@@ -64,7 +64,7 @@ export async function diskFor(context: TestContext, mounting: Promise<Mounted>):
 
 export const mebibyte = 1_024 * 1_024;
 
-/** Bytes that do not compress, as those of an asset, and are the same every time. */
+/** Bytes that do not compress, like those of an asset, and are the same every time. */
 export const incompressible = (size: number, seed = ''): Buffer =>
   Buffer.concat(
     Array.from({ length: size / 64 }, (_, block) => createHash('sha512').update(`${seed} ${block}`).digest()),

@@ -13,7 +13,7 @@ const units = [
   ...['a ', ' a', 'a.', '../', '//', '%41', '%', '"a",', '[[', '{"a":'],
 ];
 
-/** What every parser is given: one thing again and again, by itself, and with an end that makes a pattern go back. */
+/** Inputs for every parser: one unit repeated, alone, and with an ending that makes a pattern backtrack. */
 const everyShape = units.flatMap((unit) =>
   forms<Shape>(
     [
@@ -32,10 +32,10 @@ const growing =
   (length) =>
     before + unit.repeat(length / unit.length) + after;
 
-/** Put in order, each mark of the second half passes all of the first. */
+/** To sort them, each mark of the second half must pass all marks of the first. */
 const marksInTheWrongOrder: Grow = (length) => `a${'\u0345'.repeat(length / 2)}${'\u0327'.repeat(length / 2)}`;
 
-/** Milliseconds of the processor, of this thread alone, each time: how busy the machine is does not count. */
+/** Processor milliseconds of this thread per call: the load of the machine does not count. */
 function timeOf(work: () => unknown, times = 1): number {
   const before = process.threadCpuUsage();
   for (let time = 0; time < times; time += 1) work();
@@ -46,13 +46,13 @@ function timeOf(work: () => unknown, times = 1): number {
 const n = 16 * 1_024;
 const greatestRatio = 8;
 
-/** Below this, 64 KB are read so quickly that nothing in it can grow with the square. */
+/** Below this, 64 KB are read so quickly that quadratic growth is impossible. */
 const negligibleMs = 25;
 
-/** A hundred times what anything takes that is read once; beyond it, four times as much might take for ever. */
+/** A hundred times the time of any linear parser; beyond it, four times the input might take forever. */
 const hopelessMs = 250;
 
-/** Why the time of a parser grows faster than its input; undefined when it does not. */
+/** The reason why the time of a parser grows faster than its input; undefined if it does not. */
 function whyNotLinear({ parse }: Parser, grow: Grow): string | undefined {
   for (const length of [n / 16, n / 4, n]) {
     const text = grow(length);
@@ -62,7 +62,7 @@ function whyNotLinear({ parse }: Parser, grow: Grow): string | undefined {
   const [short, long] = [grow(n), grow(4 * n)];
   if (timeOf(() => parse(long)) < negligibleMs) return undefined;
   let reason = '';
-  // Some systems count in steps of milliseconds, and the memory is tidied up now and then: it has three tries.
+  // Some clocks have steps of milliseconds, and garbage collection interferes: there are three attempts.
   for (let attempt = 1; attempt <= 3; attempt += 1) {
     const longTook = timeOf(() => parse(long), 2);
     const shortTook = timeOf(() => parse(short), 8);
@@ -75,7 +75,7 @@ function whyNotLinear({ parse }: Parser, grow: Grow): string | undefined {
 
 const rows = [...parsers.map((parser) => ({ ...parser, shapes: [...everyShape, ...parser.shapes] })), ofAnyText];
 
-test.each(rows)('$of take four times the time for four times the input, not the square of it', (parser) => {
+test.each(rows)('$of take linear time for growing input', (parser) => {
   const grown: readonly (readonly [string, Grow])[] = [
     ...parser.shapes.map((shape) => [JSON.stringify(shape), growing(shape)] as const),
     ['marks in the wrong order', marksInTheWrongOrder],
@@ -87,7 +87,7 @@ test.each(rows)('$of take four times the time for four times the input, not the 
   expect(slow).toEqual([]);
 });
 
-describe('a parser', () => {
+describe('parser registry', () => {
   const exported = globSync('src/{interface,client,action,service}/**/*.{ts,js}', { cwd: root })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => !foldersWithoutRows.some((folder) => file.startsWith(folder)))
@@ -98,13 +98,13 @@ describe('a parser', () => {
     );
   const named = new Set(rows.flatMap(({ of }) => of));
 
-  test('that is exported as parse… or read… has a row, or a reason to have none', () => {
+  test('has a row or an exemption for each exported function named parse… or read…', () => {
     const found = exported.filter((name) => / (?:parse|read)[A-Z]/.test(name));
     expect(found.length).toBeGreaterThan(40);
     expect(found.filter((name) => !named.has(name) && withoutRow[name] === undefined)).toEqual([]);
   });
 
-  test('is named by its row as it is exported', () => {
+  test('names each parser as it is exported', () => {
     const all = new Set(exported);
     expect([...named, ...Object.keys(withoutRow)].filter((name) => !all.has(name))).toEqual([]);
   });

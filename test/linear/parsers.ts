@@ -101,18 +101,18 @@ import { lfsEndpoint, parseLfsUrl } from '../../src/service/workspaces/lfs-endpo
 import { parseLfsMode } from '../../src/service/workspaces/lfs-mode.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
 
-/** A text that grows: what it begins with, what is repeated, and what it ends with. */
+/** A growing text: its beginning, its repeated unit, and its end. */
 export type Shape = readonly [before: string, unit: string, after: string];
 
 export interface Parser {
   /** The exported functions that read the text, as `file name`. */
   readonly of: readonly string[];
   readonly parse: (text: string) => unknown;
-  /** Its own worst inputs, besides those that every parser is given. */
+  /** Its own worst inputs, in addition to those of every parser. */
   readonly shapes: readonly Shape[];
 }
 
-/** Functions of a file, such as `client/refusal.ts wordsOf fieldsOf`, and their worst inputs; a text is repeated. */
+/** Functions of a file, such as `client/refusal.ts wordsOf fieldsOf`, and their worst inputs; a string is repeated. */
 function row(of: string, parse: Parser['parse'], ...shapes: readonly (string | Shape)[]): Parser {
   return {
     of: of.split(', ').flatMap((group) => {
@@ -136,7 +136,7 @@ const orThrow = <T>(parsed: Parsed<T>): T => {
 
 const clientAddress = createClientAddress([orThrow(parseCidr('127.0.0.0/8'))]);
 
-/** What a parser reads of a request, and nothing else. */
+/** The only parts of a request that a parser reads. */
 const incoming = (headers: Readonly<Record<string, string>>) =>
   ({
     headers,
@@ -151,7 +151,7 @@ const response = (status: number, value: Parameters<typeof wordsOf>[0], headers 
   body: { kind: 'json' as const, value, byteLength: 0 },
 });
 
-/** A refusal is a result like another. */
+/** A refusal is a valid result, too. */
 const orRefusal =
   (parse: (text: string) => unknown) =>
   (text: string): unknown => {
@@ -162,14 +162,14 @@ const orRefusal =
     }
   };
 
-/** What every operation reads, and in the same way: of one of them it is enough. */
+/** Inputs that every operation reads in the same way: testing them with one operation is enough. */
 const inputsOfAll = ['base-url', 'token', 'workspace'];
 
-/** Each of them reads an input of some operation. */
+/** Each of these functions reads an input of some operation. */
 const parsersOfInputs =
   'parseOneOf parseText parseAudience parseWorkspace parseHookUrl parsePathCount parseLossReaction';
 
-/** Every parser of text from outside. One that is written anew has its row here: see parsers.test.ts. */
+/** Every parser of external text. A new one needs its row here: see parsers.test.ts. */
 export const parsers: readonly Parser[] = [
   row('interface/lock-path.ts parseLockPath parseHeldPath', parseLockPath),
   row('interface/lock-path.ts canonicalLockPath', canonicalLockPath),
@@ -180,7 +180,7 @@ export const parsers: readonly Parser[] = [
   row('interface/retry-after.ts parseRetryAfter', (text) => parseRetryAfter(text, 0), ['mon', '(', '']),
   row('interface/redact.ts createRedactor', redactSecrets, 'wsa_', token),
   row('interface/redact.ts redactCut', (text) => redactCut(text, spellings), ['', '\ufffd', 'x'], ['', 'wsa_', 'x']),
-  // Secrets that grow with what is sent: those of headers have up to 4,096 characters.
+  // Secrets that grow with the text: header secrets have up to 4,096 characters.
   row('interface/redact.ts redactCut', (text) =>
     redactCut('a'.repeat(text.length), spellingsOf([`${text.slice(0, 4_000)}b${text.slice(0, 90)}`])),
   ),
@@ -532,7 +532,7 @@ export const parsers: readonly Parser[] = [
   row('service/workspaces/workspace-id.ts parseWorkspaceId', parseWorkspaceId),
 ];
 
-/** It looks at how many characters there are, and not at which. */
+/** It looks at the number of characters, not at the characters themselves. */
 export const ofAnyText = row(
   'service/contract/validate.ts parseRequestPart',
   orRefusal((text) =>
@@ -545,7 +545,7 @@ export const ofAnyText = row(
   'a',
 );
 
-/** Exported functions named parse… or read… that have no row, and why they need none. */
+/** Exported functions named parse… or read… that have no row, each with the reason. */
 export const withoutRow: Readonly<Record<string, string>> = {
   'src/client/pages.ts readPages':
     'It asks for pages; what is read of each has its rows, and their number and size are limited.',
@@ -572,5 +572,5 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/webhooks/formats.ts parseSubscription': 'It takes values that a schema has read.',
 };
 
-/** What the operator writes on the own command line keeps nobody else waiting. */
+/** The operator's own command line delays no one else. */
 export const foldersWithoutRows = ['src/service/cli/'];

@@ -1,4 +1,4 @@
-/** Says once, before the tests, what stands in for PostgreSQL. */
+/** Reports once, before the tests, what replaces PostgreSQL. */
 export default function announceDatabase(): void {
   if (process.env['TEST_DATABASE_URL'] !== undefined) return;
   process.stderr.write(

@@ -1,6 +1,6 @@
 import { compile } from '../../compile.ts';
 
-/** Tests that start the installed command run what is in `build/`, so it has to be what is in `src/`. */
+/** Tests that start the installed command run the code in `build/`, so it must match `src/`. */
 export default function build(): void {
   compile({ anew: false });
 }

@@ -28,12 +28,12 @@ export async function startCuttableProxy(host: string, port: number) {
   const listensAt = await listenHere(server);
   return {
     port: listensAt,
-    /** Cuts all connections, and those that are tried until `restore`. */
+    /** Cuts all connections, and new ones until `restore`. */
     cut() {
       isCut = true;
       cutAll();
     },
-    /** No byte passes through the open connections any more, and nobody is told. New ones are not affected. */
+    /** Stops all bytes in the open connections without an error. New connections are not affected. */
     silence() {
       for (const socket of sockets) socket.unpipe().pause();
     },

@@ -19,7 +19,7 @@ export interface TestDatabase {
 
 export interface DatabaseKind {
   readonly name: 'SQLite' | 'PostgreSQL' | 'PGlite';
-  /** An empty database of its own. */
+  /** Opens an empty database for one test. */
   open(onCommit?: (changes: number) => void): Promise<TestDatabase>;
 }
 
@@ -28,7 +28,7 @@ export async function temporaryDataFolder(): Promise<{ readonly folder: string; 
   return { folder, remove: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }) };
 }
 
-/** For tests in which the database has no part. */
+/** For tests that do not depend on the database. */
 export const sqlite: DatabaseKind = {
   name: 'SQLite',
   async open(onCommit = () => undefined) {
@@ -45,20 +45,20 @@ export const sqlite: DatabaseKind = {
 };
 
 declare global {
-  /** To start one costs more than most tests; to empty one, next to nothing. A module would forget it with its test file. */
+  /** Starting one takes longer than most tests; emptying one is fast. Module state would be lost with the test file. */
   var idlePGlites: PGlite[] | undefined;
 }
 
 globalThis.idlePGlites ??= [];
 const idle = globalThis.idlePGlites;
 
-/** What PostgreSQL makes of an empty folder. To make it takes seconds of the processor, to read it a fraction of one. */
+/** The empty cluster of PostgreSQL. Creating it takes seconds of processor time, reading it a fraction of one. */
 const emptyCluster = fileURLToPath(new URL('../../node_modules/.cache/pglite-empty-cluster.tar', import.meta.url));
 
 async function startPGlite(): Promise<PGlite> {
   const marker = `${emptyCluster}.being-made`;
   await mkdir(dirname(emptyCluster), { recursive: true });
-  // One worker makes it and the others wait, with a timeout in case that worker was killed.
+  // One worker creates it and the others wait, with a timeout in case that worker was killed.
   for (let waitedMs = 0; !existsSync(emptyCluster) && waitedMs < 60_000; waitedMs += 100) {
     const marked = await open(marker, 'wx').catch(() => undefined);
     if (marked === undefined) {
@@ -68,7 +68,7 @@ async function startPGlite(): Promise<PGlite> {
     await marked.close();
     try {
       const server = await PGlite.create();
-      // Another worker may have given up waiting and make one too. Each writes its own file; the rename is atomic.
+      // Another worker may have stopped waiting and created one, too. Each writes its own file; the rename is atomic.
       const made = `${emptyCluster}.${randomUUID()}`;
       await writeFile(made, (await server.dumpDataDir('none')).stream());
       await rename(made, emptyCluster);
@@ -84,7 +84,7 @@ async function startPGlite(): Promise<PGlite> {
   return PGlite.create({ loadDataDir: await openAsBlob(emptyCluster) });
 }
 
-/** A server that no other test uses, and that `giveBack` empties for the next. */
+/** A server that no other test uses. `giveBack` empties it for the next test. */
 export async function borrowPGlite(): Promise<{ readonly server: PGlite; giveBack(): Promise<void> }> {
   const server = idle.pop() ?? (await startPGlite());
   return {
@@ -97,7 +97,7 @@ export async function borrowPGlite(): Promise<{ readonly server: PGlite; giveBac
   };
 }
 
-/** What uses the server by this ends before the server does. */
+/** A dialect for a borrowed server, which outlives the users of the dialect. */
 export const lentPGlite = (server: PGlite): PGliteDialect =>
   new PGliteDialect({
     pglite: {
@@ -112,7 +112,7 @@ export const lentPGlite = (server: PGlite): PGliteDialect =>
     },
   });
 
-/** LISTEN and NOTIFY of the only connection there is. */
+/** LISTEN and NOTIFY on the only connection. */
 export function pgliteBroadcast(server: PGlite): Parameters<typeof openPostgresDialect>[1] {
   return {
     async send(message) {
@@ -151,7 +151,7 @@ async function onServer(url: string, statement: string): Promise<void> {
   }
 }
 
-/** A database of its own on a server, and its address. */
+/** Creates a database on a server, and returns its URL. */
 export async function createPostgresDatabase(
   server: string,
 ): Promise<{ readonly url: string; remove(): Promise<void> }> {
@@ -162,7 +162,7 @@ export async function createPostgresDatabase(
   return { url: url.href, remove: () => onServer(server, `drop database ${name} with (force)`) };
 }
 
-/** A database that is there already, and stays: for several instances, each with connections of its own. */
+/** An existing database that is kept: for several instances, each with its own connections. */
 export const postgresAt = (url: string): DatabaseKind => ({
   name: 'PostgreSQL',
   async open(onCommit = () => undefined) {
@@ -186,15 +186,15 @@ const postgres = (server: string): DatabaseKind => ({
   },
 });
 
-/** Where tests of what only a real PostgreSQL can do find one; they are left out without. */
+/** The URL of a real PostgreSQL server. Tests that need one are skipped if it is undefined. */
 export const postgresServer = process.env['TEST_DATABASE_URL'];
 
-/** For tests of what goes through the database and is not about it. */
+/** For tests that use the database, but are not about it. */
 export const realDatabaseKinds: readonly DatabaseKind[] = [
   sqlite,
   ...(postgresServer === undefined ? [] : [postgres(postgresServer)]),
 ];
 
-/** What everything about the database is tested on: without a server, PGlite stands in for it, which costs more time. */
+/** For all tests about the database: without a server, PGlite replaces PostgreSQL, which takes more time. */
 export const databaseKinds: readonly DatabaseKind[] =
   postgresServer === undefined ? [sqlite, pglite] : realDatabaseKinds;

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
-/** It listens, and then never does anything again: what the system has accepted for it, it never takes. */
+/** Listens, and then never accepts a connection: those that the system has completed stay in its queue. */
 const listener = `
   const { createServer } = require('node:net');
   const { parentPort } = require('node:worker_threads');
@@ -14,12 +14,12 @@ const listener = `
   });
 `;
 
-/** A port whose queue is full, so that no connection is ever made: packets to it might as well be lost. */
+/** A port with a full queue, where no connection is ever established, as if packets to it were lost. */
 export async function startDeafPort() {
   const worker = new Worker(listener, { eval: true });
   const [port] = await once(worker, 'message');
   const sockets: Socket[] = [];
-  // The system takes a few connections by itself. Once one has to wait, all others have to as well.
+  // The system accepts a few connections by itself. Once one must wait, all later ones must, too.
   for (let connected = true; connected && sockets.length < 64; ) {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);

@@ -12,71 +12,71 @@ export interface Passing {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** The path of the lock that it asks for or releases; undefined of another request. */
+  /** The path of the lock that the request acquires or releases; undefined for other requests. */
   readonly path: string | undefined;
-  /** When it came, on the clock of the test. */
+  /** The time of arrival, on the clock of the test. */
   readonly at: number;
 }
 
-/** The same with what the service did about it. */
+/** A request with the response of the service. */
 export interface Passed extends Passing {
-  /** Of the service; undefined when it never got there. */
+  /** The status from the service; undefined if the request never reached it. */
   readonly status: number | undefined;
   readonly response: string;
   readonly answeredAt: number | undefined;
 }
 
-/** What something on the way answers in place of the service. */
+/** A response that is sent instead of the one of the service. */
 interface GivenAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** What becomes of a request or of its answer, once. */
+/** A fault that affects a request or its response once. */
 export type Fault =
-  /** The service never sees it. */
+  /** The service never receives the request. */
   | { readonly kind: 'cut' }
   | { readonly kind: 'silence' }
   | ({ readonly kind: 'answer' } & GivenAnswer)
-  /** The service does what was asked, and the answer gets lost. */
+  /** The service processes the request, but the response is lost. */
   | { readonly kind: 'done-then-cut' }
   | { readonly kind: 'done-then-silence' }
   | ({ readonly kind: 'done-then-answer' } & GivenAnswer)
-  /** The connection is cut in the middle of the answer. */
+  /** The connection is cut in the middle of the response. */
   | { readonly kind: 'done-then-truncated' }
-  /** The answer comes a byte at a time. */
+  /** The response arrives one byte at a time. */
   | { readonly kind: 'done-then-drip'; readonly everyMs: number }
-  /** It reaches the service late, or its answer the other side. */
+  /** The request reaches the service late, or the response reaches the client late. */
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'held-back'; readonly until: Promise<unknown> }
   | { readonly kind: 'done-then-held-back'; readonly until: Promise<unknown> };
 
-/** How the service behind it differs from ours, to whoever comes through. */
+/** Differences between the service behind the proxy and ours, as seen by clients of the proxy. */
 export interface Manner {
-  /** It has never heard of idempotency keys. */
+  /** Does not support idempotency keys. */
   readonly knowsNoKeys?: boolean;
-  /** It gives locks an id, and no ETag. */
+  /** Locks have an id, but no ETag. */
   readonly givesNoTag?: boolean;
-  /** Answers at once, whatever `Prefer` says. */
+  /** Responds at once, whatever `Prefer` requests. */
   readonly waitsForNothing?: boolean;
-  /** It gives locks neither ETag nor id, and knows no conditions. */
+  /** Locks have neither ETag nor id, and conditions are not supported. */
   readonly givesNoProof?: boolean;
-  /** Whoever takes a lock is told nothing but that it is taken. */
+  /** The response to an acquired lock has no content. */
   readonly saysNothing?: boolean;
-  /** It does not say from which run a lock was taken. */
+  /** Locks do not have the URL of their run. */
   readonly keepsNoOrigin?: boolean;
-  /** Nor when it was taken, and when it ends. */
+  /** Locks do not have the times of their start and their expiry either. */
   readonly keepsNoTimes?: boolean;
-  /** How far its clock is ahead. Read for each response. */
+  /** The number of milliseconds that its clock is ahead. Read for each response. */
   readonly clockAheadMs?: () => number;
-  /** For whoever comes through, its time runs so many times faster from that moment on, in milliseconds since 1970. */
+  /** Its time runs faster by this factor from that moment on, in milliseconds since 1970. */
   readonly faster?: { readonly times: number; readonly since: number };
-  /** Instead of what it says of when to come again, in seconds; null for nothing. */
+  /** Replaces the time to retry after, in seconds; null removes it. */
   readonly retryAfter?: number | null;
 }
 
-/** The service itself refuses, and no gateway in its place. */
+/** A refusal by the service itself, not by a gateway. */
 export const refusal = (status: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
   kind: 'answer',
   status,
@@ -85,19 +85,19 @@ export const refusal = (status: number, headers: Readonly<Record<string, string>
 });
 
 export interface FaultProxy {
-  /** `/v1` on it. */
+  /** The base URL, ending in `/v1`. */
   readonly baseUrl: string;
-  /** Every request, in the order in which they came. */
+  /** All requests, in the order of their arrival. */
   readonly passed: readonly Passed[];
-  /** Asked about each request; undefined lets it through. */
+  /** Called for each request; undefined lets it pass. */
   meet(fault: (passing: Passing) => Fault | undefined): void;
-  /** Cuts every connection, and those that are tried, until it is up again. */
+  /** Cuts every connection, including new ones, until it is up again. */
   down(): void;
   up(): void;
   close(): Promise<void>;
 }
 
-/** What the next request that matches meets; all others pass. */
+/** The faults of the next matching requests; all others pass. */
 export function once(
   match: (passing: Passing) => boolean,
   ...faults: readonly Fault[]
@@ -115,7 +115,7 @@ function lockPathOf(method: string, url: string, body: string): string | undefin
   const [, released] = /\/locks\/([^?]+)/.exec(url) ?? [];
   if (released !== undefined) return decodeURIComponent(released);
   if (method !== 'POST' || !/\/locks(\?|$)/.test(url)) return undefined;
-  // Whoever asks for a lock sends a path.
+  // Requests for a lock have a path.
   return (JSON.parse(body) as { readonly path: string }).path;
 }
 
@@ -126,13 +126,13 @@ function timeAsTold(ms: number, { clockAheadMs = () => 0, faster = { times: 1, s
   return new Date(since + times * (ms - since) + clockAheadMs());
 }
 
-/** A faster time has more seconds than the header of the service can name. */
+/** A faster time needs more seconds than the header of the service can express. */
 const dateAsTold = (date: string, manner: Manner): string =>
   timeAsTold(manner.faster === undefined ? Date.parse(date) : Date.now(), manner).toUTCString();
 
-/** The lifetime that the service is asked for, by its own time. */
+/** The requested lifetime, converted to the time of the service. */
 function slowedDown(body: string, { faster }: Manner): string {
-  // All but an exchange of tokens is JSON.
+  // Everything except a token exchange is JSON.
   if (faster === undefined || !body.startsWith('{')) return body;
   const asked = JSON.parse(body);
   const ttl = parseTtl(asked.ttl);
@@ -176,7 +176,7 @@ function asTold({ status, headers, body }: Answered, manner: Manner, taking: boo
   };
 }
 
-/** A whole answer, as it goes over the wire. */
+/** A complete response, as sent over the wire. */
 function asBytes({ status, headers, body }: Answered): Buffer {
   const fields = Object.entries({ ...headers, 'content-length': body.length, connection: 'close' });
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
@@ -192,7 +192,7 @@ async function drip(bytes: Buffer, everyMs: number, socket: Socket | null): Prom
   socket?.end();
 }
 
-/** Stands between the bundle and the service, and does to what passes whatever the test wants. */
+/** Runs between the bundle and the service, and applies the faults of the test to requests. */
 export async function startFaultProxy(port: number, manner: Manner = {}): Promise<FaultProxy> {
   const passed: Passed[] = [];
   const agent = new Agent({ keepAlive: true });
@@ -200,7 +200,7 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
   let isDown = false;
 
   const onwardHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
-    // The body may go on with another length than it came with.
+    // The length of the body may change on the way.
     const { 'idempotency-key': key, 'if-match': condition, 'content-length': __, prefer, ...all } = headers;
     const { connection: _, ...others } = all;
     return {
@@ -279,7 +279,7 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
       const path = lockPathOf(method, url, body);
       await pass({ method, url, headers, body, path, at: performance.now() }, response);
     } catch {
-      // Whoever asked has gone, or the service has.
+      // The client or the service has disconnected.
       response.socket?.destroy();
     }
   });

@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { devNull } from 'node:os';
 
 export interface ServedRepositories {
-  /** What is served: every bare repository in this folder. */
+  /** The folder of the bare repositories to serve. */
   readonly folder: string;
-  /** Called before each piece of an answer of git goes out; it goes when the promise is kept. */
+  /** Called before each piece of a git response is sent; the piece waits for the promise. */
   readonly beforeSending?: (bytesSent: number) => Promise<void>;
 }
 
-/** RFC 3875: the head of a CGI answer, of which `Status` is the status line. */
+/** RFC 3875: parses the head of a CGI response. `Status` is its status line. */
 function readHead(head: string, response: ServerResponse): void {
   for (const line of head.split(/\r?\n/)) {
     const [, name = '', value = ''] = /^([^:]+): *(.*)$/.exec(line) ?? [];
@@ -18,7 +18,7 @@ function readHead(head: string, response: ServerResponse): void {
   }
 }
 
-/** Answers with the real `git http-backend`. */
+/** Responds with the real `git http-backend`. */
 export async function serveGit(
   request: IncomingMessage,
   response: ServerResponse,

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import { type ServedRepositories, serveGit } from './git-http-backend.ts';
 
 export interface GitHttpsServer {
-  /** The address of a repository, by its path below the folder that is served. */
+  /** The URL of a repository, by its path below the served folder. */
   address(repository: string, userinfo?: string): string;
   readonly host: string;
   /** The certificate of the server, for GIT_SSL_CAINFO. */
@@ -17,7 +17,7 @@ export interface GitHttpsServer {
 }
 
 export interface GitHttpsOptions extends ServedRepositories {
-  /** Answers in place of git where it gives true. */
+  /** Responds instead of git if it returns true. */
   readonly answer?: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
 }
 
@@ -32,7 +32,7 @@ function makeCertificate(folder: string): { readonly certificate: string; readon
   return { certificate, key };
 }
 
-/** The real `git http-backend` behind TLS, with a certificate made for the occasion. */
+/** The real `git http-backend` behind TLS, with a generated certificate. */
 export async function startGitHttpsServer(options: GitHttpsOptions): Promise<GitHttpsServer> {
   const { certificate, key } = makeCertificate(options.folder);
   const requests: { url: string; authorization: string | undefined }[] = [];

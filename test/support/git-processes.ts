@@ -19,7 +19,7 @@ function fromPs(line: string): RunningProcess {
   return { pid: Number(pid), commandLine };
 }
 
-/** The processes of this machine with their command lines, as anyone on it can read them. */
+/** The processes of this machine with their command lines, as every user of it can read them. */
 function processes(): readonly RunningProcess[] {
   if (process.platform === 'linux') {
     return readdirSync('/proc')

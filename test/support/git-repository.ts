@@ -6,12 +6,12 @@ import { join } from 'node:path';
 export interface Commit {
   readonly branch: string;
   readonly files: Readonly<Record<string, string | Buffer>>;
-  /** Where the branch begins anew: a branch, or a commit. Otherwise the commit follows the one before on its branch. */
+  /** The branch or commit from which the branch starts again. By default, the commit follows the previous one. */
   readonly from?: string;
   readonly merge?: string;
 }
 
-/** A bare repository of its own, made with the real git and none of the user's settings. */
+/** A bare repository for a test, created with the real git and without the user's settings. */
 export interface Repository {
   readonly path: string;
   git(...args: readonly string[]): string;
@@ -19,7 +19,7 @@ export interface Repository {
   head(branch: string): string;
 }
 
-/** What git says of a repository that is there already. */
+/** The output of git in an existing repository. */
 export const gitAt = (folder: string, ...args: readonly string[]): string => git(args, folder);
 
 function git(args: readonly string[], cwd: string, input?: Buffer): string {
@@ -41,7 +41,7 @@ function git(args: readonly string[], cwd: string, input?: Buffer): string {
   });
 }
 
-/** In the format of git-fast-import(1). The clock only serves to give each commit a later time. */
+/** The commits in the format of git-fast-import(1). The clock only gives each commit a later time. */
 function asStream(commits: readonly Commit[], existing: ReadonlySet<string>, startTime: number): Buffer {
   const parts: (string | Buffer)[] = [];
   const data = (content: string | Buffer): void => {
@@ -87,7 +87,7 @@ export function createRepository(folder: string, name = 'remote.git'): Repositor
   };
 }
 
-/** So many commits on one branch, each changing one of a few files in folders. */
+/** This number of commits on one branch, each changing one of a few files in folders. */
 export function manyCommits(count: number, branch = 'main', seed = branch): readonly Commit[] {
   return Array.from({ length: count }, (_, index) => ({
     branch,
@@ -95,7 +95,7 @@ export function manyCommits(count: number, branch = 'main', seed = branch): read
   }));
 }
 
-/** A PATH on which git runs this of a shell before it does its work. */
+/** A PATH on which git runs these shell commands before its own work. */
 export async function pathWithGit(folder: string, first: string): Promise<string> {
   const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
   const bin = join(folder, 'bin');

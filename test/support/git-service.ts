@@ -9,7 +9,7 @@ import type { MinTransferSpeed } from '../../src/service/git/transfer-speed.ts';
 import { temporaryFolder } from './git-folders.ts';
 import { createRepository, gitAt } from './git-repository.ts';
 
-/** What an operator's environment has at the least, and nothing of the one the tests run in but the path. */
+/** The minimal environment of an operator, with only the path from the environment of the tests. */
 export function operatorEnvironment(folder: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], HOME: folder, ...more };
 }
@@ -35,7 +35,7 @@ export function branchNamed(name: string): BranchName {
   return branch.value;
 }
 
-/** A repository, and a service beside it that has not mirrored it yet. */
+/** A repository, and a service that has not mirrored it yet. */
 export async function gitSetUp() {
   const folder = await temporaryFolder();
   const repository = createRepository(folder);
@@ -50,7 +50,7 @@ export async function gitSetUp() {
   };
 }
 
-/** What a promise that has to fail failed with. */
+/** The error of a promise that must fail. */
 export async function failureOf(work: Promise<unknown>): Promise<GitError> {
   const outcome = await work.then(
     (value) => ({ value }),
@@ -62,7 +62,7 @@ export async function failureOf(work: Promise<unknown>): Promise<GitError> {
 
 export const enoughTime = { timeoutMs: 30_000 };
 
-/** Everything the branch needs is there, by git's own judgement, and nothing of a work in progress. */
+/** Expects a complete branch, as verified by git, and no temporary files. */
 export async function expectSound(mirror: string, data: string): Promise<void> {
   expect(gitAt(mirror, 'fsck', '--full', '--strict', '--no-dangling', '--no-progress')).toBe('');
   const files = await readdir(mirror, { recursive: true });

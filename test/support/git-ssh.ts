@@ -2,8 +2,8 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Stands for ssh: notes its arguments in the file `arguments`, and runs the command here. `first` is what the other
- * side does before that.
+ * Replaces ssh: records its arguments in the file `arguments`, and runs the command on this machine. The other side
+ * runs `first` before that.
  */
 export async function fakeSsh(folder: string, name: string, first = ''): Promise<string> {
   const path = join(folder, name);

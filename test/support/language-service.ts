@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { parse } from 'yaml';
 
-// The language service imports JSON without the attribute that Node asks for.
+// The language service imports JSON without the attribute that Node.js requires.
 registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context);
@@ -13,24 +13,24 @@ const { validate } = await import('@actions/languageservice');
 
 let checked = 0;
 
-/** What GitHub's language service has to say about a file, with the text that it points to. */
+/** A finding of GitHub's language service about a file, with the text that it points to. */
 export interface Finding {
   readonly message: string;
   readonly at: string;
 }
 
 /**
- * Checks a workflow, or an action where the name of the file is `action.yml`.
+ * Checks a workflow, or an action if the name of the file is `action.yml`.
  *
  * @param actions The content of the `action.yml` of each action that a workflow uses, by its name such as
- *   `actions/checkout`. The steps of other actions are not looked at.
+ *   `actions/checkout`. The steps of other actions are not checked.
  */
 export async function findingsIn(
   fileName: string,
   content: string,
   actions: Readonly<Record<string, string>> = {},
 ): Promise<readonly Finding[]> {
-  // It remembers what it has read by the address, and would not look at a second text under the same one.
+  // The service caches files by their URL, and would not check another text with the same one.
   checked += 1;
   const document = TextDocument.create(`file:///${checked}/${fileName}`, 'yaml', 1, content);
   const diagnostics = await validate(document, {

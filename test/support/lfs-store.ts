@@ -22,42 +22,42 @@ interface Batch {
   readonly objects: readonly StoredName[];
 }
 
-/** Answers a request in its own way, or leaves it to the store by giving false. */
+/** Handles a request itself, or returns false to leave it to the store. */
 export type Behaviour = (
   request: IncomingMessage,
   response: ServerResponse,
   objects: readonly StoredName[],
 ) => boolean | Promise<boolean>;
 
-/** How the store differs from a good one; a test may change it at any time. */
+/** Differences from a well-behaved store; a test may change them at any time. */
 export interface LfsBehaviour {
-  /** It lets everybody in. */
+  /** Accepts requests without credentials. */
   public?: boolean;
   batch?: Behaviour | undefined;
-  /** Its last argument has the one object that is asked for. */
+  /** Its last argument contains the one requested object. */
   download?: Behaviour | undefined;
-  /** Changes where an object is said to be. */
+  /** Changes the URL that is returned for an object. */
   action?: ((action: LfsAction, object: StoredName) => LfsAction) | undefined;
 }
 
 export interface LfsStore {
-  /** The endpoint, which clients add `/objects/batch` to. */
+  /** The endpoint, to which clients append `/objects/batch`. */
   readonly url: string;
   readonly port: number;
   readonly username: string;
   readonly password: string;
-  /** By their ids. */
+  /** The objects by their ids. */
   readonly objects: Map<string, Buffer>;
   readonly behaviour: LfsBehaviour;
-  /** The `Authorization` of each request for a batch, in their order. */
+  /** The `Authorization` header of each batch request, in order. */
   readonly authorizations: readonly (string | undefined)[];
-  /** The requests for objects themselves, in their order. */
+  /** The requests for objects themselves, in order. */
   readonly downloads: readonly { readonly oid: string; readonly headers: IncomingMessage['headers'] }[];
   put(content: Buffer | string): StoredName;
   stop(): void;
 }
 
-/** The file that git keeps instead of an object. */
+/** The file that git stores instead of an object. */
 export const pointerTo = ({ oid, size }: StoredName): string =>
   `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`;
 
@@ -66,7 +66,7 @@ export const nameOf = (content: Buffer | string): StoredName => ({
   size: Buffer.byteLength(content),
 });
 
-/** RFC 9110 section 14: the one range that clients ask for, up to the end. */
+/** RFC 9110 section 14: the only range that clients request, up to the end. */
 function sendObject({ headers }: IncomingMessage, response: ServerResponse, bytes: Buffer): void {
   const [, from] = /^bytes=(\d+)-$/.exec(headers.range ?? '') ?? [];
   if (from === undefined) response.writeHead(200, { 'content-length': bytes.length }).end(bytes);
@@ -79,7 +79,7 @@ function sendObject({ headers }: IncomingMessage, response: ServerResponse, byte
   }
 }
 
-/** A store for LFS objects, with a user name and a password of its own: such as the remote of a workspace has. */
+/** A store for LFS objects with its own user name and password, like that of a remote. */
 export async function startLfsStore(behaviour: LfsBehaviour = {}): Promise<LfsStore> {
   const [username, password] = ['store-user', 'store-password'];
   const objects = new Map<string, Buffer>();

@@ -6,20 +6,20 @@ import { listenHere } from './listen.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Answers a request in its own way, or leaves it to the issuer by giving false. */
+/** Handles a request itself, or returns false to leave it to the issuer. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
 
-/** How the issuer differs from a good one; a test may change it at any time. */
+/** Differences from a well-behaved issuer; a test may change them at any time. */
 export interface IssuerBehaviour {
   discovery?: Behaviour | undefined;
   keys?: Behaviour | undefined;
-  /** Of the address at which the runner lets a job ask for its identity. */
+  /** The behavior of the runner endpoint where a job requests its identity token. */
   runner?: Behaviour | undefined;
 }
 
 export interface Header {
   readonly alg?: 'RS256' | 'ES256' | 'HS256' | 'none';
-  /** Null leaves it out. */
+  /** The key id; null omits it. */
   readonly kid?: string | null;
   readonly [name: string]: unknown;
 }
@@ -27,25 +27,25 @@ export interface Header {
 export interface OidcIssuer {
   readonly url: string;
   readonly behaviour: IssuerBehaviour;
-  /** The paths that were asked for, in their order. */
+  /** The requested paths, in order. */
   readonly requests: readonly string[];
-  /** A JWT for this audience; claims that are undefined are left out. */
+  /** Signs a JWT for this audience; undefined claims are omitted. */
   sign(audience: string, claims?: Claims, header?: Header): string;
-  /** Signs with new keys, and serves those alone. */
+  /** Signs with new keys, and serves only those. */
   rotate(): void;
-  /** What the runner gives to the steps of a job that has `id-token: write`. */
+  /** The variables that the runner sets for the steps of a job with `id-token: write`. */
   readonly runnerEnvironment: {
     readonly ACTIONS_ID_TOKEN_REQUEST_URL: string;
     readonly ACTIONS_ID_TOKEN_REQUEST_TOKEN: string;
   };
-  /** Changes what the runner's JWTs say of the job. */
+  /** Changes the claims about the job in the JWTs of the runner. */
   jobClaims: Claims;
-  /** The JWTs that the runner has handed out, in their order. */
+  /** The JWTs that the runner has issued, in order. */
   readonly handedOut: readonly string[];
   stop(): void;
 }
 
-/** It never answers. The request ends with the client's patience, or with the issuer. */
+/** Never responds. The request ends with the timeout of the client, or with the issuer. */
 export const hang: Behaviour = () => true;
 
 export const slow =
@@ -70,10 +70,10 @@ export const answerWith =
     return true;
   };
 
-/** Valid JSON, and more of it than anybody should read. */
+/** Valid JSON that is too large for any client to read. */
 export const answerTooMuch: Behaviour = answerWith(200, { padding: 'a'.repeat(2 * 1024 * 1024) });
 
-/** What GitHub says of a job: https://docs.github.com/en/actions/reference/security/oidc */
+/** The claims of a GitHub job: https://docs.github.com/en/actions/reference/security/oidc */
 export const githubClaims: Claims = {
   sub: 'repo:octo/game:ref:refs/heads/main',
   ref: 'refs/heads/main',
@@ -116,7 +116,7 @@ const newKeys = (): Keys => ({
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** RFC 7518 section 3. The secret of HS256 is the public key, as somebody would try who has nothing else. */
+/** RFC 7518 section 3. The secret of HS256 is the public key, as an attacker without the private key would try. */
 function signatureOf(text: string, alg: NonNullable<Header['alg']>, keys: Keys): Buffer {
   switch (alg) {
     case 'RS256':
@@ -133,15 +133,15 @@ function signatureOf(text: string, alg: NonNullable<Header['alg']>, keys: Keys):
 }
 
 export interface IssuerOptions {
-  /** What follows the host of its address, such as that of GitHub Enterprise Server has. */
+  /** The path of its URL, such as that of GitHub Enterprise Server. */
   readonly path?: string;
-  /** Then it speaks https, and is reached by a name. */
+  /** Makes the issuer use https with this host name. */
   readonly tls?: { readonly name: string; readonly key: string; readonly cert: string };
   /** Milliseconds since 1970, for JWTs. */
   readonly clock?: () => number;
 }
 
-/** An issuer of OpenID Connect on this machine, and the runner's endpoint that hands its JWTs to jobs. */
+/** An OpenID Connect issuer on this machine, and the runner endpoint that issues its JWTs to jobs. */
 export async function startOidcIssuer({ path = '', tls, clock = Date.now }: IssuerOptions = {}): Promise<OidcIssuer> {
   const requests: string[] = [];
   const handedOut: string[] = [];
@@ -184,7 +184,7 @@ export async function startOidcIssuer({ path = '', tls, clock = Date.now }: Issu
 
   async function answerRunner(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parameters = Object.fromEntries(new URL(request.url ?? '', url).searchParams);
-    // What else a test puts into the address of a job are claims of that job.
+    // Further parameters that a test adds to the URL become claims of the job.
     const { audience = 'https://github.com/octo', 'api-version': _, ...claims } = parameters;
     if (await behaviour.runner?.(request, response)) return;
     if (request.headers.authorization !== `Bearer ${runnerToken}`) {

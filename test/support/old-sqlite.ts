@@ -4,10 +4,10 @@ import { migrate } from '../../src/service/storage/migrations.ts';
 import { databaseFile } from '../../src/service/storage/sqlite.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
 
-/** The database of an earlier version, empty, in an existing folder. */
+/** Creates the empty database of an earlier version in an existing folder. */
 export async function createOldSqlite(folder: string, schema: number): Promise<Kysely<Tables>> {
   const file = new DatabaseSync(databaseFile(folder));
-  // What Kysely asks of a driver, without more.
+  // The minimal driver interface of Kysely.
   const database = {
     prepare(text: string) {
       const statement = file.prepare(text);

@@ -8,42 +8,42 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** How the server ends what is under way: it disconnects everybody, or it stops as in a crash and recovers. */
+/** Restart modes: `fast` disconnects all clients; `immediate` stops like a crash, and recovers. */
 export type RestartMode = 'fast' | 'immediate';
 
-/** A PostgreSQL server that is there for one test, which may do with it what it wants. */
+/** A PostgreSQL server for one test, which may do anything with it. */
 export interface PostgresCluster {
   readonly url: string;
   readonly port: number;
   restart(mode: RestartMode): Promise<void>;
-  /** As a crash does. */
+  /** Stops the server like a crash. */
   crash(): Promise<void>;
-  /** Of a standby: makes it a primary. */
+  /** Makes a standby a primary. */
   promote(): Promise<void>;
   remove(): Promise<void>;
 }
 
 const bindirCommand = fileURLToPath(new URL('../../.ci/postgres-bindir', import.meta.url));
 
-/** The folder of the programs of a PostgreSQL server; undefined where there is none that this user can run. */
+/** The folder with the programs of a PostgreSQL server; undefined if this user can run none. */
 export function findPostgresPrograms(): string | undefined {
   const { status, stdout } = spawnSync('bash', [bindirCommand], { encoding: 'utf8' });
   if (status !== 0 || (process.getuid?.() === 0 && postgresUser() === undefined)) return undefined;
   return stdout.trim();
 }
 
-/** PostgreSQL does not run as root. */
+/** The user that runs the server if the tests run as root, which PostgreSQL rejects. */
 function postgresUser(): number | undefined {
   const { status, stdout } = spawnSync('id', ['-u', 'postgres'], { encoding: 'utf8' });
   return status === 0 ? Number(stdout) : undefined;
 }
 
-/** PostgreSQL cannot pick a free port by itself. These are below those that systems hand out for outgoing connections. */
+/** PostgreSQL cannot choose a free port. These are below those that systems use for outgoing connections. */
 const somePort = (): number => 20_000 + Math.floor(Math.random() * 12_000);
 
 export interface PostgresClusterOptions {
   readonly parent?: string;
-  /** Makes it a standby of this one. */
+  /** Makes the server a standby of this one. */
   readonly primary?: PostgresCluster;
 }
 
@@ -60,14 +60,14 @@ export async function startPostgresCluster(
       ? run(join(programs, program), args, { cwd: folder })
       : run('runuser', ['--user', 'postgres', '--', join(programs, program), ...args], { cwd: folder });
 
-  // A test runner that is ended must not leave a server behind. It ends its workers with SIGTERM.
+  // The server must not outlive the test runner, which ends its workers with SIGTERM.
   const endAtOnce = (): void => {
     try {
       process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGQUIT');
     } catch {
-      // It does not run.
+      // The server is not running.
     }
-    // It takes a moment to end, and may still write.
+    // The server takes a moment to end, and may still write.
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   };
   const onTermination = (): void => {
@@ -77,7 +77,7 @@ export async function startPostgresCluster(
   process.once('exit', endAtOnce);
   process.once('SIGTERM', onTermination);
 
-  // initdb reads a password from nothing but a file.
+  // initdb reads a password only from a file.
   const passwordFile = join(folder, 'password');
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (owner !== undefined) for (const path of [folder, passwordFile]) chownSync(path, owner, statSync(path).gid);
@@ -93,7 +93,7 @@ export async function startPostgresCluster(
     "listen_addresses = '127.0.0.1'",
     "unix_socket_directories = ''",
     'max_connections = 100',
-    // What was not flushed for its own sake is not flushed by chance either.
+    // Data without an explicit flush should not be flushed by chance.
     "wal_writer_delay = '10s'",
   ];
   appendFileSync(join(data, 'postgresql.conf'), `\n${settings.join('\n')}\n`);
@@ -118,7 +118,7 @@ export async function startPostgresCluster(
           await control('promote');
         },
         async remove() {
-          // One that has crashed is not running any more.
+          // A crashed server is no longer running.
           await control('--mode', 'immediate', 'stop').catch(() => undefined);
           process.off('exit', endAtOnce);
           process.off('SIGTERM', onTermination);

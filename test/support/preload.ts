@@ -1,10 +1,10 @@
-/** What makes a Node process run a module before its own, as a value for NODE_OPTIONS. */
+/** A value for NODE_OPTIONS that makes a process run this code before its own module. */
 export const preload = (code: string): string => `--import data:text/javascript,${encodeURIComponent(code)}`;
 
-/** What a post-step runs before its own module, and its main step does not. */
+/** Runs the code before the module of a post-step, but not of its main step. */
 export const inPostStep = (code: string): string => preload(`if (process.env.STATE_step) { ${code} }`);
 
-/** Kills the process at once when it has written this to the file that the variable names. */
+/** Kills the process as soon as it has written this text to the file named by the variable. */
 export const killedHavingWritten = (text: string, variable: string): string =>
   preload(`
     import { syncBuiltinESMExports } from 'node:module';
@@ -17,7 +17,7 @@ export const killedHavingWritten = (text: string, variable: string): string =>
     syncBuiltinESMExports();
   `);
 
-/** A process that collects its garbage so often that its heap is nearly what it needs. */
+/** A process that collects garbage so often that its heap is close to its live data. */
 export const collectingGarbage = (everyMs: number): string =>
   preload(`
     import v8 from 'node:v8';
@@ -27,7 +27,7 @@ export const collectingGarbage = (everyMs: number): string =>
     setInterval(collect, ${everyMs}).unref();
   `);
 
-/** A machine whose clock is so far ahead, or behind. */
+/** A machine whose clock is ahead by this time, or behind if it is negative. */
 export const clockAhead = (ms: number): string =>
   preload(`
     const { timeOrigin } = performance;
@@ -38,7 +38,7 @@ export const clockAhead = (ms: number): string =>
     };
   `);
 
-/** A process for which time passes so many times faster: its timers, and the clock that it measures with. */
+/** A process whose timers and monotonic clock run faster by this factor. */
 export const fasterTime = (times: number): string =>
   preload(`
     import { syncBuiltinESMExports } from 'node:module';
@@ -55,8 +55,8 @@ export const fasterTime = (times: number): string =>
   `);
 
 /**
- * A machine whose calendar runs so many times faster from that moment on, in milliseconds since 1970. With `fasterTime`
- * all of its processes tell the same time, whenever they have started.
+ * A machine whose calendar runs faster by this factor from that moment on, in milliseconds since 1970. With
+ * `fasterTime`, all its processes have the same time, whenever they were started.
  */
 export const fasterCalendar = (times: number, since: number): string =>
   preload(`
@@ -69,8 +69,8 @@ export const fasterCalendar = (times: number, since: number): string =>
   `);
 
 /**
- * A machine whose clocks are ahead of ours by the modification time of a file, in milliseconds since 1970. When that
- * changes, the clocks of all its processes jump and timers that are then due fire. All else runs at our speed.
+ * A machine whose clocks are ahead of ours by the modification time of a file, in milliseconds since 1970. If that
+ * changes, the clocks of all its processes jump, and due timers fire. Everything else runs at normal speed.
  */
 export const clockFollowing = (file: string): string =>
   preload(`
@@ -92,7 +92,7 @@ export const clockFollowing = (file: string): string =>
     globalThis.setTimeout = (work, ms = 0, ...given) => {
       const goOff = () => { pending.delete(timer); work(...given); };
       const timer = later(goOff, ms);
-      // The time was worked out by the clock as it was last read, even if it has jumped since.
+      // The caller computed the time from the last reading of the clock, which may have jumped since.
       pending.set(timer, { dueAt: now() + last + ms, goOff });
       return timer;
     };
@@ -112,14 +112,14 @@ export const clockFollowing = (file: string): string =>
     }, 20).unref();
   `);
 
-/** Abort signals whose timeouts last this many times as long: those of a step are for the start of its renewer alone. */
+/** Multiplies the timeouts of abort signals: a step uses them only for the start of its renewer. */
 export const slowerTimeouts = (times: number): string =>
   preload(`
     const { timeout } = AbortSignal;
     AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms * ${times});
   `);
 
-/** Writes to the file that the variable names how long the process ran, by its own clock and in milliseconds. */
+/** Writes the running time of the process to the file named by the variable, by its own clock in milliseconds. */
 export const tellingItsTime = (variable: string): string =>
   preload(`
     import fs from 'node:fs';
@@ -127,7 +127,7 @@ export const tellingItsTime = (variable: string): string =>
     process.on('exit', () => fs.writeFileSync(process.env.${variable}, String(performance.now() - began)));
   `);
 
-/** Adds a byte to the file that the variable names for each answer with this status. */
+/** Appends a byte to the file named by the variable for each response with this status. */
 export const notingAnswers = (status: number, variable: string): string =>
   preload(`
     import { appendFileSync } from 'node:fs';

@@ -4,8 +4,8 @@ import { openJob } from './runner/job.ts';
 import { startSmallService } from './small-service.ts';
 
 /**
- * Runs main and post of a bundle as the runner does: a wrong input, then a lock and its release, which are in files of
- * their own. The bundler ends with success when what it has made cannot even be loaded.
+ * Runs main and post of a bundle as the runner does: an invalid input, then a lock and its release, which are separate
+ * files. The bundler succeeds even if its output cannot be loaded.
  */
 export async function proveBundle(folder: string): Promise<void> {
   const entries = { main: join(folder, 'index.js'), post: join(folder, 'post', 'index.js') };

@@ -6,7 +6,7 @@ export interface RecordedQuery {
   readonly parameters: readonly unknown[];
 }
 
-/** The same database, with what it is asked recorded in the words in which it is asked. */
+/** The same database, with its queries recorded. */
 export const recording = (db: Database, queries: RecordedQuery[]): Database =>
   db.withPlugin({
     transformQuery({ node, queryId }) {
@@ -17,7 +17,7 @@ export const recording = (db: Database, queries: RecordedQuery[]): Database =>
     transformResult: async ({ result }) => result,
   });
 
-/** How the database finds the rows of a query, in its own words; of a query about many (see batch-query.ts), for this one. */
+/** The query plan of the database; for a query about many items (see batch-query.ts), the plan for this one. */
 export async function planOf(
   { commit, dialect }: Pick<Storage, 'commit' | 'dialect'>,
   query: RecordedQuery,

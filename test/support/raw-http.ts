@@ -2,25 +2,25 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 
 /**
- * HTTP/1.1 by hand: `fetch` and `node:http` repair an address, a header or a body before they send it, and a client
- * that means harm does not.
+ * Hand-written HTTP/1.1: `fetch` and `node:http` repair URLs, headers and bodies before they send them, but a malicious
+ * client does not.
  */
 export interface RawAnswer {
   readonly status: number;
-  /** By name in lower case; the values of a repeated header joined by commas. */
+  /** Headers by lower-case name; the values of a repeated header are joined by commas. */
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
-  /** The body as JSON, for tests to look into; null when it is none. */
+  /** The body as JSON, for tests to inspect; null if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
   readonly body: any;
 }
 
 export interface RawConnection {
-  /** Fulfilled when the bytes are with the operating system, rejected when the other side has cut the connection. */
+  /** Resolves when the operating system has the bytes, and rejects if the other side has cut the connection. */
   send(bytes: string | Uint8Array): Promise<void>;
-  /** The next answer; rejected when the connection ends without one. */
+  /** The next response; rejects if the connection ends without one. */
   response(to?: { readonly head: boolean }): Promise<RawAnswer>;
-  /** Fulfilled when the other side has closed the connection. */
+  /** Resolves when the other side has closed the connection. */
   readonly closed: Promise<void>;
   close(): void;
 }
@@ -28,7 +28,7 @@ export interface RawConnection {
 interface Head {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
-  /** Where the body begins. */
+  /** The start of the body. */
   readonly end: number;
 }
 
@@ -54,7 +54,7 @@ function answerOf({ status, headers }: Head, bytes: Buffer): RawAnswer {
   return { status, headers, text, body: isJson ? JSON.parse(text) : null };
 }
 
-/** The service gives the length of every body, but of those that have none at all. */
+/** The length of a body. The service sends it for every body that exists. */
 function bodyLength({ status, headers }: Head, toHead: boolean): number {
   if (toHead || status === 204 || status === 304 || status < 200) return 0;
   const length = headers.get('content-length');
@@ -72,7 +72,7 @@ export async function connectRaw(port: number): Promise<RawConnection> {
     received = Buffer.concat([received, bytes]);
     wake();
   });
-  // A connection that was cut is told to send() and to answer().
+  // send() and response() report a connection that was cut.
   socket.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => {
     const end = (): void => {
@@ -119,7 +119,7 @@ export interface RawRequest {
   /** The request target, byte for byte. */
   readonly target: string;
   readonly token?: string;
-  /** Lines without their ends; a Host is added unless one of them is given. */
+  /** Header lines without line ends; a Host is added unless one of them is given. */
   readonly headers?: readonly string[];
   readonly body?: string | Uint8Array;
 }
@@ -138,7 +138,7 @@ export function writeRequest({ method = 'GET', target, token, headers = [], body
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]);
 }
 
-/** Sends bytes over a connection of their own, and gives the first answer. */
+/** Sends bytes over a separate connection, and returns the first response. */
 export async function askRaw(
   port: number,
   bytes: string | Uint8Array,

@@ -1,17 +1,17 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A wire in front of a server, and what has gone over it towards the server. */
+/** A wire in front of a server that records the data sent to the server. */
 export interface RecordingTap {
   readonly port: number;
-  /** The heads of the requests that have arrived since this was asked last, without the end of the last line. */
+  /** The request heads since the last call, without the end of the last line. */
   heads(): readonly string[];
-  /** Nothing listens any more, and what was connected is cut. */
+  /** Stops listening, and cuts all connections. */
   close(): Promise<void>;
-  /** On the same port as before. */
+  /** Listens again on the same port. */
   open(): Promise<void>;
 }
 
-/** It may follow the body of the request before it, which ends without a line break. */
+/** A head may follow the body of the previous request, which ends without a line break. */
 const head = /(?:GET|POST|PUT|DELETE) \/[^ \r\n]* HTTP\/1\.1\r\n(?:[^\r\n]+\r\n)*/g;
 
 export async function startRecordingTap(serverPort: number): Promise<RecordingTap> {
@@ -32,7 +32,7 @@ export async function startRecordingTap(serverPort: number): Promise<RecordingTa
       for (const socket of [incoming, outgoing]) track(socket);
       let text = '';
       incoming.on('data', (bytes) => {
-        // Heads alone are looked at, and a body that is long says nothing.
+        // Only heads matter, so the text before them can be dropped.
         text = (text + bytes.toString('latin1')).slice(-65_536);
         const found = text.match(head) ?? [];
         recorded.push(...found);

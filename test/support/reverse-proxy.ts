@@ -10,28 +10,28 @@ import { listenHere } from './listen.ts';
 
 const shipped = fileURLToPath(new URL('../../docs/self-hosting/', import.meta.url));
 
-/** Where a proxy is started: everything that its configuration may name. */
+/** The place of a proxy: everything that its configuration may refer to. */
 export interface Place {
   readonly folder: string;
   readonly certificate: string;
   readonly key: string;
   readonly log: string;
-  /** Of the proxy. */
+  /** The port of the proxy. */
   readonly port: number;
-  /** Of what is behind it. */
+  /** The port of the service behind it. */
   readonly servicePort: number;
 }
 
 export interface Product {
   readonly name: string;
-  /** The configuration: one that is shipped, unless it is in another folder. */
+  /** The configuration file: a shipped one unless it is in another folder. */
   readonly file: string;
   readonly folder?: string;
-  /** The names that its program goes by. */
+  /** The possible names of its program. */
   readonly programs: readonly string[];
-  /** What of the configuration belongs to a place, and what it is in this one. Each has to be there. */
+  /** Replacements for the parts of the configuration that depend on the place. Each part must occur. */
   readonly replaced: (place: Place) => Readonly<Record<string, string>>;
-  /** The files it needs, by their names: around the site's configuration, what others may have put there. */
+  /** Required files by name: the main configuration around that of the site. */
   readonly files: (configuration: string, place: Place) => Readonly<Record<string, string>>;
   readonly args: (place: Place) => readonly string[];
   readonly environment?: (place: Place) => NodeJS.ProcessEnv;
@@ -68,7 +68,7 @@ export const nginx: Product = {
   args: ({ folder }) => ['-p', folder, '-e', join(folder, 'error.log'), '-c', join(folder, 'main.conf')],
 };
 
-/** The line for a second instance, which the file has as a comment. */
+/** Enables the line for a second instance, which is a comment in the file. */
 export const nginxWithSecond = (port: number): Product => ({
   ...nginx,
   replaced: (place) => ({ ...nginx.replaced(place), '# server 10.20.0.2:8080 ': `server 127.0.0.1:${port} ` }),
@@ -76,7 +76,7 @@ export const nginxWithSecond = (port: number): Product => ({
 
 const apacheModules = ['/usr/lib/apache2/modules', '/usr/lib64/httpd/modules', '/usr/libexec/apache2'];
 
-/** One that is built in, as an MPM is on some systems, must not be loaded again. */
+/** A module that is built in, like an MPM on some systems, must not be loaded again. */
 export function loadModules(...names: readonly string[]): string {
   const folder = apacheModules.find((place) => existsSync(join(place, 'mod_proxy_http.so'))) ?? '';
   return names
@@ -106,7 +106,7 @@ export const apache: Product = {
       'ServerName localhost',
       `ErrorLog ${join(folder, 'error.log')}`,
       loadModules('mpm_event', 'unixd', 'authz_core', 'log_config'),
-      // What the configuration itself says that it needs.
+      // The modules that the configuration itself lists as required.
       loadModules('env', 'headers', 'proxy', 'proxy_http', 'reqtimeout', 'socache_shmcb', 'ssl'),
       loadModules('filter', 'deflate'),
       'SetOutputFilter DEFLATE',
@@ -138,7 +138,7 @@ export const caddy: Product = {
 
 const compose = parse(readFileSync(new URL('../../compose.yaml', import.meta.url), 'utf8'), { merge: true });
 
-/** With the variables that compose.yaml has for two instances. */
+/** Sets the variables of compose.yaml for two instances. */
 export const caddyWithSecond = (port: number): Product => ({
   ...caddy,
   environment: (place) => ({
@@ -150,7 +150,7 @@ export const caddyWithSecond = (port: number): Product => ({
 
 export const products: readonly Product[] = [nginx, apache, caddy];
 
-/** The program of a product, where there is one: servers are often outside of a user's PATH. */
+/** The program of a product, if installed: servers are often outside of a user's PATH. */
 export function programOf({ programs }: Product): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders
@@ -165,7 +165,7 @@ export function programOf({ programs }: Product): string | undefined {
     });
 }
 
-/** Nobody but the kernel knows a free port, and these programs do not tell which one they got. */
+/** Only the kernel knows a free port, and these programs do not report their port. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listenHere(server);
@@ -183,16 +183,16 @@ const accepts = (port: number): Promise<boolean> =>
 export interface ReverseProxy {
   readonly origin: string;
   readonly port: number;
-  /** What it has written to its access log. */
+  /** The content of its access log. */
   log(): Promise<string>;
-  /** The log of its errors, where it has one. */
+  /** The content of its error log, if it has one. */
   errors(): Promise<string>;
   stop(): Promise<void>;
 }
 
 export interface ReverseProxyOptions {
   readonly servicePort: number;
-  /** For a configuration that names them. */
+  /** The certificate, for a configuration that names it. */
   readonly cert?: string;
   readonly key?: string;
 }
@@ -206,12 +206,12 @@ function put(configuration: string, replaced: Readonly<Record<string, string>>):
 
 const nobody = 65_534;
 
-/** What root starts runs as nobody, as servers do. */
+/** Started by root, a proxy runs as nobody, as servers do. */
 const unprivileged = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 
 const timeoutMs = 20_000;
 
-/** The real program with its configuration, in which only addresses and paths are replaced. */
+/** Starts the real program with its configuration, in which only addresses and paths are replaced. */
 export async function startReverseProxy(product: Product, options: ReverseProxyOptions): Promise<ReverseProxy> {
   const program = programOf(product);
   if (program === undefined) throw new Error(`There is no ${product.name} on this machine.`);
@@ -268,7 +268,7 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
 
   const errors = () => readFile(join(folder, 'error.log'), 'utf8').catch(() => '');
 
-  // None of them says when it listens.
+  // No proxy reports when it is listening.
   for (const until = performance.now() + timeoutMs; !(await accepts(place.port)); ) {
     if (hasEnded || performance.now() > until) {
       const logged = await errors();

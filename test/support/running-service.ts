@@ -24,7 +24,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON, for tests to look into; null when it is none. */
+  /** The body as JSON, for tests to inspect; null if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
   readonly body: any;
 }
@@ -34,15 +34,15 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly raw?: string | Uint8Array<ArrayBuffer>;
-  /** Of an answer that goes on for as long as somebody listens, only the head is looked at. */
+  /** Reads only the head of a response that may never end. */
   readonly mayBeEndless?: boolean;
-  /** Gives the request up. */
+  /** Cancels the request. */
   readonly signal?: AbortSignal;
 }
 
 export interface TokenOptions {
   readonly name?: string;
-  /** Its name if not given. */
+  /** Default: its name. */
   readonly owner?: string;
   readonly scopes?: readonly Scope[];
   readonly workspaces?: readonly string[] | null;
@@ -54,17 +54,17 @@ export interface RunningService {
   readonly port: number;
   readonly storage: Storage;
   readonly dataFolder: string;
-  /** Everything that was logged, as JSON lines. */
+  /** The log so far, as JSON lines. */
   log(): string;
   ask(method: string, path: string, ask?: Ask): Promise<Reply>;
   token(options?: TokenOptions): Promise<{ readonly id: string; readonly secret: string }>;
-  /** A new workspace; its remote is not asked unless a test syncs it. */
+  /** A new workspace; its remote is not contacted unless a test syncs it. */
   workspace(remote?: string, desk?: Partial<LfsSettings>): Promise<string>;
   stop(): Promise<void>;
 }
 
 export interface RunningServiceOptions {
-  /** That of `serve` if not given; null for none. */
+  /** Default: the limit of `serve`; null for none. */
   readonly rateLimit?: RateLimit;
   readonly hookQuotas?: Partial<HookQuotas>;
   readonly trustedProxies?: readonly string[];
@@ -79,14 +79,14 @@ export interface RunningServiceOptions {
   readonly quotas?: Partial<typeof shippedQuotas>;
   readonly allowedNetworks?: readonly string[];
   readonly resolve?: Resolve;
-  /** The origin at which others reach it, by its port. */
+  /** The public origin, depending on its port. */
   readonly publicUrl?: ((port: number) => string) | undefined;
   readonly environment?: NodeJS.ProcessEnv;
-  /** Where it writes instead of to `log()`. */
+  /** Receives the log instead of `log()`. */
   readonly log?: Logger;
 }
 
-/** Each request has a connection of its own: one that is kept may be closed while a busy test is not looking. */
+/** Each request has its own connection: a kept one may be closed while a test is busy. */
 export async function ask(base: string, method: string, path: string, given: Ask = {}): Promise<Reply> {
   const { token, headers = {}, json, raw, signal } = given;
   const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
@@ -120,7 +120,7 @@ const cidr = (text: string) => {
   return parsed.value;
 };
 
-/** The whole service in this process, on a real socket and a database of its own. */
+/** The complete service in this process, on a real socket and its own database. */
 export async function startTestService(
   kind: DatabaseKind,
   options: RunningServiceOptions = {},

@@ -1,7 +1,7 @@
 /** Numbers from 0 to below 1, always the same for the same seeds. */
 export type Random = () => number;
 
-/** The generator "sfc32" of PractRand, which passes its tests and is quick. */
+/** The generator "sfc32" of PractRand, which passes its tests and is fast. */
 export function randomOf(...seeds: readonly number[]): Random {
   let [a = 0, b = 0, c = 0] = seeds.map((seed) => seed | 0);
   let counter = 1;
@@ -13,12 +13,12 @@ export function randomOf(...seeds: readonly number[]): Random {
     c = ((c << 21) | (c >>> 11)) + sum;
     return (sum >>> 0) / 2 ** 32;
   };
-  // Seeds that are alike give numbers that are alike in the first rounds.
+  // Similar seeds result in similar numbers in the first rounds.
   for (let round = 0; round < 15; round += 1) next();
   return next;
 }
 
-/** The seed of a test that varies: of the environment, or another in every run. It is printed, so that it can be given again. */
+/** The seed of a varying test, from the environment or random. It is printed, so that a run can be repeated. */
 export function printedSeed(what: string): number {
   const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
   process.stderr.write(`${what}: SEED=${seed} gives the same again.\n`);

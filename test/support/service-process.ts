@@ -7,22 +7,22 @@ import { fileURLToPath } from 'node:url';
 
 const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
 
-/** Generous: it only ends a test whose process hangs. */
+/** A generous limit: it only ends a test whose process hangs. */
 const timeoutMs = 60_000;
 
 export interface CommandOptions {
   /** The data folder. A command such as `--help` needs none. */
   readonly folder?: string;
-  /** All that the process gets besides PATH and HOME: nothing of the environment the tests run in. */
+  /** The environment of the process in addition to PATH and HOME: nothing else comes from that of the tests. */
   readonly environment?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Another program for Node than the command. */
+  /** A different program for Node.js to run. */
   readonly entry?: string;
-  /** A program, with its arguments, that becomes the command: it must not start it as a child of its own. */
+  /** A program with its arguments that becomes the command: it must not start the command as a child. */
   readonly through?: readonly string[];
 }
 
-/** How a process ended: its exit code, or the signal that ended it. */
+/** The end of a process: its exit code, or the signal that ended it. */
 export type Ending = number | NodeJS.Signals;
 
 export interface RunningCommand {
@@ -30,9 +30,9 @@ export interface RunningCommand {
   ended(): Promise<Ending>;
   stdout(): string;
   stderr(): string;
-  /** The first line on stdout that the test accepts, as soon as it is there; fails when the process ends before it. */
+  /** The first line on stdout that the test accepts; fails if the process ends before it. */
   line(accept: (line: string) => boolean): Promise<string>;
-  /** The same on stderr, where the log is. */
+  /** The first accepted line on stderr, which has the log. */
   logLine(accept: (line: string) => boolean): Promise<string>;
   signal(signal: NodeJS.Signals): void;
 }
@@ -45,7 +45,7 @@ export interface CommandResult {
 
 const running = new Set<ChildProcess>();
 
-/** What a test that failed half-way has left must not outlive it: the test runner ends its workers with SIGTERM. */
+/** Ends all processes of a failed test, which must not outlive it: the test runner sends SIGTERM to its workers. */
 function endAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
@@ -93,7 +93,7 @@ function collect(stream: Readable): Collected {
   };
 }
 
-/** Starts the real command, as it is installed, on the Node that runs the tests. */
+/** Starts the real command as it is installed, with the Node.js that runs the tests. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
   const { folder, environment = {}, cwd, entry = command, through = [] } = options;
   const data = folder === undefined ? {} : { WORKSPACE_SERVICE_DATA: folder };
@@ -117,7 +117,7 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
     child.once('error', reject);
     child.once('close', (code, signal) => {
       running.delete(child);
-      // One of the two is there: a process ends by itself or by a signal.
+      // One of the two is set: a process ends by itself or by a signal.
       resolve(code ?? signal ?? 'SIGKILL');
     });
   });
@@ -153,21 +153,21 @@ export async function runCommand(args: readonly string[], options: CommandOption
 export interface ServiceProcessOptions extends CommandOptions {
   /** Further flags of `serve`. */
   readonly args?: readonly string[];
-  /** A free one if not given. */
+  /** Default: a free port. */
   readonly port?: number;
 }
 
-/** The service as its own process, with the sample workspace and a token that may do everything. */
+/** The service as its own process, with the sample workspace and a token with all scopes. */
 export interface ServiceProcess {
-  /** Ends in `/v1`. */
+  /** The base URL, ending in `/v1`. */
   readonly baseUrl: string;
   readonly token: string;
   readonly workspace: string;
   readonly folder: string;
   readonly command: RunningCommand;
-  /** Asks it to stop and waits until it has: 0 when all went well. */
+  /** Stops the service and waits until it has ended: 0 if all went well. */
   stop(): Promise<Ending>;
-  /** Ends it as a crash would. */
+  /** Ends the service like a crash. */
   kill(): Promise<Ending>;
 }
 
@@ -178,7 +178,7 @@ interface Listening {
   readonly workspace: string;
 }
 
-/** Starts `serve --dev` on a free port. A folder that is not given is made, and removed when the process is ended. */
+/** Starts `serve --dev` on a free port. Without a given folder, one is created, and removed with the process. */
 export async function startServiceProcess(options: ServiceProcessOptions = {}): Promise<ServiceProcess> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'workspace-service-')));
   const args = ['serve', '--dev', '--json', '--port', String(options.port ?? 0), ...(options.args ?? [])];
@@ -191,7 +191,7 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
   };
   try {
     const line = await command.line((text) => text.includes('"listening"'));
-    // The command's own first line has this form; a test of `serve` holds it to that.
+    // The first line of the command has this form, as a test of `serve` checks.
     const { base_url, token, workspace } = JSON.parse(line) as Listening;
     return {
       baseUrl: base_url,

@@ -4,14 +4,14 @@ import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import type { DatabaseKind } from './databases.ts';
 
 interface Options {
-  /** Workspaces that are there from the beginning. */
+  /** Workspaces that exist from the start. */
   readonly workspaces?: readonly string[];
   readonly onCommit?: (changes: number) => void;
 }
 
-/** One database for the tests of a file, from before the first until after the last. */
+/** One database for all tests of a file. */
 export function sharedStorage(kind: DatabaseKind, { workspaces = [], onCommit }: Options = {}): Storage {
-  // Nobody looks at it before it is opened.
+  // Not used before it is opened.
   const shared = {} as Storage;
   let remove: () => Promise<void>;
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { serveFlags } from '../../src/service/cli/serve/settings.ts';
 import { parseByteCount, parseRateLimit, wholeNumber } from '../../src/service/cli/values.ts';
 import type { RateLimit } from '../../src/service/http/rate-limit.ts';
 
-/** Of a command only the help tells the defaults: it is what an operator reads. */
+/** Reads a default from the help of the command, because operators read it there. */
 function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Parsed<T>): T {
   const [, text = ''] = /^default (\S+)$/.exec(serveFlags[flag].otherwise) ?? [];
   const parsed = parse(text);
@@ -12,7 +12,7 @@ function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Pa
   return parsed.value;
 }
 
-/** That of `serve` where nobody names one. Tests, benchmarks and the simulation have it unless they say otherwise. */
+/** The default rate limit of `serve`. Tests, benchmarks and the simulation use it unless they set another one. */
 export const shippedRateLimit: RateLimit = defaultOf('rateLimit', parseRateLimit);
 
 const count = wholeNumber(0, Number.MAX_SAFE_INTEGER);

@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listenHere } from './listen.ts';
 
-/** Bytes that are taken at a time. */
+/** The number of bytes per read. */
 const mouthful = 64;
 
 async function readSlowly(from: Socket, to: Socket, everyMs: number): Promise<void> {
@@ -14,7 +14,7 @@ async function readSlowly(from: Socket, to: Socket, everyMs: number): Promise<vo
   }
 }
 
-/** A network on which requests arrive a few bytes at a time; answers come back as they are. */
+/** A network where requests arrive a few bytes at a time; responses come back at normal speed. */
 export async function startSlowReader(towards: number, everyMs: number) {
   const sockets = new Set<Socket>();
   const server = createServer({ pauseOnConnect: true }, (incoming) => {
@@ -28,7 +28,7 @@ export async function startSlowReader(towards: number, everyMs: number) {
         outgoing.destroy();
       });
     }
-    // As long as somebody listens for this, bytes wait until they are read.
+    // With a listener for this event, bytes wait until they are read.
     incoming.on('readable', () => undefined);
     incoming.on('end', () => outgoing.end());
     outgoing.pipe(incoming);

@@ -1,6 +1,6 @@
 import { ask, type RunningService } from './running-service.ts';
 
-/** The longest that anybody waits for an answer while `work` goes on, in milliseconds. */
+/** The longest wait for a response during `work`, in milliseconds. */
 export async function slowestAnswerDuring(
   { baseUrl }: Pick<RunningService, 'baseUrl'>,
   work: () => Promise<unknown>,

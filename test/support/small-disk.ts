@@ -9,34 +9,34 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A file system of its own, which nobody sees but those who are told: it is gone when the test process is. */
+/** A separate file system, visible only to selected processes. It is removed with the test process. */
 export interface SmallDisk {
-  /** Where it is mounted, for processes that run `through` it. */
+  /** The mount point, for processes that run `through` it. */
   readonly folder: string;
-  /** What makes a program run where the disk can be seen. */
+  /** A command prefix that lets a program see the disk. */
   readonly through: readonly string[];
-  /** A file of the disk, for this process. */
+  /** The path of a file on the disk, for this process. */
   path(...parts: readonly string[]): string;
-  /** Leaves room for so many bytes at the most, or for none. */
+  /** Leaves room for at most this number of bytes, or for none. */
   fill(room?: number): void;
   makeRoom(): void;
-  /** Runs a program where the disk can be seen. */
+  /** Runs a program that can see the disk. */
   run(program: string, ...args: readonly string[]): Promise<string>;
   remove(): Promise<void>;
 }
 
 export type Mounted =
   | { readonly ok: true; readonly disk: SmallDisk }
-  /** A sentence. */
+  /** The reason is a sentence. */
   | { readonly ok: false; readonly reason: string };
 
 const rootHere = process.getuid?.() === 0;
 
-/** As a user without rights one can mount within a user namespace, where the system allows these. */
+/** An unprivileged user can mount in a user namespace if the system allows it. */
 const fresh = rootHere ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
 const entered = rootHere ? ['--mount'] : ['--user', '--preserve-credentials', '--mount'];
 
-/** Mounts as the given commands do: they find the folder in $1, and may put a file beside it. */
+/** Runs mount commands: they get the folder in $1, and may create a file next to it. */
 export async function mountSmallDisk(script: string): Promise<Mounted> {
   if (process.platform !== 'linux')
     return { ok: false, reason: 'Only Linux lets a test have a file system of its own.' };
@@ -86,7 +86,7 @@ export async function mountSmallDisk(script: string): Promise<Mounted> {
   };
 }
 
-/** As much as is asked for, or as there is room for. */
+/** Writes the requested size, or until the disk is full. */
 function writeAll(file: string, size = Number.POSITIVE_INFINITY): void {
   const fd = openSync(file, 'a');
   let rest = size;

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Grants every lock, releases every one, and has one workspace. It takes no time, so that the time is the client's. */
+/** Grants every lock, releases every lock, and has one workspace. It takes no time, to measure only the client. */
 export async function startSmallService() {
-  /** Methods and targets, in the order in which they arrived. */
+  /** Methods and targets, in the order of their arrival. */
   const requests: string[] = [];
   const server = createServer((request, response) => {
     request.resume();

@@ -1,9 +1,9 @@
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}';
 const named = (prefix: string): RegExp => new RegExp(`\\b${prefix}${uuid}\\b`, 'g');
 
-/** What is another in every run, and what stands for it. The order matters: a later one may be a part of an earlier one. */
+/** Values that differ in every run, with replacements. The order matters: later ones may be parts of earlier ones. */
 const replacements: readonly (readonly [pattern: RegExp, name: string])[] = [
-  // Only there so that GitHub does not take a part of a text for a mention, an issue or an emoji.
+  // Only prevents GitHub from treating a part of a text as a mention, an issue or an emoji.
   [/<wbr>/g, ''],
   [/[^\s"'`]*\/runner-[^/\s]+\/work\/_temp/g, '<temp>'],
   [/[^\s"'`]*\/runner-[^/\s]+\/work\/dragon\/dragon/g, '<checkout>'],
@@ -21,10 +21,10 @@ const replacements: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\b\d+(?:\.\d)? s\b/g, '<duration>'],
 ];
 
-/** A text as it is in every run: with names for times, ids, ports and folders. */
+/** A text as in every run: with names instead of times, ids, ports and folders. */
 export const stable = (text: string): string =>
   replacements.reduce((rest, [pattern, name]) => rest.replaceAll(pattern, name), text);
 
-/** The same of each text. */
+/** Applies `stable` to each text. */
 export const stableAll = (texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, stable(text)]));

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { createObjectStore } from '../../src/service/lfs/object-store.ts';
 import { type ObjectName, parseOid } from '../../src/service/lfs/oid.ts';
 
-/** What LFS calls this content. */
+/** The LFS name of this content. */
 export function objectName(content: Uint8Array): ObjectName {
   const oid = parseOid(createHash('sha256').update(content).digest('hex'));
   if (!oid.ok) throw new TypeError(oid.reason);
   return { oid: oid.value, size: content.length };
 }
 
-/** Puts an object where a sync would have put it, and gives its path as well. */
+/** Stores an object as a sync would, and returns its name and path. */
 export async function storeObject(dataFolder: string, workspace: string, content: Uint8Array) {
   const [store, name] = [createObjectStore(dataFolder, workspace), objectName(content)];
   const partial = await store.openPartial(name);

@@ -5,7 +5,7 @@ import type { Tables } from '../../src/service/storage/tables.ts';
 type Sync = InsertObject<Tables, 'syncs'>;
 type Lock = InsertObject<Tables, 'locks'>;
 
-/** Puts syncs there as some history has left them: they have succeeded, unless told otherwise. */
+/** Stores syncs directly: they have succeeded, unless given otherwise. */
 export async function storeSyncs(
   { commit }: Pick<Storage, 'commit'>,
   ...syncs: readonly (Partial<Sync> & Pick<Sync, 'id' | 'workspace_id'>)[]
@@ -15,7 +15,7 @@ export async function storeSyncs(
   await commit('global', (db) => db.insertInto('syncs').values(rows).execute());
 }
 
-/** Puts locks there at once, as if they had been taken: they do not expire, unless told otherwise. */
+/** Stores locks directly, as if acquired: they do not expire, unless given otherwise. */
 export async function storeLocks(
   { commit }: Pick<Storage, 'commit'>,
   ...locks: readonly (Partial<Lock> & Pick<Lock, 'workspace_id' | 'path'>)[]
@@ -26,7 +26,7 @@ export async function storeLocks(
   await commit('global', (db) => db.insertInto('locks').values(rows).execute());
 }
 
-/** Changes what has these values, as time, an earlier version or somebody with a hand in the database would. */
+/** Changes rows with these values, as time, an earlier version or someone with access to the database would. */
 export async function changeRows<Table extends keyof Tables>(
   { commit }: Pick<Storage, 'commit'>,
   table: Table,

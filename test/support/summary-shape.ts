@@ -6,8 +6,8 @@ const table = `<table>\\n<tr>(?:<th>${text}</th>)+</tr>\\n(?:${row})*</table>\\n
 const folded = `<details>\\n<summary>[\\d,]+ more</summary>\\n${table}</details>\\n`;
 
 /**
- * A summary that is nothing but one block of HTML with text in it. GitHub reads Markdown again after an empty line
- * (CommonMark 0.31 section 4.6): there is none but at the end.
+ * A summary that is one block of HTML with text. GitHub reads Markdown again after an empty line (CommonMark 0.31
+ * section 4.6), so the only one may be at the end.
  */
 export const summaryShape = new RegExp(
   `^<h3>${text}</h3>\\n<p>${sentence}</p>\\n(?:${table}(?:${folded})?(?:<p>And [\\d,]+ more(?:: ${link})?\\.</p>\\n)?)*\\n$`,
@@ -17,7 +17,7 @@ export const summaryShape = new RegExp(
 const minute = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d';
 const time = `${minute}:\\d\\d\\.\\d{3}`;
 
-/** A line of the block of code with a picture, in which a path is the name of a section. */
+/** A line of a code block with a diagram, where a path is the name of a section. */
 export const pictureLine = new RegExp(
   `^(|gantt|\`\`\`|%%\\{init: \\{"gantt": \\{"leftPadding": \\d+\\}\\}\\}%%| {4}(title ${minute} UTC(?: to ${minute} UTC)?|dateFormat YYYY-MM-DD HH:mm:ss\\.SSS|axisFormat %H:%M:%S|section …?[\\p{L}\\p{M}\\p{N} ._/()+=-]+|(held :active|waited :done|(?:not released|lost) :crit), ${time}, ${time}))$`,
   'u',

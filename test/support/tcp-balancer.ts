@@ -3,11 +3,11 @@ import { listenHere } from './listen.ts';
 
 export interface TcpBalancerOptions {
   readonly targets: () => readonly number[];
-  /** Asked when a connection is about to be answered: whether it breaks instead. */
+  /** Called before a connection receives its response: returns whether it breaks instead. */
   readonly losesAnswer?: () => boolean;
 }
 
-/** Hands each connection to the next target in turn that takes it, and knows nothing of what passes through. */
+/** Forwards each connection to the next available target in turn, without looking at its data. */
 export async function startTcpBalancer({ targets, losesAnswer = () => false }: TcpBalancerOptions) {
   const sockets = new Set<Socket>();
   let turn = 0;

@@ -3,13 +3,13 @@ import { addTrustRule, type NewTrustRule, type TrustRule } from '../../src/servi
 import { type OidcIssuer, startOidcIssuer } from './oidc-issuer.ts';
 import type { RunningService } from './running-service.ts';
 
-/** Who removes and adds rules in tests. */
+/** The actor that removes and adds rules in tests. */
 export const operator = { name: 'operator:test', tokenId: null, address: null };
 
-/** Of the jobs of the harness, as it tells them in the environment of their steps. */
+/** The ids of the test jobs, as in the environment of their steps. */
 export const jobIds = { repository_id: '2', repository_owner_id: '3' };
 
-/** An issuer in the form of GitHub, which proves who the jobs of the harness are. */
+/** An issuer like that of GitHub, which signs identity tokens for the test jobs. */
 export async function startJobIssuer(): Promise<OidcIssuer> {
   const issuer = await startOidcIssuer({ path: '/_services/token' });
   const workflow_ref = 'octo-games/dragon/.github/workflows/release.yml@refs/heads/main';
@@ -17,7 +17,7 @@ export async function startJobIssuer(): Promise<OidcIssuer> {
   return issuer;
 }
 
-/** The service must be allowed to ask this machine for the keys of the issuer. */
+/** Adds a trust rule. The service must be allowed to fetch the keys of the issuer from this machine. */
 export async function trustJobs(
   { storage }: Pick<RunningService, 'storage'>,
   { url }: Pick<OidcIssuer, 'url'>,
@@ -34,16 +34,16 @@ export async function trustJobs(
   return added.rule;
 }
 
-/** Jobs that have no token. */
+/** Jobs without a stored token. */
 export interface IdentifiedJobs {
-  /** The server that their runs are on, as the service learns it from the issuer. */
+  /** The server of their runs, as the service learns it from the issuer. */
   readonly serverUrl: string;
   environmentOf(runId: string): Readonly<Record<string, string>>;
-  /** Whoever has one has lost it: the next request with it is refused. */
+  /** Revokes the tokens of all jobs: the next request with one is rejected. */
   endTokens(): Promise<void>;
 }
 
-/** The jobs of a repository that only the caller knows. */
+/** The jobs of a repository that only the caller uses. */
 export async function identifyJobs(
   service: Pick<RunningService, 'storage'>,
   issuer: OidcIssuer,

@@ -21,7 +21,7 @@ const silent = createClient({
   userAgent: 'test',
 });
 
-/** A client for a time and a service that are simulated. What is not about single locks is that of one that asks nobody. */
+/** A client with simulated time and service. Calls that are not about single locks send no requests. */
 export function createVirtualClient(options: VirtualClientOptions) {
   const { baseUrl, clock } = options;
   const serverClock = createServerClock(clock);
@@ -41,7 +41,7 @@ export function createVirtualClient(options: VirtualClientOptions) {
   return { call, client };
 }
 
-/** A response as it comes over the wire: with a page where the body is text, and with JSON otherwise. */
+/** A response as sent over the wire: with a page if the body is text, and with JSON otherwise. */
 export const rawResponse = (status: number, body?: unknown, headers: RawResponse['headers'] = {}): RawResponse => ({
   status,
   headers,

@@ -1,15 +1,15 @@
-/** Time that passes only from one event to the next, and as quickly as these can be worked off: a day is over at once. */
+/** Time that advances from one event to the next, as fast as they can be processed: a day takes a moment. */
 export type VirtualTime = ReturnType<typeof createVirtualTime>;
 
 interface Event {
   readonly at: number;
-  /** Of two events at the same time, the one that was planned first comes first. */
+  /** Events at the same time run in the order in which they were planned. */
   readonly order: number;
-  /** Undefined when it was taken back: what it would have used need not be kept for it. */
+  /** Undefined after cancellation, so that its data can be freed. */
   what: (() => void) | undefined;
   left?: Event | undefined;
   right?: Event | undefined;
-  /** Of the way down to the right, which is never longer than the one to the left. */
+  /** The length of the right spine, which is never longer than the left one. */
   length: number;
 }
 
@@ -27,17 +27,17 @@ function merge(one: Event | undefined, other: Event | undefined): Event | undefi
   return first;
 }
 
-/** Everything is set going by promises alone, so that nothing is left to do when all of their callbacks have run. */
+/** Only promises continue the work, so it has settled when all their callbacks have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Begins at so many milliseconds since 1970. */
+/** Starts at this number of milliseconds since 1970. */
 export function createVirtualTime(start: number) {
   let events: Event | undefined;
   let now = start;
   let planned = 0;
   let woken = false;
 
-  /** Gives what takes it back. */
+  /** Plans an event, and returns a function that cancels it. */
   function after(ms: number, what: () => void): () => void {
     planned += 1;
     const event: Event = { at: now + Math.max(0, ms), order: planned, what, length: 1 };
@@ -47,13 +47,13 @@ export function createVirtualTime(start: number) {
     };
   }
 
-  /** Fulfils a promise: what follows from that happens at the same moment, before the next event. */
+  /** Resolves a promise: its consequences happen at the same time, before the next event. */
   function fulfil<T>(resolve: (value: T) => void, value: T): void {
     woken = true;
     resolve(value);
   }
 
-  /** False when nothing is planned until then. */
+  /** Advances to the next event; false if none is planned until then. */
   function passToNext(end: number): boolean {
     const next = events;
     if (next === undefined || next.at > end) return false;
@@ -70,7 +70,7 @@ export function createVirtualTime(start: number) {
     fulfil,
     sleep: (ms: number): Promise<void> => new Promise((resolve) => void after(ms, () => fulfil(resolve, undefined))),
 
-    /** Ends early, without an error, when the signal is aborted. */
+    /** Sleeps, and ends early without an error if the signal is aborted. */
     sleepUnless: (ms: number, signal?: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
         const end = (): void => {
@@ -82,14 +82,14 @@ export function createVirtualTime(start: number) {
         signal?.addEventListener('abort', end, { once: true });
       }),
 
-    /** Lets everything happen that is due until then. */
+    /** Runs all events that are due until then. */
     async runUntil(end: number): Promise<void> {
       await settled();
       while (passToNext(end)) if (woken) await settled();
       now = end;
     },
 
-    /** Lets the time pass until the work is done. */
+    /** Advances time until the work is done. */
     async pass<T>(work: Promise<T>): Promise<T> {
       let isDone = false;
       const done = work.finally(() => {

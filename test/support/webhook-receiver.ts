@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** How a receiver behaves towards a request that it has read. */
+/** The behavior of a receiver after it has read a request. */
 export type Behaviour =
   | {
       readonly does: 'answer';
@@ -11,20 +11,20 @@ export type Behaviour =
       readonly headers?: Readonly<Record<string, string>>;
       readonly body?: string;
     }
-  /** Never answers. */
+  /** Never responds. */
   | { readonly does: 'hang' }
   /** Resets the connection. */
   | { readonly does: 'reset' }
-  /** Sends this on the connection as it is, and ends it. */
+  /** Sends this text unchanged on the connection, and ends it. */
   | { readonly does: 'say'; readonly text: string }
-  /** Answers 200, a byte at a time, and never comes to the end of the head or of the body. */
+  /** Responds 200, one byte at a time, and never reaches the end of the head or of the body. */
   | { readonly does: 'drip'; readonly part: 'head' | 'body' }
-  /** Answers 200 with a body that has no end, as fast as it is read. */
+  /** Responds 200 with an endless body, as fast as it is read. */
   | { readonly does: 'flood' };
 
 export interface Delivery {
   readonly method: string;
-  /** Path and query, as they were sent. */
+  /** The path and query as they were sent. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -34,17 +34,17 @@ export interface WebhookReceiver {
   readonly port: number;
   /** The URL of the receiver, with the given path. */
   readonly url: (path?: string) => string;
-  /** Everything that has arrived. */
+  /** All deliveries that have arrived. */
   readonly deliveries: readonly Delivery[];
-  /** How many connections were opened to it. */
+  /** The number of connections that were opened to it. */
   readonly connections: () => number;
-  /** From now on: one behaviour for each request in turn, the last of them for all that follow. */
+  /** Sets one behavior for each further request in turn; the last one also applies to all later requests. */
   readonly behave: (...behaviours: readonly [Behaviour, ...Behaviour[]]) => void;
-  /** From now on, this is how it behaves towards every request to the path; the behaviours above are for all others. */
+  /** Sets the behavior for every request to the path; the behaviors above are for all others. */
   readonly behaveAt: (path: string, behaviour: Behaviour) => void;
-  /** The first delivery that no earlier call has given, as soon as it is there. */
+  /** The first delivery that no earlier call has returned, as soon as it arrives. */
   readonly nextDelivery: () => Promise<Delivery>;
-  /** When every connection that has been opened is closed. */
+  /** Resolves when every opened connection is closed. */
   readonly allDisconnected: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -56,7 +56,7 @@ interface Options {
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
-/** A receiver of webhooks at a loopback address. It answers 204 until it is told otherwise. */
+/** A receiver of webhooks at a loopback address. It responds 204 until it is given another behavior. */
 export async function startWebhookReceiver({ host = '127.0.0.1', tls }: Options = {}): Promise<WebhookReceiver> {
   const deliveries: Delivery[] = [];
   const awaited: ((delivery: Delivery) => void)[] = [];
@@ -77,7 +77,7 @@ export async function startWebhookReceiver({ host = '127.0.0.1', tls }: Options 
     const behaviour = byPath.get(path) ?? (behaviours.length > 1 ? behaviours.shift() : behaviours[0]);
     if (behaviour !== undefined) act(behaviour, response);
   };
-  // A sender that goes away in the middle of its request is part of some tests.
+  // Some tests have a sender that disconnects in the middle of its request.
   const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
     void listener(request, response).catch(() => response.destroy());
   const server = tls === undefined ? http.createServer(onRequest) : https.createServer(tls, onRequest);

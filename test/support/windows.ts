@@ -1,6 +1,6 @@
 /**
- * What is left out of the tests on Windows, by the pattern of its files, and why. The action is for Windows as well; the
- * service is run on Linux and macOS.
+ * Tests that are skipped on Windows, by the pattern of their files, with the reason. The action also supports Windows;
+ * the service runs on Linux and macOS.
  */
 export const leftOutOnWindows: Readonly<Record<string, string>> = {
   'test/service/**':
@@ -28,7 +28,7 @@ export const leftOutOnWindows: Readonly<Record<string, string>> = {
 /** For the settings of the test runner. */
 export const excludedHere = process.platform === 'win32' ? Object.keys(leftOutOnWindows) : [];
 
-/** Says once, before the tests, what this system does not run. */
+/** Reports once, before the tests, which of them this system does not run. */
 export default function announceLeftOut(): void {
   for (const pattern of excludedHere) {
     process.stderr.write(`Left out on Windows: ${pattern}. ${leftOutOnWindows[pattern]}\n`);

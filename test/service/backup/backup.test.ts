@@ -25,7 +25,7 @@ async function open(kind: DatabaseKind): Promise<Storage> {
   return storage;
 }
 
-/** With everything in it. */
+/** Opens a database with rows in every table. */
 async function openFull(kind: DatabaseKind): Promise<Storage> {
   const storage = await open(kind);
   await storeEveryTable(storage);
@@ -56,8 +56,8 @@ async function fenceOfNewLock(storage: Storage, path: string, workspace = 'game'
 
 const pairs = databaseKinds.flatMap((from) => databaseKinds.map((to) => ({ from, to })));
 
-describe.each(pairs)('from $from.name into $to.name', ({ from, to }) => {
-  test('every table keeps its rows, and what ends with a restore has ended', async () => {
+describe.each(pairs)('restore from $from.name to $to.name', ({ from, to }) => {
+  test('keeps the rows of every table, but ends sessions and sign-in links', async () => {
     const [source, target] = [await openFull(from), await open(to)];
     const before = await rowsOf(source);
     expect(Object.keys(before).toSorted()).toEqual(tableKeys.map(({ table }) => table).toSorted());
@@ -81,7 +81,7 @@ describe.each(pairs)('from $from.name into $to.name', ({ from, to }) => {
       sign_in_links: everyTable.sign_in_links.map((link) => ({ ...link, used_at: link.used_at ?? link.expires_at })),
       fences: raised,
     });
-    // The database counts on.
+    // The database continues its sequence.
     expect(audit).toHaveLength(3);
     expect(audit).toEqual(expect.arrayContaining([...recorded]));
     expect(audit).toContainEqual(
@@ -95,7 +95,7 @@ describe.each(pairs)('from $from.name into $to.name', ({ from, to }) => {
     await expect(changeRows(target, 'audit', { actor: 'nobody' })).rejects.toThrow('The audit only grows.');
   });
 
-  test('a lock taken after the restore has a higher fence than any lock before', async () => {
+  test('gives new locks a higher fence than any lock before the restore', async () => {
     const [source, target] = [await openFull(from), await open(to)];
     const backup = await backupOf(source);
     await source.commit('global', (db) =>
@@ -112,8 +112,8 @@ describe.each(pairs)('from $from.name into $to.name', ({ from, to }) => {
   });
 });
 
-describe.each(databaseKinds)('on $name', (kind) => {
-  test('a database with data is only replaced if told so, and its own fences are not given out again', async () => {
+describe.each(databaseKinds)('restore on $name', (kind) => {
+  test('replaces a database with data only if told to, and does not reuse its fences', async () => {
     const [source, target] = [await openFull(kind), await open(sqlite)];
     const backup = await backupOf(target);
     const before = await rowsOf(source);
@@ -127,7 +127,7 @@ describe.each(databaseKinds)('on $name', (kind) => {
     expect(after.fences).toContainEqual({ workspace_id: 'game', value: 4_503_599_627_370_496 });
   });
 
-  test('the fences are raised by more the older the backup is', async () => {
+  test('raises the fences by more the older the backup is', async () => {
     const storage = await openFull(kind);
     const day = 86_400_000;
     const lines = gunzipSync(await backupOf(storage)).toString();
@@ -136,7 +136,7 @@ describe.each(databaseKinds)('on $name', (kind) => {
     expect(fencesRaisedBy).toBeGreaterThan(100 * day);
   });
 
-  test('a backup of an earlier schema is migrated', async () => {
+  test('migrates a backup of an earlier schema', async () => {
     const storage = await open(kind);
     const lines = [
       { format, schema: 6, service: '0.0.1', taken_at: 1 },
@@ -152,7 +152,7 @@ describe.each(databaseKinds)('on $name', (kind) => {
     expect(workspaces).toMatchObject([{ id: 'game', desk_ttl: null }]);
   });
 
-  test('a backup that cannot be restored to its end changes nothing', async () => {
+  test('changes nothing if a backup cannot be restored to its end', async () => {
     const storage = await openFull(kind);
     const before = await rowsOf(storage);
     const backup = await backupOf(storage);
@@ -183,7 +183,7 @@ describe.each(databaseKinds)('on $name', (kind) => {
   });
 });
 
-test('a backup that is cut anywhere, or has a wrong byte anywhere, is refused or complete', async () => {
+test('a backup cut at any point or with any wrong byte is rejected or restored completely', async () => {
   const source = await openFull(sqlite);
   const backup = await backupOf(source);
   const target = await open(sqlite);
@@ -194,7 +194,7 @@ test('a backup that is cut anywhere, or has a wrong byte anywhere, is refused or
     fc.asyncProperty(place, fc.integer({ min: 0, max: 255 }), async (at, mask) => {
       const broken = Buffer.from(mask === 0 ? backup.subarray(0, at) : backup);
       if (mask > 0) broken.writeUInt8(broken.readUInt8(at) ^ mask, at);
-      // Some bytes of the head of a gzip file mean nothing, such as its time.
+      // Some bytes of the head of a gzip file have no effect, such as its time.
       const result = await restore(target, broken, { replace: true }).catch((error: unknown) => error);
       if (result instanceof BackupError) expect((await rowsOf(target)).workspaces).toEqual([]);
       else {
@@ -209,13 +209,13 @@ test('a backup that is cut anywhere, or has a wrong byte anywhere, is refused or
 });
 
 test.each(realDatabaseKinds)(
-  'a backup taken on $name while locks are taken has no lock with a fence above the counter',
+  'a backup taken on $name during acquisitions has no fence above its counter',
   async (kind) => {
     const [source, target] = [await open(kind), await open(sqlite)];
     await source.commit('global', (db) =>
       addWorkspace(db, source.now, { id: 'game', remote: 'https://git.example.com/game.git' }),
     );
-    // What compresses well would be written at once, in the end.
+    // Compressible data would be written all at once at the end.
     const note = () => randomBytes(500).toString('hex');
     const held = Array.from({ length: 1_000 }, (_, n) => ({
       workspace_id: 'game',
@@ -225,7 +225,7 @@ test.each(realDatabaseKinds)(
     }));
     await storeLocks(source, ...held);
     let [taken, isDone] = [0, false];
-    // Its reader waits for another lock after each piece. The locks come after the fences.
+    // The reader waits for another lock after each piece. The locks come after the fences.
     const output = new PassThrough({ highWaterMark: 1 });
     const chunks: Buffer[] = [];
     const taking = (async () => {

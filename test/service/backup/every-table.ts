@@ -10,8 +10,8 @@ const largest = Number.MAX_SAFE_INTEGER;
 const history = { workspace_id: 'game', at: 5, kind: 'acquired', lock_id: 'lock_1', owner: 'ada' };
 
 /**
- * Rows of every table, with a value in each column and with null in each that may be null. There is more than a page of the
- * history, and its key begins the same; the paths sort differently by the rules of a language.
+ * Rows of every table, with a value in each column, and null in each nullable one. The history has more than one page,
+ * and its keys share a prefix; the paths sort differently by the rules of a language.
  */
 export const everyTable: Rows = {
   workspaces: [
@@ -209,11 +209,11 @@ async function insertAll(db: Database, { dialect }: Storage): Promise<void> {
   }
 }
 
-/** Stores them in an empty database. */
+/** Stores the rows in an empty database. */
 export const storeEveryTable = (storage: Storage): Promise<void> =>
   storage.commit('global', (db) => insertAll(db, storage));
 
-/** All rows of a database, each table in an order of its own. One after the other, so that one connection is enough. */
+/** All rows of a database, each table in its own order. Reads one after the other, so that one connection is enough. */
 export async function rowsOf({ read }: Storage): Promise<Record<keyof Tables, readonly unknown[]>> {
   const all: Partial<Record<keyof Tables, readonly unknown[]>> = {};
   for (const table of tables) {
@@ -221,6 +221,6 @@ export async function rowsOf({ read }: Storage): Promise<Record<keyof Tables, re
     const sorted = rows.map((row) => ({ row, text: JSON.stringify(Object.entries(row).toSorted()) }));
     all[table] = sorted.toSorted((a, b) => (a.text < b.text ? -1 : 1)).map(({ row }) => row);
   }
-  // None is missing: these are the names that `everyTable` has to have.
+  // None is missing: these are the required names of `everyTable`.
   return all as Record<keyof Tables, readonly unknown[]>;
 }

@@ -6,7 +6,7 @@ const { inDatabase, run, json, ask, lock } = besideService();
 
 const operator = `operator:${userInfo().username}`;
 
-/** As another version, or somebody with a hand in the database, may have. */
+/** Records entries as another version, or someone with access to the database, may have done. */
 const record = (...entries: { actor: string; action: string; detail: string; at?: number; address?: string }[]) =>
   inDatabase(({ commit, now }) =>
     commit('global', async (db) => {
@@ -21,7 +21,7 @@ const record = (...entries: { actor: string; action: string; detail: string; at?
 const lines = (stdout: string): string[] => stdout.trimEnd().split('\n');
 
 describe('audit', () => {
-  test('shows who did what, when, and from which token and address', async () => {
+  test('shows who did what and when, with the token and the IP address', async () => {
     const path = 'Content/My Hero.uasset';
     await lock(path);
     const { token, secret } = await json('token', 'create', '--name', 'the admin', '--scopes', 'locks:admin');
@@ -66,7 +66,7 @@ describe('audit', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('It must be a date such as 2026-03-01.')]);
   });
 
-  test('has the changes that commands make', async () => {
+  test('contains the changes that commands make', async () => {
     const remote = 'https://ada:s3cret-word@git.example.com/b.git';
     await run('workspace', 'add', 'brief', '--remote', remote, '--no-check');
     await run('workspace', 'remove', 'brief');
@@ -87,7 +87,7 @@ describe('audit', () => {
     }
   });
 
-  test('ends at a limit, and says how to go on', async () => {
+  test('stops at the limit, and says how to list older entries', async () => {
     const all = (await json('audit')).entries;
     expect(all.length).toBeGreaterThan(3);
     const first = await run('audit', '--limit', '2');
@@ -99,7 +99,7 @@ describe('audit', () => {
     expect((await json('audit')).next).toBeNull();
   });
 
-  test('reads further than a page of the database goes', async () => {
+  test('reads more than one page of the database', async () => {
     const numbers = Array.from({ length: 2_100 }, (_, n) => n);
     await record(...numbers.map((n) => ({ actor: 'many', action: 'x', detail: JSON.stringify({ n }) })));
     const { entries, next } = await json('audit', '--limit', '2050', '--actor', 'many');
@@ -110,12 +110,12 @@ describe('audit', () => {
     expect((await json('audit', '--limit', '2100', '--actor', 'many')).next).toBeNull();
   });
 
-  test('lets nothing that was recorded write to the terminal, or look like something else', async () => {
+  test('escapes control characters and misleading text in recorded values', async () => {
     const evil = 'x\u001b[2J\u202e\n2026-01-01 00:00 UTC  operator:root';
     const detail = JSON.stringify({ path: evil, owner: 'a owner=b', 'a=b': '', plain: 'a/b', reason: '"' });
     await record({ actor: evil, action: evil, address: evil, detail });
     const { stdout } = await run('audit', '--limit', '1');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not be there.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain these characters.
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     expect(lines(stdout)).toHaveLength(4);
     expect(stdout).toContain('x\\u{1b}[2J\\u{202e}\\u{a}2026-01-01');

@@ -14,7 +14,7 @@ const { folder, run, json, lock, ask } = besideService();
 
 const command = join(import.meta.dirname, '../../../bin/workspace-service.js');
 
-/** A command on another folder. */
+/** Runs a command on another folder. */
 const runOn = (data: string, ...args: readonly string[]) => runMain(args, commandEnvironment(data));
 
 async function newBackup(): Promise<string> {
@@ -23,7 +23,7 @@ async function newBackup(): Promise<string> {
   return file;
 }
 
-test('a backup of a running service is for this user alone, and says how much it holds', async () => {
+test('backup of a running service is readable only by its user, and reports its contents', async () => {
   const file = join(await temporaryFolder(), 'a backup');
   const { code, stdout, stderr } = await run('backup', file);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -32,7 +32,7 @@ test('a backup of a running service is for this user alone, and says how much it
   if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test('a restored folder has the locks until they expire, with the same tokens and no session', async () => {
+test('restore keeps locks until they expire, and tokens, but no sessions', async () => {
   await lock('Content/Hero.uasset', { ttl: '2h' });
   const file = await newBackup();
   const data = join(await temporaryFolder(), 'restored');
@@ -59,7 +59,7 @@ test('a restored folder has the locks until they expire, with the same tokens an
   });
 });
 
-test('a database that a service runs on is not restored', async () => {
+test('restore refuses a database that a service is using', async () => {
   const { code, stdout, stderr } = await run('restore', await newBackup(), '--replace');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toBe(
@@ -68,7 +68,7 @@ test('a database that a service runs on is not restored', async () => {
   expect((await ask('GET', '/workspaces')).body.workspaces).toHaveLength(1);
 });
 
-test('a file that exists is not overwritten, and one that does not exist is not restored', async () => {
+test('backup does not overwrite a file, and restore needs an existing one', async () => {
   const parent = await temporaryFolder();
   const file = join(parent, 'x');
   await writeFile(file, 'kept');
@@ -85,7 +85,7 @@ test('a file that exists is not overwritten, and one that does not exist is not 
   expect(await readFile(file, 'utf8')).toBe('kept');
 });
 
-test('a truncated backup and a full database are refused with a sentence', async () => {
+test('restore rejects a truncated backup and a non-empty database', async () => {
   const [file, data] = [await newBackup(), join(await temporaryFolder(), 'data')];
   expect((await runOn(data, 'restore', file)).code).toBe(0);
   const full = await runOn(data, 'restore', file);
@@ -108,12 +108,12 @@ test('a pipe moves everything from one folder to another', async () => {
   expect(stderr).toMatch(/^Wrote the database as of .* to stdout, with schema \d+:\n/);
   expect(JSON.parse(stdout).rows).toMatchObject({ workspaces: 1 });
   const { tokens } = JSON.parse((await runOn(data, 'token', 'list', '--json')).stdout);
-  // The service still runs, and may have written the last use after the backup.
+  // The service is still running, and may have updated the last use after the backup.
   const withoutUse = (all: readonly object[]) => all.map((token) => ({ ...token, last_used_at: null }));
   expect(withoutUse(tokens)).toEqual(withoutUse((await json('token', 'list')).tokens));
 });
 
-test('a pipe whose reader has ended and a full disk fail with a sentence', async () => {
+test('backup to a closed pipe or a full disk fails with a reason', async () => {
   const shell = async (script: string) =>
     promisify(execFile)('bash', ['--norc', '-c', `set -o pipefail; ${script}`, process.execPath, command, folder], {
       env: { PATH: process.env['PATH'] },
@@ -125,13 +125,13 @@ test('a pipe whose reader has ended and a full disk fail with a sentence', async
   expect(full.stderr).toBe('workspace-service: The pipe cannot be used: the disk is full.\n');
 });
 
-test('a backup is not written to a terminal', async () => {
+test('backup refuses to write to a terminal', async () => {
   const { code, stdout, stderr } = await runMain(['backup', '-'], commandEnvironment(folder), 80);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain('A backup cannot be written to a terminal. Redirect stdout to a file or a pipe.');
 });
 
-test('a folder without a database has nothing to back up', async () => {
+test('backup fails for a folder without a database', async () => {
   const { code, stderr } = await runOn(join(await temporaryFolder(), 'none'), 'backup', 'never-written');
   expect({ code, stderr }).toEqual({
     code: 1,
@@ -139,7 +139,7 @@ test('a folder without a database has nothing to back up', async () => {
   });
 });
 
-test('everything moves from SQLite to PostgreSQL, unless an instance runs there (needs TEST_DATABASE_URL)', async (context) => {
+test('restore moves data from SQLite to PostgreSQL unless an instance runs (needs TEST_DATABASE_URL)', async (context) => {
   if (postgresServer === undefined) return leaveOut(context, 'There is no TEST_DATABASE_URL.');
   const { url, remove } = await createPostgresDatabase(postgresServer);
   const data = await temporaryFolder();

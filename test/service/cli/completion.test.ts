@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/git-folders.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { runMain } from './run-main.ts';
 
-/** What a shell offers behind these words, the last of which is not finished. */
+/** Commands that print the completions for these words, the last of which is unfinished. */
 const shells = {
   bash: (file: string, words: readonly string[]) => [
     '--norc',
@@ -18,7 +18,7 @@ const shells = {
   ],
   zsh: (file: string, typed: readonly string[]) => [
     '-fc',
-    // Outside of its line editor, zsh completes nothing: compadd stands for what it would do.
+    // Outside of its line editor, zsh completes nothing: this stand-in for compadd prints the completions.
     `compdef() { :; }; compadd() { shift; print -l -- \${(M)@:#$last*}; }; file=$1; shift
      . $file; words=("$@"); CURRENT=$#; last=$words[-1]; _workspace_service`,
     'zsh',
@@ -46,7 +46,7 @@ const offers: readonly (readonly [typed: string, offered: readonly string[]])[] 
 ];
 
 describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
-  test('completes commands, their second words and their flags', async (context) => {
+  test('completes commands, subcommands and flags', async (context) => {
     if (spawnSync(shell, ['-c', 'true']).error !== undefined) leaveOut(context, `${shell} is not installed.`);
     const { code, stdout, stderr } = await runMain(['completion', shell], {});
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

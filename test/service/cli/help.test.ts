@@ -7,7 +7,7 @@ import { readOnly, runMain } from './run-main.ts';
 const named = commands.map((command) => ({ command, name: command.name, words: command.name.split(' ') }));
 
 test.each(named)(
-  'workspace-service $name has a help with all its flags, and an example that it would accept',
+  'workspace-service $name has help for all its flags, and an example that it accepts',
   async ({ command, name, words }) => {
     const { code, stdout, stderr } = await runMain([...words, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -24,7 +24,7 @@ test.each(named)(
 );
 
 test.each(['serve', 'lock release'])(
-  'the help of %s fits a terminal of 80 columns, and says the same',
+  'the help of %s has the same words in a terminal of 80 columns, in lines that fit',
   async (name) => {
     const args = [...name.split(' '), '--help'];
     const [narrow, wide] = [await runMain(args, {}, 80), await runMain(args)];
@@ -38,7 +38,7 @@ describe.each([
   { words: ['token'], its: named.filter(({ name }) => name.startsWith('token ')) },
   { words: ['token', 'create'], its: [] },
 ])('workspace-service $words', ({ words, its }) => {
-  test('gives the same help for --help, -h, "help" behind it and "help" before it', async () => {
+  test('prints the same help for --help, -h, and "help" before or after the words', async () => {
     const help = await runMain([...words, '--help']);
     expect(help.code).toBe(0);
     for (const { name, command } of its) {
@@ -53,7 +53,7 @@ describe.each([
     }
   });
 
-  test.skipIf(its.length === 0)('needs a command', async () => {
+  test.skipIf(its.length === 0)('requires a command', async () => {
     const { code, stdout, stderr } = await runMain(words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(`Usage: ${['workspace-service', ...words].join(' ')} <command>`);
@@ -70,13 +70,13 @@ test.each([
   [['\u001b[2J'], "'\\u{1b}[2J'"],
   [['wsa_s3cret'], "'wsa_***'"],
   [['token', 'wsa_s3cret'], "'wsa_***'"],
-])('a command that there is not is refused: %j', async (args, hint) => {
+])('an unknown command is rejected: %j', async (args, hint) => {
   const { code, stdout, stderr } = await runMain(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(hint);
 });
 
-test('the installed command is the one that is tested here, and has the version of the package and its commit', async () => {
+test('the installed command matches the tested one, and prints its version and its revision', async () => {
   const args = ['token', 'create', '--nonsense'];
   expect(await runCommand(args)).toEqual(await runMain(args));
   const { version } = (await import('../../../package.json', { with: { type: 'json' } })).default;

@@ -7,7 +7,7 @@ const { run, json, ask, lock } = besideService();
 
 const secret = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
 
-test('hook list shows how deliveries fare, and nothing secret', async () => {
+test('hook list shows the results of deliveries, and no secrets', async () => {
   const receiver = await startWebhookReceiver();
   receiver.behave({ does: 'answer', status: 204 }, { does: 'answer', status: 500 });
   try {
@@ -42,7 +42,7 @@ test('hook list shows how deliveries fare, and nothing secret', async () => {
   }
 });
 
-test('hook remove removes a hook for the running service at once; the audit has its origin and who did it', async () => {
+test('hook remove takes effect at once, and the audit has the origin of the hook and the operator', async () => {
   const url = 'https://hooks.example.com/p4th-secret?key=s3cret';
   const { body: hook } = await ask('POST', '/workspaces/sample/hooks', { json: { url } });
   expect(await json('hook', 'remove', 'sample', hook.id)).toEqual({ removed: hook.id });

@@ -6,11 +6,11 @@ import { folderOfTests } from '../../support/git-folders.ts';
 import { type Ask, ask, type Reply } from '../../support/running-service.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
-/** One service for all tests of a file, with commands beside it. */
+/** Runs one service for all tests of a file, and commands on its folder. */
 export function besideService() {
   let service: ReturnType<typeof startMain>;
   let listening: { readonly base_url: string; readonly token: string };
-  // A space, as in the names of many people's folders.
+  // The path contains a space, as the folders of many users do.
   const folder = join(folderOfTests(), 'the data');
   beforeAll(async () => {
     service = startMain(['serve', '--dev', '--json', '--port=0'], commandEnvironment(folder));
@@ -19,13 +19,13 @@ export function besideService() {
   afterAll(async () => void (await service.stop()));
   /** Runs a command on the folder of the running service. */
   const run = (...args: readonly string[]) => runMain(args, commandEnvironment(folder));
-  /** A request with the token that may do everything, if no other is given. */
+  /** Sends a request, with the token that has all scopes unless another one is given. */
   const asAdmin = (method: string, path: string, given?: Ask): Promise<Reply> =>
     ask(listening.base_url, method, path, { token: listening.token, ...given });
   return {
     folder,
     run,
-    /** The JSON document of a command that succeeds. */
+    /** Runs a command that succeeds, and returns its JSON document. */
     // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
     async json(...args: readonly string[]): Promise<any> {
       const { code, stdout, stderr } = await run(...args, '--json');

@@ -10,7 +10,7 @@ const run42 = 'https://github.com/studio/game/actions/runs/42/attempts/1';
 const operator = `operator:${userInfo().username}`;
 
 describe('lock list', () => {
-  test('shows who holds what, since when, until when and from which run', async () => {
+  test('shows path, owner, times, run and note of each lock', async () => {
     const note = 'Moving the gate';
     const { body } = await lock('Content/Maps/Arena.umap', { ttl: '12m', origin: run42, note });
     const { stdout } = await run('lock', 'list', 'sample');
@@ -24,7 +24,7 @@ describe('lock list', () => {
     await run('lock', 'release', 'sample', 'Content/Maps/Arena.umap', '--force');
   });
 
-  test('lets no path write to the terminal', async () => {
+  test('escapes paths, so that they cannot control the terminal', async () => {
     const path = 'Content/\u00adgnp.exe';
     expect((await lock(path)).status).toBe(201);
     const { stdout } = await run('lock', 'list', 'sample');
@@ -38,7 +38,7 @@ describe('lock list', () => {
   });
 
   test('reads all pages', async () => {
-    // Far more locks than a page holds.
+    // Far more locks than fit on a page.
     const many = Array.from({ length: 1_203 }, (_, n) => ({ workspace_id: 'sample', path: `Many/${n}` }));
     await inDatabase((storage) => storeLocks(storage, ...many));
     expect((await json('lock', 'list', 'sample')).locks).toHaveLength(1_203);
@@ -47,7 +47,7 @@ describe('lock list', () => {
 });
 
 describe('lock release', () => {
-  test('is told at once to whoever waits for the path', async () => {
+  test('immediately notifies a client that waits for the path', async () => {
     await lock('waited/for');
     const waiting = ask('GET', '/workspaces/sample/locks?path=waited/for', { headers: { prefer: 'wait=30' } });
     const waiters = async () =>
@@ -59,7 +59,7 @@ describe('lock release', () => {
     expect(performance.now() - began).toBeLessThan(20_000);
   });
 
-  test('leaves a lock with its holder, and names who that is', async () => {
+  test('leaves the lock of another owner in place, and names the holder', async () => {
     const path = 'Content/Hero.uasset';
     await lock(path, { origin: run42, note: 'Repaint' });
     const { code, stdout, stderr } = await run('lock', 'release', 'sample', path);
@@ -71,13 +71,13 @@ describe('lock release', () => {
     expect((await lock(path)).status).toBe(409);
   });
 
-  test('takes it away with --force, and tells the hooks and the audit who did', async () => {
+  test('releases it with --force, and records the operator for hooks and audit', async () => {
     const receiver = await startWebhookReceiver();
     try {
       const path = 'Content/Gate.fbx';
       await ask('POST', '/workspaces/sample/hooks', { json: { url: receiver.url(), events: ['lock.released'] } });
       const { body } = await lock(path);
-      // A path as people write it on Windows.
+      // A path as users write it on Windows.
       expect(await json('lock', 'release', 'sample', '.\\Content\\Gate.fbx', '--force')).toEqual({ released: body });
       const data = { released_by: operator, forced: true, lock: { path } };
       expect(JSON.parse((await receiver.nextDelivery()).body)).toMatchObject({ type: 'lock.released', data });

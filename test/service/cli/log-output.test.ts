@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { lastingFile } from '../../../src/service/cli/output/log-output.ts';
 
-test('a disk that is full for a while costs the lines of that time, and no other line', () => {
-  // Each call to the system has so much room: all of it, a part, or none.
+test('a disk that is full for a while loses the lines of that time, and no other line', () => {
+  // The room for each write: all, some, or none.
   const room = fc.array(fc.option(fc.nat({ max: 12 }), { nil: Number.POSITIVE_INFINITY }), { maxLength: 30 });
   fc.assert(
     fc.property(room, (rooms) => {
@@ -20,7 +20,7 @@ test('a disk that is full for a while costs the lines of that time, and no other
 
       const written = file.split('\n').filter((line) => line !== '');
       const whole = written.filter((line) => lines.includes(line));
-      // In order, and those after the trouble are all there; what is not whole is the beginning of a line.
+      // The lines are in order, and all later ones are complete; each partial line is the start of one.
       expect(whole).toEqual(lines.filter((line) => whole.includes(line)));
       expect(whole).toEqual(expect.arrayContaining(lines.slice(rooms.length)));
       for (const line of written) expect(lines.some((one) => one.startsWith(line))).toBe(true);

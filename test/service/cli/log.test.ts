@@ -7,13 +7,13 @@ function lines(format: 'text' | 'json', write: (log: ReturnType<typeof createLog
   return written.join('');
 }
 
-test('the log is for people on a terminal, and for programs in a pipe, unless it is told otherwise', () => {
+test('the default log format is text on a terminal, and JSON in a pipe', () => {
   const [terminal, pipe] = [{ write() {}, columns: 80 }, { write() {} }];
   expect([logFormatFor('auto', terminal), logFormatFor('auto', pipe)]).toEqual(['text', 'json']);
   expect([logFormatFor('json', terminal), logFormatFor('text', pipe)]).toEqual(['json', 'text']);
 });
 
-test('a line for people has when, how bad and what, with the stack of an error below it', () => {
+test('a text line has time, level and message, and the stack of an error below it', () => {
   const error = Object.assign(new Error('The disk is gone'), { stack: 'Error: The disk is gone\n    at here' });
   const text = lines('text', (log) => {
     log.info({ base_url: 'http://127.0.0.1:8080/v1', port: 8080 }, 'listening');
@@ -25,7 +25,7 @@ test('a line for people has when, how bad and what, with the stack of an error b
   );
 });
 
-test('a line for programs has its level by name', () => {
+test('a JSON line has its level by name', () => {
   const text = lines('json', (log) => {
     log.warn('one');
     log.error('other');
@@ -38,7 +38,7 @@ test('a line for programs has its level by name', () => {
   ).toEqual(['warn', 'error']);
 });
 
-test('what a stranger sends neither ends a line nor moves the cursor, whoever reads the log', () => {
+test('a value from outside can neither end a line nor control the terminal', () => {
   const text = lines('text', (log) => log.info({ path: 'a\nFAKE\u001b[2J\u202e' }, 'request'));
   expect(text.trimEnd().split('\n')).toHaveLength(1);
   for (const character of ['\u001b', '\u202e']) expect(text).not.toContain(character);

@@ -11,7 +11,7 @@ const run = (node: string, args: readonly string[]) => spawnSync(node, args, { e
 
 const refusal = /^workspace-service needs Node 24 or newer, and this is Node (\S+)\. Install Node 24 [^\n]+\n$/;
 
-test('on an older Node, the command says which Node it needs', () => {
+test('the command names the required Node.js version if it runs on an older one', () => {
   const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.11.1' } })`;
   const { status, stdout, stderr } = run(process.execPath, [
     '--import',
@@ -23,7 +23,7 @@ test('on an older Node, the command says which Node it needs', () => {
   expect(refusal.exec(stderr)?.[1]).toBe('20.11.1');
 });
 
-test('on an older Node that is installed here, it says so too', (context) => {
+test('the command does not run on an older Node.js that is installed here', (context) => {
   const nodes = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'));
   const versionOf = (node: string) => /^v(\d+)\./.exec(run(node, ['--version']).stdout)?.[1];
   const old = nodes.find((node) => existsSync(node) && Number(versionOf(node) ?? 24) < 24);

@@ -8,7 +8,7 @@ import { readOnly } from './run-main.ts';
 
 const word = (typed: string) => (/^[a-z]+$/.test(typed) ? accepted(typed) : refused('It must be a word.'));
 
-/** What a command is run with, or what is told on stderr when it is not. */
+/** Returns the parsed command line, or the errors on stderr if it is rejected. */
 async function read(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<unknown> {
   const seen: unknown[] = [];
   const play = defineCommand({
@@ -41,14 +41,14 @@ async function read(args: readonly string[], environment: NodeJS.ProcessEnv = {}
 const enough = ['here', '--name', 'ada', '--toys', 'ball', '--remote=there'];
 
 describe('a command line', () => {
-  test('gives each flag the type of its reader, and its default; an empty variable is none', async () => {
+  test('parses each flag by its type, and uses its default if its variable is empty', async () => {
     const flags = { name: 'ada', port: 80, colours: [], toys: ['ball'], remote: 'there', loud: false, noLight: false };
     expect(await read(enough)).toEqual({ arguments: { place: 'here' }, flags });
     expect(await read(enough, { WORKSPACE_SERVICE_PORT: '', WORKSPACE_SERVICE_LOUD: '' })).toEqual(await read(enough));
     expect(await read([...enough, '--no-light', '--loud'])).toMatchObject({ flags: { loud: true, noLight: true } });
   });
 
-  test('takes a value behind the flag, with an equals sign, or from the environment alike', async () => {
+  test('takes a value after the flag, after an equals sign, or from the environment', async () => {
     const value = fc.integer({ min: 0, max: 100 }).map(String);
     await fc.assert(
       fc.asyncProperty(value, async (port) => {
@@ -60,7 +60,7 @@ describe('a command line', () => {
     );
   });
 
-  test('wins over the environment, for switches too', async () => {
+  test('takes precedence over the environment, for switches too', async () => {
     const environment = {
       WORKSPACE_SERVICE_PORT: '1',
       WORKSPACE_SERVICE_LOUD: 'true',
@@ -73,7 +73,7 @@ describe('a command line', () => {
     });
   });
 
-  test('takes lists by comma and by repetition, and from the environment by comma', async () => {
+  test('takes lists separated by commas and from repeated flags, and from the environment by comma', async () => {
     const colours = ['red', 'green', 'blue'];
     expect(await read([...enough, '--colours', 'red, green', '--colours=blue'])).toMatchObject({ flags: { colours } });
     expect(await read(enough, { WORKSPACE_SERVICE_COLOURS: 'red,green,blue' })).toMatchObject({ flags: { colours } });
@@ -90,7 +90,7 @@ describe('a command line', () => {
     }
   });
 
-  test('tells everything that is wrong at once', async () => {
+  test('reports all mistakes at once', async () => {
     expect(
       await read(['here', 'there', '--nam', 'ada', '--port', '101', '--toys', 'b4ll,car,', '--remote=x', '--friend'], {
         WORKSPACE_SERVICE_LOUD: 'maybe',
@@ -107,7 +107,7 @@ describe('a command line', () => {
     ]);
   });
 
-  test('does not miss an argument that may have been taken for the value of an unknown flag', async () => {
+  test('does not report an argument as missing if an unknown flag may have taken it', async () => {
     const [place = '', ...flags] = enough;
     expect(await read(['--nam', place, ...flags])).toEqual([
       '"--nam" is not a flag of "game play". Did you mean --name?',
@@ -121,7 +121,7 @@ describe('a command line', () => {
     expect(await read([...enough, '--port=-5'])).toEqual(['--port is "-5". It must be a whole number from 0 to 100.']);
   });
 
-  test('refuses a second value where there is room for one', async () => {
+  test('rejects a second value for a flag that takes one', async () => {
     expect(await read([...enough, '--port=1', '--port=2'])).toEqual([
       '--port is set more than once, and takes one value.',
     ]);
@@ -134,16 +134,16 @@ describe('a command line', () => {
     expect(await read(others, environment)).toEqual([`WORKSPACE_SERVICE_REMOTE ${reason}`]);
   });
 
-  test('asks for help among mistakes, too', async () => {
+  test('prints help for -h even if there are mistakes', async () => {
     expect(await read(['here', '--nonsense', '-h'])).toMatch(/^Usage: workspace-service game play <PLACE> \[flags\]\n/);
   });
 
-  test.each(['__proto__', 'constructor', 'toString'])('does not know the flag --%s', async (name) => {
+  test.each(['__proto__', 'constructor', 'toString'])('does not accept the flag --%s', async (name) => {
     expect(await read([...enough, `--${name}`])).toHaveLength(1);
     expect(await read([...enough, `--${name}=x`])).toHaveLength(1);
   });
 
-  test('takes what stands behind -- for an argument', async () => {
+  test('treats all words after -- as arguments', async () => {
     const [, ...flags] = enough;
     expect(await read([...flags, '--', 'help'])).toMatchObject({ arguments: { place: 'help' } });
   });

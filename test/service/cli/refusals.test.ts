@@ -68,7 +68,7 @@ test.each<[args: readonly string[], sentence: string]>([
   [[...workspaceAdd, 'x', '--remote', '--upload-pack=id'], '--remote needs a value'],
   [[...workspaceAdd, 'x', '--remote', 'http://a:s3cret@b.example/x'], '--remote cannot be used. Plain http is refused'],
   [[...workspaceAdd, 'x', '--remote', 'file:///srv/x.git'], '--allow-file-remotes'],
-])('what cannot be meant is refused with a sentence, which repeats no secret: %j', async (args, sentence) => {
+])('an invalid value is rejected with a sentence that repeats no secret: %j', async (args, sentence) => {
   const { code, stdout, stderr } = await runMain(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(sentence);
@@ -86,7 +86,7 @@ test.each<[args: readonly string[], sentence: string]>([
   [[...workspaceAdd, 'sample', '--remote', 'https://a.example/x', '--no-check'], '"sample" already exists.'],
   [['workspace', 'remove', 'sampl'], 'There is no workspace "sampl". Did you mean sample?\n'],
   [['hook', 'remove', 'sample', `hook_${uuid}`], `The workspace "sample" has no hook hook_${uuid}.`],
-])('what is not there, or is there already, fails with a sentence and changes nothing: %j', async (args, sentence) => {
+])('a missing or already existing item fails with a sentence, and changes nothing: %j', async (args, sentence) => {
   const before = await json('audit');
   const { code, stdout, stderr } = await run(...args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -102,7 +102,7 @@ test.each<[args: readonly string[], sentence: string, document: unknown]>([
     { hooks: [] },
   ],
   [['audit', '--actor', 'nobody'], 'No entry matches.\n', { entries: [], next: null }],
-])('where there is nothing to list, it says so: %j', async (args, sentence, document) => {
+])('an empty list says so: %j', async (args, sentence, document) => {
   const { code, stdout } = await run(...args);
   expect(code).toBe(0);
   expect(stdout).toContain(sentence);
@@ -120,7 +120,7 @@ test.each([
   ['lock', 'release', 'game', 'a.uasset'],
   ['hook', 'list', 'game'],
   ['hook', 'remove', 'game', `hook_${uuid}`],
-])('%s %s does not take a folder without a service for an empty one', async (...args) => {
+])('%s %s fails for a folder without a service, and does not create it', async (...args) => {
   const folder = join(await temporaryFolder(), 'mistyped');
   const { code, stdout, stderr } = await runMain([...args, '--data', folder]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -128,7 +128,7 @@ test.each([
   await expect(access(folder)).rejects.toThrow('ENOENT');
 });
 
-test('tokens and workspaces can be made before the service starts for the first time', async () => {
+test('tokens and workspaces can be created before the first start of the service', async () => {
   const data = ['--data', join(await temporaryFolder(), 'new')];
   const remote = 'https://git.example.com/game.git';
   expect(await runMain(['workspace', 'add', 'game', '--remote', remote, '--no-check', ...data])).toMatchObject({

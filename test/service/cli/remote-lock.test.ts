@@ -39,14 +39,14 @@ beforeEach(async () => {
 
 type Person = keyof typeof secrets;
 
-/** What a person sets in their shell. */
+/** The variables that a user sets in a shell. */
 const environmentOf = (person: Person) => ({
   WORKSPACE_BASE_URL: `${service.baseUrl}/v1`,
   WORKSPACE_TOKEN: secrets[person],
   WORKSPACE_ID: workspace,
 });
 
-/** The service, with some answers changed on their way. */
+/** The service, with some responses changed on their way. */
 function remoteOf(person: Person, change: (client: Client) => Partial<Client>): RemoteService {
   const client = createClient({
     baseUrl: `${service.baseUrl}/v1`,
@@ -63,11 +63,11 @@ function remoteOf(person: Person, change: (client: Client) => Partial<Client>): 
   };
 }
 
-/** The real command, in a process of its own. */
+/** Runs the real command in a process of its own. */
 const lock = (person: Person, ...args: readonly string[]) =>
   runCommand(['lock', ...args], { environment: environmentOf(person) });
 
-/** The same in this process, where the point is another. */
+/** Runs the same command in this process, for tests that need no process. */
 const lockHere = (person: Person, ...args: readonly string[]) => runMain(['lock', ...args], environmentOf(person));
 
 const held = async (): Promise<readonly string[]> =>
@@ -76,7 +76,7 @@ const held = async (): Promise<readonly string[]> =>
   );
 
 describe('lock, over HTTP', () => {
-  test('takes, lists, checks and releases with nothing but three variables, and never shows the token', async () => {
+  test('takes, lists, checks and releases with only three variables, and never prints the token', async () => {
     const taken = await lock('ada', 'take', '.\\Content\\Hero.uasset', '--ttl', '2h', '--note', 'New armour');
     expect(taken).toEqual({
       code: 0,
@@ -95,7 +95,7 @@ describe('lock, over HTTP', () => {
     for (const { stdout, stderr } of [taken, listed, yours, released]) expect(stdout + stderr).not.toContain('wsa_');
   });
 
-  test('prints what the service says as one JSON document', async () => {
+  test('prints the response of the service as one JSON document', async () => {
     const taken = JSON.parse((await lockHere('ada', 'take', 'a', 'b', '--json')).stdout);
     expect(taken.locks).toMatchObject([
       { path: 'a', owner: 'ada', fence: expect.any(Number) },
@@ -116,7 +116,7 @@ describe('lock, over HTTP', () => {
     expect(JSON.parse((await lockHere('ada', 'release', 'b', 'a', '--json')).stdout)).toEqual({ released: ['b', 'a'] });
   });
 
-  test('takes all paths or none, and names who is in the way', async () => {
+  test('takes all paths or none, and names the holder of a locked path', async () => {
     await lockHere('bob', 'take', 'Content/B.uasset', '--note', 'Repaint');
     const { code, stdout, stderr } = await lockHere('ada', 'take', 'Content/C', 'Content/A', 'Content/B.uasset');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -126,24 +126,24 @@ describe('lock, over HTTP', () => {
     expect(await held()).toEqual(['Content/B.uasset bob']);
   });
 
-  test('waits for what is held, and takes it when it is released', async () => {
+  test('waits for a held path, and takes it when it is released', async () => {
     await lockHere('bob', 'take', 'b');
     const waiting = startCommand(['lock', 'take', 'a', 'b', '--wait', '10m'], { environment: environmentOf('ada') });
     expect(await waiting.logLine((line) => line.includes('Waiting'))).toMatch(
       /^b is held by bob .* Waiting, 10 min left\.$/,
     );
-    // What it could have is not kept from others meanwhile.
+    // The free path stays available to others during the wait.
     expect(await held()).toEqual(['b bob']);
     await lockHere('bob', 'release', 'b');
     expect(await waiting.ended()).toBe(0);
     expect(await held()).toEqual(['a ada', 'b ada']);
   });
 
-  test('goes on waiting while the service restarts, and takes no second lock where an answer was lost', async () => {
+  test('continues to wait while the service restarts, and keeps one lock after a lost response', async () => {
     const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
     let lost = 2;
     const remote = remoteOf('ada', (client) => ({
-      // The first request takes the lock, and nobody hears of it.
+      // The first request takes the lock, but its response is lost.
       acquireLock: async (...request) => {
         const taken = await client.acquireLock(...request);
         lost -= 1;
@@ -155,13 +155,13 @@ describe('lock, over HTTP', () => {
     expect(await held()).toEqual(['a ada']);
   });
 
-  test('gives up at the end of its wait', async () => {
+  test('gives up when its wait ends', async () => {
     await lockHere('bob', 'take', 'b');
     const { code, stderr } = await lockHere('ada', 'take', 'b', '--wait', '1s');
     expect([code, stderr]).toEqual([1, expect.stringContaining('Raise --wait')]);
   });
 
-  test('leaves nothing locked when it is interrupted', async () => {
+  test('leaves nothing locked if it is interrupted', async () => {
     await lockHere('bob', 'take', 'b');
     const waiting = startCommand(['lock', 'take', 'a', 'b', '--wait', '10m'], { environment: environmentOf('ada') });
     await waiting.logLine((line) => line.includes('Waiting'));
@@ -171,7 +171,7 @@ describe('lock, over HTTP', () => {
     expect(await held()).toEqual(['b bob']);
   });
 
-  test('releases what is its own, and that of others with --force and the scope alone', async () => {
+  test('releases its own locks, and those of others only with --force and the right scope', async () => {
     await lockHere('bob', 'take', 'b');
     await lockHere('ada', 'take', 'a');
     const refused = await lockHere('ada', 'release', 'b', 'a', 'c');
@@ -188,7 +188,7 @@ describe('lock, over HTTP', () => {
     expect(await held()).toEqual([]);
   });
 
-  test('tells the audit why a lock was taken away, or that the service takes no reason', async () => {
+  test('records the reason of a forced release in the audit, or reports that the service is too old', async () => {
     await lockHere('bob', 'take', 'a');
     const release = ['release', 'a', '--force', '--reason', 'Bob is ill & away'];
     expect(await lockHere('admin', ...release)).toMatchObject({ code: 0, stdout: 'Released a.\n' });
@@ -207,7 +207,7 @@ describe('lock, over HTTP', () => {
     expect(refused.stderr).toContain('The lock on a was not released: the service is too old to accept a reason.');
   });
 
-  test('releases the lock that it has seen, and none that is taken after it, even by force', async () => {
+  test('releases only the lock that it has seen, and not a newer one, even with --force', async () => {
     await lockHere('ada', 'take', 'a');
     const remote = remoteOf('admin', (client) => ({
       async listLocks(...request) {
@@ -223,43 +223,43 @@ describe('lock, over HTTP', () => {
   });
 
   test.each<[string, NodeJS.ProcessEnv, readonly string[], string]>([
-    ['without a token', { WORKSPACE_TOKEN: '' }, ['list'], 'WORKSPACE_TOKEN is not set: an API token of the service.'],
-    ['with no token', { WORKSPACE_TOKEN: 's3cret in parts' }, ['list'], 'WORKSPACE_TOKEN cannot be used.'],
-    ['without a workspace', { WORKSPACE_ID: '' }, ['list'], 'WORKSPACE_ID is not set: the id of the workspace.'],
-    ['without an address', { WORKSPACE_BASE_URL: '' }, ['take', 'a'], 'WORKSPACE_BASE_URL is not set'],
+    ['a missing token', { WORKSPACE_TOKEN: '' }, ['list'], 'WORKSPACE_TOKEN is not set: an API token of the service.'],
+    ['a malformed token', { WORKSPACE_TOKEN: 's3cret in parts' }, ['list'], 'WORKSPACE_TOKEN cannot be used.'],
+    ['a missing workspace', { WORKSPACE_ID: '' }, ['list'], 'WORKSPACE_ID is not set: the id of the workspace.'],
+    ['a missing URL', { WORKSPACE_BASE_URL: '' }, ['take', 'a'], 'WORKSPACE_BASE_URL is not set'],
     [
-      'over http to elsewhere',
+      'plain http to another machine',
       { WORKSPACE_BASE_URL: 'http://192.0.2.1/v1' },
       ['list'],
       'Use https, or set --allow-http',
     ],
-    ['with a password', { WORKSPACE_BASE_URL: 'https://a:s3cret@b.example/v1' }, ['list'], 'user name or a password'],
+    ['URL credentials', { WORKSPACE_BASE_URL: 'https://a:s3cret@b.example/v1' }, ['list'], 'user name or a password'],
     [
-      'with a flag of the data of this machine',
+      'a flag that applies to the data of this machine',
       {},
       ['list', '--data', '/srv'],
       '--data works only on the data of this',
     ],
-    ['with the id of a workspace', {}, ['list', 'game'], 'WORKSPACE_BASE_URL is set'],
-    ['with nothing to check', {}, ['check'], 'Name the paths to check, or give --staged; not both.'],
-    ['with too much to check', {}, ['check', '--staged', 'a'], 'Name the paths to check, or give --staged; not both.'],
-    ['with a reason for nothing', {}, ['release', 'a', '--reason', 'b'], 'give it with --force.'],
-    ['on a path that is none', {}, ['take', '../a'], 'PATH is "../a".'],
-  ])('is wrong usage %s', async (_, environment, args, sentence) => {
+    ['the id of a workspace', {}, ['list', 'game'], 'WORKSPACE_BASE_URL is set'],
+    ['no paths to check', {}, ['check'], 'Name the paths to check, or give --staged; not both.'],
+    ['paths and --staged', {}, ['check', '--staged', 'a'], 'Name the paths to check, or give --staged; not both.'],
+    ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'give it with --force.'],
+    ['an invalid path', {}, ['take', '../a'], 'PATH is "../a".'],
+  ])('rejects %s as wrong usage', async (_, environment, args, sentence) => {
     const { code, stdout, stderr } = await runMain(['lock', ...args], { ...environmentOf('ada'), ...environment });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);
     expect(stderr).not.toMatch(/s3cret|wsa_/);
   });
 
-  test('without the address of a service, works on the data of this machine', async () => {
+  test('works on the data of this machine if no URL of a service is set', async () => {
     const environment = commandEnvironment(await temporaryFolder());
     expect(await readOnly(['lock', 'list', 'game'], environment)).toMatchObject({ code: 0 });
     const refused = await readOnly(['lock', 'list', 'game', '--allow-http'], environment);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--allow-http works only over HTTP') });
   });
 
-  test('tells what the service says when it does not know the token', async () => {
+  test('prints the error of the service if the token is unknown', async () => {
     const environment = { ...environmentOf('ada'), WORKSPACE_TOKEN: `wsa_${'x'.repeat(43)}` };
     const { code, stderr } = await runMain(['lock', 'take', 'a'], environment);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/Unknown API token.*401 Unauthorized/)]);
@@ -290,7 +290,7 @@ describe('lock check --staged', () => {
     writeFileSync(join(folder, name), content);
   }
 
-  /** Not in the way of the service, which its hook asks in this very process. */
+  /** Runs without blocking this process, which also runs the service that the hook calls. */
   async function commit(person: Person, ...args: readonly string[]) {
     const options = { cwd: folder, env: gitEnvironment(person) };
     const command = promisify(execFile)('git', ['commit', '--quiet', '--message', 'Change', ...args], options);
@@ -301,7 +301,7 @@ describe('lock check --staged', () => {
   beforeEach(async () => {
     folder = await temporaryFolder();
     git('init', '--quiet', '--initial-branch=main');
-    // A name that git would quote, and one that only git takes for a path.
+    // One file name that git quotes, and one that looks like a path only to git.
     for (const name of ['Content/Hero.uasset', 'Content/Ä "Gate".uasset', 'Content/Old.uasset', 'read.me']) write(name);
     write('.gitattributes', '*.uasset lockable\nread.me -lockable\n');
     git('add', '--all');
@@ -311,7 +311,7 @@ describe('lock check --staged', () => {
     execFileSync('chmod', ['+x', join(folder, '.git/hooks/pre-commit')]);
   });
 
-  test('lets a commit through where the files that can be locked are locked by whoever commits', async () => {
+  test('accepts a commit if its author holds the locks of the lockable files in it', async () => {
     write('Content/Ä "Gate".uasset', 'new');
     write('read.me', 'new');
     git('add', '--all');
@@ -321,7 +321,7 @@ describe('lock check --staged', () => {
     expect(await commit('ada')).toEqual({ committed: true, told: '' });
   });
 
-  test('refuses one with a file that was changed, renamed or deleted without a lock, and names who holds it', async () => {
+  test('rejects a commit that changes, renames or deletes a file without a lock, and names its holder', async () => {
     await lockHere('bob', 'take', 'Content/Hero.uasset');
     await lockHere('ada', 'take', 'Content/Moved.uasset');
     write('Content/Hero.uasset', 'new');
@@ -339,11 +339,11 @@ describe('lock check --staged', () => {
     );
   });
 
-  test('asks about a file that only the commit line names, from any folder of the checkout', async () => {
+  test('checks a file that only the commit command names, from any folder of the checkout', async () => {
     write('Content/Hero.uasset', 'new');
     write('Content/Old.uasset', 'new');
     git('add', 'Content/Old.uasset');
-    // git hands its hook an index with this file alone.
+    // git passes the hook an index with only this file.
     const { told } = await commit('ada', '--only', 'Content/Hero.uasset');
     expect(told).toContain('Content/Hero.uasset is free');
     expect(told).not.toContain('Content/Old.uasset');
@@ -352,7 +352,7 @@ describe('lock check --staged', () => {
     expect([code, stdout]).toEqual([1, 'Content/Old.uasset is free: nobody holds it.\n']);
   });
 
-  test('lets a merge bring what was locked on the other side, and nothing more', async () => {
+  test('accepts changes from the other side of a merge without locks', async () => {
     git('switch', '--quiet', '--create', 'theirs');
     write('Content/Hero.uasset', 'theirs');
     write('read.me', 'theirs');
@@ -366,7 +366,7 @@ describe('lock check --staged', () => {
     expect((await commit('ada')).committed).toBe(true);
   });
 
-  test('passes without asking anybody where no staged file can be locked', async () => {
+  test('passes without a request if no staged file is lockable', async () => {
     write('read.me', 'new');
     write('unspecified', 'new');
     git('add', '--all');
@@ -375,7 +375,7 @@ describe('lock check --staged', () => {
     expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  test('fails where there is no git repository', async () => {
+  test('fails outside of a git repository', async () => {
     rmSync(join(folder, '.git'), { recursive: true });
     const result = await runCommand(['lock', 'check', '--staged'], { environment: gitEnvironment('ada'), cwd: folder });
     expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('not a git repository') });

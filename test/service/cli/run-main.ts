@@ -6,14 +6,14 @@ import type { ProcessIo, StopSignal } from '../../../src/service/cli/process-io.
 import { type ProgramContext, runCli } from '../../../src/service/cli/program.ts';
 import type { CommandResult } from '../../support/service-process.ts';
 
-/** What the installed command is given in tests: nothing else of the environment they run in. */
+/** The environment of the command in tests: nothing else from the environment of the tests. */
 export const commandEnvironment = (folder: string): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'],
   HOME: tmpdir(),
   WORKSPACE_SERVICE_DATA: folder,
 });
 
-/** Runs in this process, in a pipe or on a terminal of so many columns. */
+/** Runs in this process, in a pipe or on a terminal with this number of columns. */
 function startHere(run: (io: ProcessIo) => Promise<number>, columns?: number) {
   const written = { stdout: '', stderr: '' };
   let onSignal: (signal: StopSignal) => void = () => undefined;
@@ -42,7 +42,7 @@ function startHere(run: (io: ProcessIo) => Promise<number>, columns?: number) {
   });
   return {
     written: () => ({ ...written }),
-    /** What is printed, as soon as it has this. */
+    /** The printed output, as soon as it contains this text. */
     async printed(text: string): Promise<string> {
       const tooEarly = ended.then((code) => Promise.reject(new Error(`It ended with ${code}: ${written.stderr}`)));
       await Promise.race([tooEarly, vi.waitUntil(() => written.stdout.includes(text), { timeout: 20_000 })]);
@@ -57,18 +57,18 @@ function startHere(run: (io: ProcessIo) => Promise<number>, columns?: number) {
   };
 }
 
-/** A command that goes on until it is stopped. */
+/** Starts a command that runs until it is stopped. */
 export const startMain = (args: readonly string[], environment: NodeJS.ProcessEnv) =>
   startHere((io) => main(args, environment, io));
 
-/** A command that needs no process of its own. */
+/** Runs a command that needs no process of its own. */
 export const runMain = (
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
   columns?: number,
 ): Promise<CommandResult> => startHere((io) => main(args, environment, io), columns).result();
 
-/** Reads the line, with all that can be wrong with it, and does nothing. */
+/** Parses the command line with all its errors, and does nothing else. */
 export const readOnly = (
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { quoted, safeJson } from '../../../src/service/cli/output/print.ts';
 import { safeText } from '../../../src/service/dashboard/assets/text.js';
 
-/** Whatever moves a cursor, colours, reorders or hides: none of it may reach a terminal. */
+/** Characters that move the cursor, color, reorder or hide text: none of them may reach a terminal. */
 const harmful = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 const character = fc.oneof(
@@ -13,7 +13,7 @@ const character = fc.oneof(
 );
 const anyText = fc.array(character, { maxLength: 30 }).map((characters) => characters.join(''));
 
-test('text from elsewhere never does anything to a terminal, means the same as JSON, and is escaped once', () => {
+test('untrusted text cannot control a terminal, stays equivalent as JSON, and is escaped only once', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       expect(safeText(text)).not.toMatch(harmful);
@@ -39,6 +39,6 @@ test.each([
   expect(quoted(text)).not.toContain('s3cret');
 });
 
-test('what is long is quoted in part', () => {
+test('a long text is quoted only in part', () => {
   expect(quoted('x'.repeat(5_000)).length).toBeLessThan(200);
 });

@@ -13,7 +13,7 @@ const hookQuery = 's3cret-of-the-query';
 const wrongToken = `wsa_${'w'.repeat(43)}`;
 const requestQuery = 's3cret-of-the-request';
 
-/** Everything that the service and the commands beside it do, well and badly. Gives all that was written. */
+/** Runs the service and many commands, with and without errors. Returns all their output. */
 async function session(folder: string) {
   const environment = commandEnvironment(folder);
   const service = startMain(['serve', '--dev', '--json', '--port=0', '--log-level=trace'], environment);
@@ -85,10 +85,10 @@ async function session(folder: string) {
   };
 }
 
-test('no secret is written anywhere but where it is made', async () => {
+test('no secret is written anywhere except where it is created', async () => {
   const folder = await temporaryFolder();
   const { token, stdout, stderr: log, commands, created, secrets } = await session(folder);
-  // The session did what it was to do.
+  // The session did its work.
   expect(commands).toContain('Released a.');
   expect(commands).toContain('a mirror of https://127.0.0.1:1/closed.git.');
   expect(commands).toMatch(/"status":"failed".*127\.0\.0\.1:1\/closed\.git/);

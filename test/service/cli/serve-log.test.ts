@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../support/git-folders.ts';
 import { createOldSqlite } from '../../support/old-sqlite.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
-/** What a service logs from its start to its end. */
+/** Returns the log of a service from its start to its end. */
 async function startAndStop(folder: string, environment: NodeJS.ProcessEnv = {}): Promise<string> {
   const settings = { ...commandEnvironment(folder), WORKSPACE_SERVICE_PORT: '0', ...environment };
   const command = startMain(['serve'], settings);
@@ -20,7 +20,7 @@ const lines = (log: string, msg: string) =>
     .filter((line) => line.includes(`"msg":"${msg}"`))
     .map((line) => JSON.parse(line));
 
-test('serve warns of each variable that it does not know, with the nearest that it does, and never with a value', async () => {
+test('serve warns of each unknown variable, with the nearest known name, and never with a value', async () => {
   const log = await startAndStop(await temporaryFolder(), {
     WORKSPACE_SERVICE_PARALLEL_SYNC: 's3cret-1',
     WORKSPACE_SERVICE_COLOR_OF_THE_DASHBOARD: 's3cret-2',
@@ -35,7 +35,7 @@ test('serve warns of each variable that it does not know, with the nearest that 
   expect(log).not.toContain('s3cret');
 });
 
-test('serve logs its migration of an older database once, with where to read about the way back', async () => {
+test('serve logs the migration of an older database once, with a link to the downgrade instructions', async () => {
   const folder = await temporaryFolder();
   await (await createOldSqlite(folder, 5)).destroy();
   const migration = { level: 'info', from: 5, to: schemaVersion, duration_ms: expect.any(Number) };
@@ -46,7 +46,7 @@ test('serve logs its migration of an older database once, with where to read abo
   expect(lines(next, 'listening')).toMatchObject([{ schema: schemaVersion }]);
 });
 
-test('a command that migrates the database says so, and is silent about a new one', async () => {
+test('a command reports that it migrated the database, but not that it created one', async () => {
   const folder = await temporaryFolder();
   await (await createOldSqlite(folder, 5)).destroy();
   const { code, stderr } = await runMain(['token', 'list'], commandEnvironment(folder));

@@ -33,15 +33,15 @@ const refused = (sentence: string): CommandResult => ({
   stderr: expect.stringMatching(new RegExp(`^workspace-service: [^\\n]*${sentence}[^\\n]*\\n$`)),
 });
 
-describe('serve says in one sentence that it cannot start', () => {
-  test('without git', async () => {
+describe('serve reports in one sentence that it', () => {
+  test('cannot start without git on the PATH', async () => {
     expect(await startIn(folderNamed('a'), { PATH: folderNamed('nothing') })).toEqual(refused('no git on the PATH'));
   });
 
   test.each([
     ['is too old', 'echo git version 2.30.2', 'needs git 2\\.39 or newer, and this is git 2\\.30\\.2'],
     ['does nothing', '[ "$1" = version ] && echo git version 2.50.0 || exit 9', 'git could not create a repository'],
-  ])('with a git that %s', async (name, script, sentence) => {
+  ])('cannot start if git %s', async (name, script, sentence) => {
     const bin = folderNamed(`git that ${name}`);
     await mkdir(bin);
     await writeFile(join(bin, 'git'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -50,13 +50,13 @@ describe('serve says in one sentence that it cannot start', () => {
     expect(await startIn(folder, environment, ['--dev', '--log-level=silent'])).toEqual(refused(sentence));
   });
 
-  test('on a port that is in use', async () => {
+  test('cannot start on a port that is in use, and creates no token', async () => {
     const server = createServer();
     const port = await listenHere(server);
     try {
       const result = await startIn(folderNamed('c'), {}, ['--dev', '--port', String(port), '--log-level=silent']);
       expect(result).toEqual(refused(`The port ${port} of 127\\.0\\.0\\.1 is in use`));
-      // It has not made a token that nobody has been shown.
+      // The service has not created a token that it never showed.
       const { stdout } = await runMain(['token', 'list'], commandEnvironment(folderNamed('c')));
       expect(stdout).toContain('no tokens yet');
     } finally {
@@ -64,19 +64,19 @@ describe('serve says in one sentence that it cannot start', () => {
     }
   });
 
-  test('at an address that this machine does not have', async () => {
-    // TEST-NET-1, RFC 5737: nobody has it.
+  test('cannot start at an IP address that this machine does not have', async () => {
+    // TEST-NET-1 (RFC 5737), which no machine has.
     const result = await startIn(folderNamed('d'), {}, ['--host', '192.0.2.1']);
     expect(result).toEqual(refused('192\\.0\\.2\\.1 is not an address of this machine'));
   });
 
-  test('in a data folder that is a file', async () => {
+  test('cannot start if its data folder is a file', async () => {
     await writeFile(folderNamed('file'), '');
     expect(await startIn(folderNamed('file'))).toEqual(refused('cannot be used: it is a file, not a folder'));
     expect(await startIn(join(folderNamed('file'), 'deeper'))).toEqual(refused('a part of its path is a file'));
   });
 
-  test('in a data folder that may not be written', async (context) => {
+  test('cannot start if it may not write to its data folder', async (context) => {
     if (process.getuid?.() === 0) leaveOut(context, 'The superuser may write everywhere.');
     await mkdir(folderNamed('closed'), { mode: 0o500 });
     expect(await startIn(folderNamed('closed'))).toEqual(
@@ -87,14 +87,14 @@ describe('serve says in one sentence that it cannot start', () => {
     );
   });
 
-  test.each(['service.db', 'instance.db'])('in a data folder whose %s is no database', async (name) => {
+  test.each(['service.db', 'instance.db'])('cannot start if %s is not a database', async (name) => {
     const folder = folderNamed(`bad-${name}`);
     await mkdir(folder);
     await writeFile(join(folder, name), 'This is text, and long enough not to be taken for a new database.'.repeat(50));
     expect(await startIn(folder)).toEqual(refused('the database file is not an SQLite database'));
   });
 
-  test('on a database of a newer version, as every other command does', async () => {
+  test('cannot start on a database of a newer version, like every other command', async () => {
     const folder = folderNamed('newer');
     await runMain(['token', 'create', '--name=a', '--scopes=sync'], commandEnvironment(folder));
     const database = new DatabaseSync(join(folder, 'service.db'));
@@ -113,7 +113,7 @@ describe('serve says in one sentence that it cannot start', () => {
     ['postgres://ada:s3cret@127.0.0.1:1/db', 'nothing listens at its host and port'],
     ['postgres://ada:s3cret@127.0.0.1:1/db?sslcert=/s3cret', 'a file or socket that the address names does not exist'],
     ['postgres:///db?host=/nowhere/s3cret', 'a file or socket that the address names does not exist'],
-  ])('with the DATABASE_URL %s, which it does not repeat', async (DATABASE_URL, sentence) => {
+  ])('cannot use DATABASE_URL=%s, without repeating it', async (DATABASE_URL, sentence) => {
     const serve = await startIn(folderNamed('e'), { DATABASE_URL });
     expect(serve).toEqual(refused(sentence));
     const list = await runMain(['token', 'list'], { DATABASE_URL });

@@ -18,7 +18,7 @@ async function startService(name: string): Promise<ServiceProcess> {
   return service;
 }
 
-/** A request whose head has arrived, and half of its body. */
+/** Sends the head of a request and half of its body. */
 async function beginRequest({ baseUrl, token }: ServiceProcess) {
   const body = JSON.stringify({ path: 'Content/Slow.uasset', type: 'exclusive', ttl: '1h' });
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', expect: '100-continue' };
@@ -39,10 +39,10 @@ async function beginRequest({ baseUrl, token }: ServiceProcess) {
 const stopping = ({ command }: ServiceProcess): Promise<string> =>
   command.logLine((line) => line.includes('"msg":"stopping'));
 
-describe('a service that is told to stop', () => {
-  // Both at the same moment, as by Ctrl-C under npm, are taken for one.
+describe('a service that receives', () => {
+  // Both signals at the same moment, as by Ctrl-C under npm, count as one.
   test.concurrent.each(forms([['SIGTERM'], ['SIGINT', 'SIGTERM']] as const, 1))(
-    'by %s answers what has begun, and ends with 0',
+    '%s completes running requests, and exits with 0',
     async (...signals) => {
       const service = await startService(signals.join('-'));
       const { status, end } = await beginRequest(service);
@@ -53,7 +53,7 @@ describe('a service that is told to stop', () => {
           () => false,
           () => true,
         );
-      // Tests that run side by side share no `expect.poll`.
+      // Concurrent tests cannot share `expect.poll`.
       await vi.waitUntil(isRefused, { timeout: 10_000 });
       end();
       expect(await status).toBe(201);
@@ -68,12 +68,12 @@ describe('a service that is told to stop', () => {
     ['SIGINT', 130],
   ] as const;
 
-  test.concurrent.each(forms(endings, 1))('and then once more by %s ends at once, with %d', async (signal, code) => {
+  test.concurrent.each(forms(endings, 1))('SIGTERM, and later %s, ends at once with %d', async (signal, code) => {
     const service = await startService(`twice-${signal}`);
     await beginRequest(service);
     service.command.signal('SIGTERM');
     await stopping(service);
-    // Not before a second has gone by is another signal another wish.
+    // Another signal counts as a second one only after a second.
     const insist = setInterval(() => service.command.signal(signal), 200);
     expect(await service.command.ended()).toBe(code);
     clearInterval(insist);

@@ -41,7 +41,7 @@ async function startDev(...args: readonly string[]) {
   return { ...command, baseUrl, token };
 }
 
-/** For what only a process can do. */
+/** Starts a process, for behavior that needs one. */
 async function startProcess(): Promise<ServiceProcess> {
   const service = await startServiceProcess({ folder });
   ends.push(service.kill);
@@ -52,7 +52,7 @@ const whoAmI = async ({ baseUrl, token }: { baseUrl: string; token: string }) =>
   (await ask(baseUrl, 'GET', '/workspaces', { token })).status;
 
 describe('serve', () => {
-  test('tells where it listens, and nothing else on stdout', async () => {
+  test('prints where it listens, and nothing else, on stdout', async () => {
     const command = start([]);
     const [line = ''] = (await command.printed('listens on ')).split('\n');
     const [, origin = ''] =
@@ -63,12 +63,12 @@ describe('serve', () => {
     const { stdout, stderr } = command.written();
     expect(stdout).toContain(`${line}\nIts dashboard is at ${origin}/\n`);
     expect(stdout).toContain(`  ${origin}/sign-in?link=wsl_`);
-    // The log is one JSON object a line.
+    // The log has one JSON object per line.
     const log = stderr.trimEnd().split('\n');
     expect(log.map((text) => JSON.parse(text).msg)).toContain('listening');
   });
 
-  test('believes the proxies that it is told to trust, of any that are named', async () => {
+  test('trusts the proxies in all --trusted-proxy flags', async () => {
     const proxies = ['--trusted-proxy', '192.0.2.1,198.51.100.0/24', '--trusted-proxy', '127.0.0.1'];
     const { baseUrl, token, written } = await startDev(...proxies);
     const headers = { 'x-forwarded-for': '192.0.2.7, 203.0.113.9, 198.51.100.3' };
@@ -81,7 +81,7 @@ describe('serve', () => {
     await expect.poll(() => JSON.parse(line())).toMatchObject({ msg: 'request', origin_address: '203.0.113.9' });
   });
 
-  test('shows people the address at which others reach it, and no other', async () => {
+  test('shows only its public URL to people', async () => {
     const publicUrl = 'https://assets.example.com';
     const json = JSON.parse(await start(['--json', '--public-url', `${publicUrl}/v1`]).printed('listening'));
     expect(json.base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
@@ -91,7 +91,7 @@ describe('serve', () => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('It must not have a path') });
   });
 
-  test('warns where it has trust rules, and no address for which jobs could ask', async () => {
+  test('warns about trust rules without a public URL', async () => {
     const rule = ['--owner=ci', '--repository-id=1', '--repository-owner-id=2', '--scopes=sync'];
     const warned = async (...args: readonly string[]) => {
       const command = start(args);
@@ -108,7 +108,7 @@ describe('serve', () => {
     expect(await warned('--dev')).toBe(false);
   });
 
-  test('exchanges, for development, the identities that issuers of this machine make out for its own address', async () => {
+  test('exchanges identity tokens of issuers on this machine in development, for its own origin', async () => {
     const issuer = await startOidcIssuer();
     ends.push(async () => issuer.stop());
     const { baseUrl } = await startDev();
@@ -130,7 +130,7 @@ describe('serve', () => {
     expect(known.body).toMatchObject({ name: 'octo/game pipeline 7', owner: 'bot', scopes: ['sync'] });
   });
 
-  test('takes its flags from the environment', async () => {
+  test('reads its flags from the environment', async () => {
     const environment = {
       WORKSPACE_SERVICE_HOST: 'localhost',
       WORKSPACE_SERVICE_JSON: 'true',
@@ -147,7 +147,7 @@ describe('serve', () => {
     expect(listening).toEqual({
       event: 'listening',
       base_url: expect.stringMatching(/^http:\/\/localhost:\d+\/v1$/),
-      // In development it is known, even with a port of the system's choice.
+      // In development the URL is known, even with a port chosen by the system.
       public_url: listening.base_url.replace('/v1', ''),
       dashboard_url: expect.stringMatching(/^http:\/\/localhost:\d+\/$/),
       sign_in_link: expect.stringMatching(/^http:\/\/localhost:\d+\/sign-in\?link=wsl_[\w-]{43}$/),
@@ -174,7 +174,7 @@ describe('sign-in', () => {
   const linkIn = (text: string): string => /^ {2}(http\S+\/sign-in\?link=wsl_\S+)$/m.exec(text)?.[1] ?? '';
   const page = async (link: string): Promise<string> => (await fetch(link)).text();
 
-  test('prints a link beside a running service, which prints one at each start until one is used', async () => {
+  test('prints a sign-in link by command, and at each start until one is used', async () => {
     const first = start([]);
     expect(linkIn(await first.printed('wsl_'))).not.toBe('');
     expect(await first.stop()).toBe(0);
@@ -201,7 +201,7 @@ describe('sign-in', () => {
 });
 
 describe('serve --dev', () => {
-  test('welcomes with all that is needed to try it', async () => {
+  test('prints everything that is needed to try it', async () => {
     const stdout = await start(['--dev']).printed('path: Content/Hero.uasset');
     const [, baseUrl = ''] = /WORKSPACE_BASE_URL=(\S+)/.exec(stdout) ?? [];
     const [, token = ''] = /WORKSPACE_TOKEN=(\S+)/.exec(stdout) ?? [];
@@ -224,7 +224,7 @@ describe('serve --dev', () => {
     expect(body.branches.map(({ name }: { name: string }) => name)).toEqual(['main', 'release/1.0']);
   });
 
-  test('makes a token for 7 days at each start, and keeps what is there', async () => {
+  test('creates a token for 7 days at each start, and keeps existing data', async () => {
     const first = await startDev();
     const lock = { path: 'a', type: 'exclusive', ttl: '1h' };
     await ask(first.baseUrl, 'POST', '/workspaces/sample/locks', { token: first.token, json: lock });
@@ -241,7 +241,7 @@ describe('serve --dev', () => {
 });
 
 describe('one folder', () => {
-  test('takes one service at a time, also after the first was killed', async () => {
+  test('accepts one service at a time, and another one after a crash', async () => {
     const first = await startProcess();
     const { code, stdout, stderr } = await runMain(['serve', '--port', '0'], commandEnvironment(folder));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -255,13 +255,13 @@ describe('one folder', () => {
     expect(await whoAmI({ ...second, token: first.token })).toBe(200);
   });
 
-  test('goes on with the sync that a killed service was at, and loses the mirrors of workspaces that are no more', async () => {
+  test('resumes the sync of a killed service, and removes the mirrors of removed workspaces', async () => {
     const mirrors = join(folder, 'mirrors');
     for (const name of ['gone.git', 'kept.git', 'Not Ours.git', 'notes']) {
       await mkdir(join(mirrors, name), { recursive: true });
       await writeFile(join(mirrors, name, 'HEAD'), 'ref: refs/heads/main\n');
     }
-    // Unlike the others, a repository: one that is none would be made anew.
+    // Unlike the others, this folder is a repository: any other would be created again.
     await rm(join(mirrors, 'kept.git'), { recursive: true });
     execFileSync('git', ['init', '--quiet', '--bare', join(mirrors, 'kept.git')]);
     for (const name of ['gone', 'lost', 'kept']) await storeObject(folder, name, Buffer.from(name));
@@ -271,7 +271,7 @@ describe('one folder', () => {
     await storage.commit('global', async (db) => {
       for (const id of ['sample', 'kept']) await addWorkspace(db, storage.now, { id, remote: `file://${remote.path}` });
     });
-    // As a service leaves it that dies while it fetches: its lease has long to go.
+    // As left by a service that dies while it fetches: its lease is far from expired.
     const lease = { lease_owner: 'dead', lease_until: Date.now() + 3_600_000, finished_at: null };
     await storeSyncs(storage, { id: `sync_${randomUUID()}`, workspace_id: 'sample', status: 'running', ...lease });
     const status = async () => (await storage.read.selectFrom('syncs').select('status').execute())[0]?.status;

@@ -7,7 +7,7 @@ test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)(
-  'the first signal asks to stop, those right behind it are the same wish, and a later %s ends at once with %d',
+  'treats signals in quick succession as one stop request, and ends on a later %s with %d',
   async (later, code) => {
     const listeners = new Set<(signal: StopSignal) => void>();
     const ended: number[] = [];

@@ -6,7 +6,7 @@ import { runs } from '../../support/runs.ts';
 
 const columns = ['PATH', 'OWNER', 'NOTE'];
 
-test('a table keeps its columns aligned and a row on a line, whatever is in them', () => {
+test('a table keeps columns aligned and one row per line, whatever its cells contain', () => {
   const long = `${'x'.repeat(3_000)}\n`;
   const rows = [
     ['名前.uasset', 'ada', 'first'],
@@ -21,7 +21,7 @@ test('a table keeps its columns aligned and a row on a line, whatever is in them
   ]);
 });
 
-test('on a terminal, what is widest gives way, and a path keeps its end', () => {
+test('on a terminal, the widest column shrinks, and a path keeps its end', () => {
   const rows = [['Content/Characters/Heroes/Armour/Hero.uasset', 'ada', 'The new armour of the hero, for the trailer']];
   expect(tableLines({ columns, rows }, 60)).toEqual([
     'PATH                       OWNER  NOTE',
@@ -37,7 +37,7 @@ test('an id is never shortened, because the next command needs it', () => {
   expect(row).toHaveLength(60);
 });
 
-test('where not even that is enough, each row is a block of lines', () => {
+test('each row becomes a block of lines if the terminal is too narrow for a table', () => {
   const rows = [
     ['Content/Characters/Hero.uasset', 'ada-of-the-art-department', 'The new armour'],
     ['b', 'c', 'd'],
@@ -53,7 +53,7 @@ test('where not even that is enough, each row is a block of lines', () => {
   ]);
 });
 
-test('a text is shortened to the width, in whole characters', () => {
+test('a text is shortened to the width without breaking characters', () => {
   expect(shortened('Hero.uasset', 11)).toBe('Hero.uasset');
   expect(shortened('A note of some length', 7)).toBe('A note…');
   expect(shortened('a/b/c/d/e', 4)).toBe('…d/e');
@@ -68,7 +68,7 @@ test('a text is shortened to the width, in whole characters', () => {
   );
 });
 
-test('what is piped has every row whole, however long', () => {
+test('a pipe receives complete rows of any length', () => {
   const written: string[] = [];
   const lines = textTable(columns, [['a'.repeat(500), 'ada', '']], 'None.');
   printLines({ write: (text) => void written.push(text) }, lines);

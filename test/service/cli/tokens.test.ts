@@ -6,7 +6,7 @@ const { run, json, ask } = besideService();
 const statusWith = async (token: string, path = '/workspaces') => (await ask('GET', path, { token })).status;
 
 describe('token create', () => {
-  test('prints the secret once, and the running service takes it at once', async () => {
+  test('prints the secret once, and the running service accepts it at once', async () => {
     const { code, stdout, stderr } = await run('token', 'create', '--name', 'ci', '--scopes', 'sync,locks:write');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [secret = ''] = stdout.split('\n');
@@ -16,7 +16,7 @@ describe('token create', () => {
     expect(await statusWith(secret)).toBe(200);
   });
 
-  test('gives its locks to the owner that is named, or to its own name, and says who else can release them', async () => {
+  test('assigns locks to --owner or else to the token name, and lists other tokens of that owner', async () => {
     const create = (...more: readonly string[]) => ['token', 'create', '--scopes', 'locks:write', ...more];
     const first = await json(...create('--name', 'laptop', '--owner', 'Ada Lovelace'));
     expect(first).toMatchObject({ token: { name: 'laptop', owner: 'Ada Lovelace' }, other_tokens_of_owner: [] });
@@ -28,7 +28,7 @@ describe('token create', () => {
     const { stdout } = await run(...create('--name', 'desk', '--owner', ' Ada Lovelace '));
     expect(stdout).toContain(`The owner "Ada Lovelace" already has another active token: "laptop" (${id}).`);
     expect(stdout).toContain('Each of them can renew and release the locks of the others.');
-    // Case counts.
+    // Owners are case-sensitive.
     expect((await run(...create('--name', 'x', '--owner', 'ada lovelace'))).stdout).not.toContain('another active');
     for (let more = 0; more < 5; more += 1) await run(...create('--name', `m${more}`, '--owner', 'Ada Lovelace'));
     const last = (await run(...create('--name', 'last', '--owner', 'Ada Lovelace'))).stdout;
@@ -37,7 +37,7 @@ describe('token create', () => {
     );
   });
 
-  test('limits the token to a time, and to the workspaces that are named', async () => {
+  test('limits the token in time and to the named workspaces', async () => {
     await run('workspace', 'add', 'hidden', '--remote', 'https://git.example.com/hidden.git', '--no-check');
     const limits = ['--expires', '2h', '--workspaces', 'sample'];
     const { token, secret } = await json(
@@ -56,7 +56,7 @@ describe('token create', () => {
   });
 });
 
-test('token list shows what each token may do, when it was used last, and never a secret', async () => {
+test('token list shows the scopes and the last use of each token, and never a secret', async () => {
   const { token, secret } = await json(
     'token',
     'create',
@@ -82,7 +82,7 @@ test('token list shows what each token may do, when it was used last, and never 
 });
 
 describe('token revoke', () => {
-  test('ends a token at once for the running service', async () => {
+  test('revokes a token at once for the running service', async () => {
     const { token, secret } = await json('token', 'create', '--name', 'ends', '--scopes', 'sync');
     expect(await statusWith(secret)).toBe(200);
     expect(await run('token', 'revoke', token.id)).toMatchObject({ code: 0, stderr: '' });
@@ -91,7 +91,7 @@ describe('token revoke', () => {
     expect(await json('token', 'revoke', token.id)).toEqual({ id: token.id, state: 'revoked' });
   });
 
-  test('takes the name of a token where only one is active under it', async () => {
+  test('accepts the name of a token if only one active token has it', async () => {
     const create = (name: string) => json('token', 'create', '--name', name, '--scopes', 'sync');
     const [first, second] = [await create('night build'), await create('night build')];
     const several = await run('token', 'revoke', 'night build');
@@ -107,7 +107,7 @@ describe('token revoke', () => {
     });
   });
 
-  test('never repeats a secret that was taken for the name', async () => {
+  test('never repeats a secret that was passed as the name', async () => {
     const { secret } = await json('token', 'create', '--name', 'mistaken', '--scopes', 'sync');
     const { code, stderr } = await run('token', 'revoke', secret);
     expect(code).toBe(2);

@@ -8,7 +8,7 @@ const main = [...game, '--ref=refs/heads/main'];
 const add = (...args: readonly string[]) => ['trust', 'add', '--scopes=sync,locks:write', ...args];
 const gitlab = ['--issuer=https://gitlab.com', '--claim=project_id=22', '--claim', 'ref=a,b'];
 
-test('trust rules are added, listed and removed, and the audit has it', async () => {
+test('trust rules are added, listed and removed, and recorded in the audit', async () => {
   expect((await run('trust', 'list')).stdout).toContain('No job is trusted yet. Add a rule with: ');
   const args = [...main, '--environment=production', '--workflow=.github/workflows/release.yml', '--workspaces=sample'];
   const { rule, warnings } = await json(...add('--owner=release-bot', ...args));
@@ -39,7 +39,7 @@ test('trust rules are added, listed and removed, and the audit has it', async ()
   expect((await json('audit', '--action=trust.added')).entries).toHaveLength(2);
 });
 
-test('a rule that is there already is refused with its id, and changes nothing', async () => {
+test('a duplicate rule is refused with the id of the existing one, and changes nothing', async () => {
   const args = add('--owner=twice', ...main);
   const { rule } = await json(...args);
   const before = await json('audit');
@@ -76,11 +76,11 @@ describe('trust add', () => {
     [['--ref=refs/heads/main']],
     [['--environment=production']],
     [['--claim=job_workflow_ref=octo/shared/.github/workflows/a.yml@refs/heads/main']],
-  ])('does not warn of what is narrow: %j', async (narrow) => {
+  ])('does not warn about a narrow rule: %j', async (narrow) => {
     expect(await warned('--repository-id=8', '--repository-owner-id=45', '--owner=narrow', ...narrow)).toBe('');
   });
 
-  test('warns of another rule that the same job can match: the job would be refused', async () => {
+  test('warns about another rule that matches the same job, because such a job is refused', async () => {
     const ids = ['--repository-id=7', '--repository-owner-id=45', '--owner=one', '--scopes=sync'];
     const { rule } = await json('trust', 'add', ...ids, '--ref=refs/heads/main');
     const warning = (...args: readonly string[]) =>
@@ -92,7 +92,7 @@ describe('trust add', () => {
     );
   });
 
-  test('says which tokens can release the locks of such jobs', async () => {
+  test('names the tokens that can release the locks of such jobs', async () => {
     const { token } = await json('token', 'create', '--name=shared-bot', '--scopes=locks:write');
     const { stdout } = await run(...add('--owner=shared-bot', '--repository-id=6', '--repository-owner-id=45'));
     expect(stdout).toContain(`The owner "shared-bot" already has another active token: "shared-bot" (${token.id}).`);

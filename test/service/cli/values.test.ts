@@ -17,7 +17,7 @@ import {
 describe('the nearest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];
 
-  test('is the one that was meant when a character is missing, doubled, changed or swapped', () => {
+  test('is found if a character is missing, doubled, changed or swapped', () => {
     const position = fc.nat({ max: 20 });
     fc.assert(
       fc.property(fc.constantFrom('serve', 'token', 'workspace'), position, fc.nat({ max: 3 }), (name, at, how) => {
@@ -34,7 +34,7 @@ describe('the nearest name', () => {
     );
   });
 
-  test.each(['', 'x', 'unlock', 'delete', 'x'.repeat(10_000)])('is none for %j', (typed) => {
+  test.each(['', 'x', 'unlock', 'delete', 'x'.repeat(10_000)])('does not exist for %j', (typed) => {
     expect(nearest(typed, names)).toBeUndefined();
   });
 });
@@ -43,25 +43,25 @@ const token = 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11';
 
 test.each<[string, (text: string) => Parsed<unknown>, Record<string, unknown>, readonly string[]]>([
   [
-    'a rate limit',
+    'rate limit',
     parseRateLimit,
     { '1000/s': { perSecond: 1_000, burst: 60_000 }, '5/s': { perSecond: 5, burst: 300 }, '0': null },
     ['', '100', '0/s', '-1/s', '1.5/s', '100/m', '100 /s', '9999999/s', '1e3/s'],
   ],
   [
-    'a port',
+    'port',
     wholeNumber(0, 65_535),
     { '0': 0, '65535': 65_535 },
     ['', ' 1', '1.0', '0x10', '1e3', '-1', '65536', '99999999999999999999'],
   ],
   [
-    'a host',
+    'host',
     parseHost,
     { '::1': '::1', localhost: 'localhost', '0.0.0.0': '0.0.0.0', 'fe80::1%eth0': 'fe80::1%eth0' },
     ['', 'http://x', 'a b', '[::1]', 'x\n'],
   ],
   [
-    'a public address',
+    'public URL',
     parsePublicUrl,
     {
       'https://a.example': 'https://a.example',
@@ -73,20 +73,20 @@ test.each<[string, (text: string) => Parsed<unknown>, Record<string, unknown>, r
       ...['https://ada@a.example', 'https://:x@a.example', 'https://a.example/?a=1', 'https://a.example/#a'],
     ],
   ],
-  ['a size', parseByteCount, { '0': 0, '500MB': 500e6, '2TB': 2e12 }, ['', '1', '1gb', '-1GB', '1.5GB', '1XB']],
-  ['a limit', parseByteLimit, { none: null, '500GB': 500e9 }, ['', '0', '0GB', 'None', '500']],
-  // The secret of a token is easily taken for its id.
-  ['an id', idOf('tok', 'list'), { [token]: token }, [`wsa_${'a'.repeat(43)}`, 'tok_1', token.slice(1)]],
-])('%s is read where it is one, and refused otherwise', (_, parse, values, others) => {
+  ['size', parseByteCount, { '0': 0, '500MB': 500e6, '2TB': 2e12 }, ['', '1', '1gb', '-1GB', '1.5GB', '1XB']],
+  ['limit', parseByteLimit, { none: null, '500GB': 500e9 }, ['', '0', '0GB', 'None', '500']],
+  // The secret of a token is easily mistaken for its id.
+  ['id', idOf('tok', 'list'), { [token]: token }, [`wsa_${'a'.repeat(43)}`, 'tok_1', token.slice(1)]],
+])('the %s parser accepts valid values, and rejects all others', (_, parse, values, others) => {
   for (const [text, value] of Object.entries(values)) expect(parse(text), text).toEqual({ ok: true, value });
   for (const text of others) expect(parse(text).ok, text).toBe(false);
 });
 
-test('an address of IPv6 is part of an address in brackets', () => {
+test('the origin of an IPv6 address has brackets', () => {
   expect([originAt('127.0.0.1', 80), originAt('::1', 80)]).toEqual(['http://127.0.0.1:80', 'http://[::1]:80']);
 });
 
-test('a time is shown to the minute, in UTC, and how far ahead it is', () => {
+test('a time is shown to the minute in UTC, and as the time left', () => {
   expect(shownTime('2026-03-01T14:05:59.999Z')).toBe('2026-03-01 14:05 UTC');
   const now = Date.parse('2026-03-01T12:00:00.000Z');
   const shown = [-5, 40, 12 * 60].map((seconds) => shownUntil(new Date(now + seconds * 1_000).toISOString(), now));

@@ -17,7 +17,7 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 describe('workspace add', () => {
-  test('asks the remote, and the running service has the workspace at once', async () => {
+  test('checks the remote, and the running service has the workspace at once', async () => {
     const args = ['--remote', await sampleRemote(), '--allow-file-remotes'];
     const { code, stdout } = await run('workspace', 'add', 'copy', ...args);
     expect(code).toBe(0);
@@ -30,7 +30,7 @@ describe('workspace add', () => {
     expect(branches).toEqual(['main', 'release/1.0']);
   });
 
-  test('adds nothing when the remote does not answer, and says what failed', async () => {
+  test('adds nothing if the remote does not answer, and reports the error', async () => {
     const remote = 'https://127.0.0.1:1/game.git';
     const { code, stdout, stderr } = await run('workspace', 'add', 'deaf', '--remote', remote);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -43,7 +43,7 @@ describe('workspace add', () => {
 });
 
 describe('workspace remove', () => {
-  test('refuses while a lock is held, and says which', async () => {
+  test('refuses while a lock is held, and names it', async () => {
     await lock('Content/Held.uasset');
     const { code, stderr } = await run('workspace', 'remove', 'sample');
     expect(code).toBe(1);
@@ -53,7 +53,7 @@ describe('workspace remove', () => {
     expect((await ask('DELETE', '/workspaces/sample/locks/Content%2FHeld.uasset')).status).toBe(204);
   });
 
-  test('ends the locks with --force, and says which', async () => {
+  test('ends the locks with --force, and names them', async () => {
     await run('workspace', 'add', 'forced', '--remote', 'https://git.example.com/a.git', '--no-check');
     const json = { path: 'Content/Held.uasset', type: 'exclusive', ttl: '1h' };
     expect((await ask('POST', '/workspaces/forced/locks', { json })).status).toBe(201);
@@ -77,7 +77,7 @@ describe('workspace remove', () => {
 
     expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived', ended_locks: 0 });
     expect(await exists(object.path)).toBe(false);
-    // Maintenance after the sync may be writing to it.
+    // Maintenance after the sync may still be writing to it.
     await expect.poll(() => exists(mirror), { timeout: 20_000 }).toBe(false);
     expect((await ask('GET', '/workspaces/short.lived/locks')).status).toBe(404);
   });
@@ -87,7 +87,7 @@ describe('workspace update', () => {
   const rowOf = (id: string) =>
     inDatabase(({ read }) => read.selectFrom('workspaces').selectAll().where('id', '=', id).executeTakeFirst());
 
-  test('sets how long locks taken with Git LFS last, where the objects are and which are fetched, each by itself, audited', async () => {
+  test('changes each LFS setting independently, and records the changes in the audit', async () => {
     const store = 'https://lfs.example.com/game';
     const args = ['--remote', 'ssh://git@git.example.com/game.git', '--no-check', '--desk-ttl', '24h'];
     await run('workspace', 'add', 'desks', ...args);
@@ -116,7 +116,7 @@ describe('workspace update', () => {
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: null });
   });
 
-  test('sets how much disk the LFS objects may take, and takes that back', async () => {
+  test('sets and removes the storage limit of the LFS objects', async () => {
     const args = ['--remote', 'https://git.example.com/game.git', '--no-check', '--lfs-limit', '500GB'];
     await run('workspace', 'add', 'stocked', ...args);
     expect(await rowOf('stocked')).toMatchObject({ lfs_limit: 500e9 });
@@ -126,14 +126,14 @@ describe('workspace update', () => {
     expect(await rowOf('stocked')).toMatchObject({ lfs_limit: null });
   });
 
-  test('a workspace without settings of its own has those that follow from its remote', async () => {
+  test('derives the LFS URL from the remote if none is set', async () => {
     const remote = 'https://mirror:s3cret@git.example.com/studio/game';
     await run('workspace', 'add', 'usual', '--no-check', '--remote', remote);
     const changed = await run('workspace', 'update', 'usual', '--desk-ttl', '7d');
     expect(changed.stdout).toContain('at https://git.example.com/studio/game.git/info/lfs.');
   });
 
-  test('gives it another remote, which is asked first, and whose credentials nobody is told', async () => {
+  test('checks a new remote before changing it, and never shows its credentials', async () => {
     const remote = 'https://127.0.0.1:1/game.git';
     const secret = 'https://ada:s3cret@127.0.0.1:1/moved.git';
     await run('workspace', 'add', 'moved', '--remote', remote, '--no-check');
@@ -165,14 +165,14 @@ describe('workspace update', () => {
     expect(stderr).toContain(sentence);
   });
 
-  test('names the workspaces that there are, where there is none of the name', async () => {
+  test('names the existing workspaces if the workspace is unknown', async () => {
     const { code, stderr } = await run('workspace', 'update', 'simple', '--desk-ttl', '1d');
     expect([code, stderr]).toEqual([1, expect.stringContaining('sample')]);
   });
 });
 
 describe('workspace lfs', () => {
-  test('prints the .lfsconfig to commit and the commands for one clone, with the address as it is reached', async () => {
+  test('prints the .lfsconfig and the commands for one clone, with the public URL', async () => {
     for (const url of ['https://assets.example.com', 'https://assets.example.com/', 'https://assets.example.com/v1/']) {
       const printed = await json('workspace', 'lfs', 'sample', '--url', url);
       const address = 'https://assets.example.com/v1/workspaces/sample/lfs';

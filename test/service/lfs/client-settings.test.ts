@@ -9,7 +9,7 @@ import { type LfsStore, startLfsStore } from '../../support/lfs-store.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { type Credential, type Desk, setUpDesk, whyNoClient } from './desk.ts';
 
-/** Ways to point the real client to a workspace: what works, and what stops without a token or without the service. */
+/** Ways to point the real client to a workspace: which ones work, and which fail without a token or the service. */
 const service = sharedService();
 let store: LfsStore;
 
@@ -29,7 +29,7 @@ async function serviceCredential(name: string): Promise<Credential> {
   return { host: new URL(service.baseUrl).host, username: name, password: secret };
 }
 
-/** A repository with one asset in its store. The clients find the store as they would without the service. */
+/** A repository with one asset in its store. Without the service, clients find the store as usual. */
 async function openProject(origin = service.baseUrl) {
   const folder = await temporaryFolder();
   const repository = createRepository(folder);
@@ -71,11 +71,11 @@ test('a clone without a token cannot check out LFS files once the .lfsconfig is 
   const clone = setUpDesk({ folder: project.folder, name: 'contractor', credentials: [storeCredential()] });
   await expect(clone).rejects.toThrow('Clone succeeded, but checkout failed');
   const contractor = await project.desk('job', [storeCredential()]);
-  // git configuration beats the committed file: this is the way out for a job.
+  // The git configuration overrides the committed file: jobs can use this workaround.
   await contractor.git('-c', `lfs.url=${store.url}`, 'lfs', 'pull');
 });
 
-test('commands for one clone are enough to lock, verify, pull and push', async () => {
+test('a clone with the printed commands can lock, verify, pull and push', async () => {
   const project = await openProject();
   const ada = await project.desk('ada', [storeCredential(), await serviceCredential('ada')]);
   await project.optIn(ada);
@@ -94,17 +94,17 @@ test('commands for one clone are enough to lock, verify, pull and push', async (
   expect(outputOf(refused)).toContain('Content/Hero.uasset - ada');
 });
 
-/** Nothing listens there. */
+/** A URL where nothing listens. */
 const stopped = 'http://127.0.0.1:1';
 
-test('while the service is down, a clone with its settings cannot push and one without them can', async () => {
+test('while the service is down, a clone with its settings cannot push, but one without them can', async () => {
   const project = await openProject(stopped);
   const ada = await project.desk('ada', [storeCredential()]);
   await project.optIn(ada);
   await ada.commit('Content/New.uasset', 'a new asset');
   const refused = await ada.run('push', 'origin', 'main');
   expect(refused.code).not.toBe(0);
-  // The advice that docs/troubleshooting.md warns of.
+  // The advice that docs/troubleshooting.md warns about.
   expect(outputOf(refused)).toContain('does not support the Git LFS locking API. Consider disabling it');
 
   const carla = await project.desk('carla', [storeCredential()]);
@@ -113,7 +113,7 @@ test('while the service is down, a clone with its settings cannot push and one w
   await carla.git('push', 'origin', 'main');
 });
 
-test('locksverify false, as git-lfs advises, lets a push of a locked file through until it is unset', async () => {
+test('a push of a locked file succeeds with locksverify false, and fails after it is unset', async () => {
   const project = await openProject();
   const ada = await project.desk('ada', [storeCredential(), await serviceCredential('ada')]);
   await project.optIn(ada);
@@ -131,7 +131,7 @@ test('locksverify false, as git-lfs advises, lets a push of a locked file throug
   expect(outputOf(refused)).toContain('Content/Hero.uasset - ada');
 });
 
-test('with an ssh remote, git-lfs signs in at the store by https and does not ask by ssh', async () => {
+test('for an ssh remote, git-lfs with the printed settings uses the store over https, and not ssh', async () => {
   const project = await openProject();
   const token = await serviceCredential('ada');
   const ssh = async (desk: Desk) => {

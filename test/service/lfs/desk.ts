@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Why the tests of the real client are left out; undefined where it is there. */
+/** The reason to skip the tests of the real client; undefined if it is installed. */
 export const whyNoClient: string | undefined =
   spawnSync('git', ['lfs', 'version']).status === 0
     ? undefined
@@ -24,18 +24,18 @@ export interface Credential {
 export interface DeskOptions {
   readonly folder: string;
   readonly name: string;
-  /** What git finds in its credential helper. */
+  /** The credentials that git finds in its credential helper. */
   readonly credentials?: readonly Credential[];
-  /** The clone begins with pointers in the place of files. */
+  /** Clones with pointers instead of file contents. */
   readonly skipSmudge?: boolean;
 }
 
-/** Somebody's machine: git and git-lfs with settings of their own, and nothing of the machine's. */
+/** A user's machine: git and git-lfs with their own settings, isolated from those of this machine. */
 export interface Desk {
   readonly clone: string;
-  /** Runs git in the clone, whatever comes of it. */
+  /** Runs git in the clone, and does not throw if it fails. */
   run(...args: readonly string[]): Promise<Ran>;
-  /** The output of git in the clone, which has to succeed. */
+  /** Runs git in the clone, and returns its output. Throws if it fails. */
   git(...args: readonly string[]): Promise<string>;
   /** Writes a file in the clone and commits it. */
   commit(path: string, content: string): Promise<void>;

@@ -17,7 +17,7 @@ import { expectLfsError, lfsOf } from './lfs-of.ts';
 const service = sharedService();
 const content = randomBytes(300_000);
 
-/** An object of a new workspace, with the address that a batch gives for it. */
+/** An object of a new workspace, with its URL from a batch response. */
 async function addressed(bytes: Uint8Array = content) {
   const workspace = await service.workspace();
   const object = await storeObject(service.dataFolder, workspace, bytes);
@@ -36,7 +36,7 @@ describe('an object', () => {
     object = await addressed();
   });
 
-  test('comes whole from its address, without a token, and is told to be kept by nobody else', async () => {
+  test('is downloaded from its URL without a token, and must not be cached by proxies', async () => {
     const response = await fetch(object.href);
     expect(Buffer.from(await response.arrayBuffer())).toEqual(content);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -61,7 +61,7 @@ describe('an object', () => {
     ['bytes=150000-400000', 150_000, 300_000],
     ['BYTES=1-99', 1, 100],
     ['bytes=-5', 299_995, 300_000],
-  ])('comes in part: %s', async (range, start, end) => {
+  ])('is downloaded in part: %s', async (range, start, end) => {
     const response = await fetch(object.href, { headers: { range, 'if-range': `"${object.oid}"` } });
     expect([response.status, response.headers.get('content-range')]).toEqual([206, `bytes ${start}-${end - 1}/300000`]);
     expect(Buffer.from(await response.arrayBuffer())).toEqual(content.subarray(start, end));
@@ -76,19 +76,19 @@ describe('an object', () => {
     { range: 'bytes=-' },
     { range: 'bytes=1-2', 'if-range': '"another"' },
     { range: 'bytes=1-2', 'if-range': 'Sun, 22 Nov 2026 16:00:00 GMT' },
-  ])('comes whole for a range that is none, or of another object: %j', async (headers) => {
+  ])('is downloaded completely if the range is invalid or of another object: %j', async (headers) => {
     const response = await fetch(object.href, { headers });
     expect([response.status, Number(response.headers.get('content-length'))]).toEqual([200, content.length]);
     expect(Buffer.from(await response.arrayBuffer())).toEqual(content);
   });
 
-  test.each(['bytes=300000-', 'bytes=999999999-999999999', 'bytes=-0'])('has nothing at %s', async (range) => {
+  test.each(['bytes=300000-', 'bytes=999999999-999999999', 'bytes=-0'])('has no bytes in %s', async (range) => {
     const response = await refusalOf(object.href, { range });
     expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */300000']);
     expect(response.body.message).toContain('300000 bytes');
   });
 
-  test('that is empty comes, and no range of it', async () => {
+  test('is downloaded even if it is empty, but has no ranges', async () => {
     const { href } = await addressed(new Uint8Array());
     expect(await (await fetch(href)).text()).toBe('');
     expect((await refusalOf(href, { range: 'bytes=0-' })).status).toBe(416);
@@ -98,21 +98,21 @@ describe('an object', () => {
   type Query = Readonly<Record<string, string>>;
 
   test.each<[string, (oid: string) => string, (query: Query) => Query]>([
-    ['another object', () => other, (query) => query],
+    ['the name of another object', () => other, (query) => query],
     ['its name in upper case', (oid) => oid.toUpperCase(), (query) => query],
     ['a part of its name', (oid) => oid.slice(1), (query) => query],
     ['a path', () => '..%2f..%2fservice.db', (query) => query],
-    ['a longer life', (oid) => oid, (query) => ({ ...query, expires: String(Number(query['expires']) + 1) })],
-    ['a life without end', (oid) => oid, (query) => ({ ...query, expires: 'Infinity' })],
+    ['a later expiry', (oid) => oid, (query) => ({ ...query, expires: String(Number(query['expires']) + 1) })],
+    ['an infinite expiry', (oid) => oid, (query) => ({ ...query, expires: 'Infinity' })],
     ['another size', (oid) => oid, (query) => ({ ...query, size: '1' })],
     ['the same size in other digits', (oid) => oid, (query) => ({ ...query, size: `0${query['size']}` })],
     ['another signature', (oid) => oid, (query) => ({ ...query, signature: 'A'.repeat(43) })],
     ['half of the signature', (oid) => oid, (query) => ({ ...query, signature: query['signature']?.slice(1) ?? '' })],
     ['no signature', (oid) => oid, ({ signature, ...query }) => query],
-    ['no time', (oid) => oid, ({ expires, ...query }) => query],
+    ['no expiry', (oid) => oid, ({ expires, ...query }) => query],
     ['no size', (oid) => oid, ({ size, ...query }) => query],
-    ['nothing', (oid) => oid, () => ({})],
-  ])('is not at an address that was changed to %s, not for a token either', async (_, nameOf, queryOf) => {
+    ['no parameters', (oid) => oid, () => ({})],
+  ])('is not served if its URL was changed to have %s, even with a token', async (_, nameOf, queryOf) => {
     const query = new URLSearchParams(queryOf(Object.fromEntries(object.href.searchParams)));
     const url = new URL(`${nameOf(object.oid)}?${query}`, object.href);
     for (const token of [undefined, service.secret]) {
@@ -121,12 +121,12 @@ describe('an object', () => {
     }
   });
 
-  test.each(['/..', '/.', '/%2e%2e', '//'])('is not at its address with %s in it', async (detour) => {
+  test.each(['/..', '/.', '/%2e%2e', '//'])('is not served if its URL contains %s', async (detour) => {
     const target = `${object.href.pathname.replace(/\/(?=[^/]*$)/, `${detour}/`)}${object.href.search}`;
     expect((await requestRaw(service.port, { method: 'GET', target })).status).toBe(403);
   });
 
-  test('is not given for the signature of another workspace that has it, or by one that has it not', async () => {
+  test('is not served with a signature for another workspace, or from a mirror that lacks it', async () => {
     const other = await addressed();
     const without = await service.workspace();
     for (const workspace of [other.workspace, without]) {
@@ -138,7 +138,7 @@ describe('an object', () => {
     expect((await lfsOf(service, without, service.secret).batch([{ oid, size }])).status).toBe(307);
   });
 
-  test('is gone from its address with its workspace, and when the mirror no longer has it as it was', async () => {
+  test('is not served after its workspace was removed, or its file was damaged', async () => {
     const [removed, changed] = [await addressed(), await addressed()];
     await service.storage.commit('global', (db) => removeWorkspace(db, service.storage.now, removed.workspace));
     await writeFile(changed.path, 'damaged');
@@ -147,7 +147,7 @@ describe('an object', () => {
     }
   });
 
-  test('was used when it is downloaded, which is written down now and then', async () => {
+  test('records its last use on download, but not every time', async () => {
     const { href, path } = await addressed();
     const lastUse = async () => (await stat(path)).mtimeMs;
     const set = (secondsAgo: number) => utimes(path, Date.now() / 1_000 - secondsAgo, Date.now() / 1_000 - secondsAgo);
@@ -160,7 +160,7 @@ describe('an object', () => {
   });
 });
 
-/** The files of LFS that this process has open. */
+/** The LFS files that this process has open. */
 async function openObjects(): Promise<readonly string[]> {
   const targets = await Promise.all(
     (await readdir('/proc/self/fd')).map((fd) => readlink(join('/proc/self/fd', fd)).catch(() => '')),
@@ -168,7 +168,7 @@ async function openObjects(): Promise<readonly string[]> {
   return targets.filter((target) => target.startsWith(join(service.dataFolder, 'lfs')));
 }
 
-/** The whole answer, to a client at this address of the machine. */
+/** Downloads the object from this IP address of the machine, and returns its length. */
 async function downloadAs(localAddress: string, href: URL): Promise<number> {
   const asked = request(href, { localAddress, agent: false });
   asked.end();
@@ -176,18 +176,18 @@ async function downloadAs(localAddress: string, href: URL): Promise<number> {
   return (await buffer(response)).length;
 }
 
-test('a client that reads late gets the same bytes', async () => {
+test('a slow reader receives the same bytes', async () => {
   const bytes = randomBytes(32 * 1_024 * 1_024);
   const { href } = await addressed(bytes);
   const asked = request(href, { agent: false }).end();
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  // Until the sockets between are full.
+  // Until the sockets in between are full.
   await sleep(300);
   expect((await buffer(response)).equals(bytes)).toBe(true);
 });
 
 test.runIf(process.platform === 'linux')(
-  'clients that do not read what they asked for fill no memory, keep no other client from its object, and leave no file open',
+  'clients that do not read use little memory, block no other client, and leave no file open',
   async () => {
     const warnings: Error[] = [];
     const warned = (warning: Error) => warnings.push(warning);
@@ -200,7 +200,7 @@ test.runIf(process.platform === 'linux')(
       socket.write(`GET ${href.pathname}${href.search} HTTP/1.1\r\nhost: a\r\n\r\n`);
       return socket;
     });
-    // One address has no more, so that there are places for others.
+    // One IP address gets at most this number, so that others can connect.
     await expect.poll(async () => (await openObjects()).length, { timeout: 20_000 }).toBe(64);
     expect(await downloadAs('127.0.0.2', href)).toBe(size);
     expect((await locksOf(service, workspace, service.secret).take('Hero.uasset')).status).toBe(201);
@@ -209,15 +209,15 @@ test.runIf(process.platform === 'linux')(
     for (const client of clients) client.destroy();
     expect(await waiting).toBe(size);
     await expect.poll(openObjects, { timeout: 20_000 }).toEqual([]);
-    // Node closes what was forgotten, too, and warns of it.
+    // Node.js also closes forgotten files, but with a warning.
     expect(warnings.filter(({ message }) => message.includes('garbage collection'))).toEqual([]);
   },
 );
 
-describe('a signed address', () => {
+describe('a signed URL', () => {
   const object = objectName(content);
 
-  test('holds for an hour', () => {
+  test('is valid for an hour', () => {
     let now = Date.UTC(2026, 0, 1);
     const signer = createAddressSigner('key', () => now);
     const { text, expiresAt } = signer.sign('game', object);
@@ -230,7 +230,7 @@ describe('a signed address', () => {
     expect(createAddressSigner('another key', () => 0).verify('game', object.oid, sent)).toEqual({ kind: 'invalid' });
   });
 
-  test('that has expired is refused, and says so', async () => {
+  test('is rejected after it has expired, and the error says so', async () => {
     const { workspace, href, oid, size } = await addressed();
     const { secret: key } = await service.storage.read
       .selectFrom('signing_keys')

@@ -12,7 +12,7 @@ import { expectedLfsRoutes } from './expected-routes.ts';
 import { expectLfsError, lfsMediaType, lfsOf } from './lfs-of.ts';
 
 const routes = expectedLfsRoutes.flatMap((route) =>
-  // Addresses of objects are signed: see download.test.ts.
+  // URLs of objects are signed: see download.test.ts.
   route.need === 'anyone'
     ? []
     : [{ ...route, need: route.need, name: `${route.method} ${route.path.replace(/.*lfs/, '')}` }],
@@ -22,7 +22,7 @@ const addressIn = (path: string, workspace: string): string =>
 const lockRoutes = routes.filter(({ path }) => /lfs\/locks(?:\/verify)?$/.test(path));
 const basic = 'Basic realm="workspace-service"';
 
-describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind) => {
+describe.each(databaseKinds)('an LFS endpoint on $name', (kind) => {
   const service = sharedService(kind);
 
   describe.each(routes)('$name', ({ method, path, need }) => {
@@ -33,7 +33,7 @@ describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind)
         headers: { ...(method === 'POST' && { 'content-type': lfsMediaType }), ...given.headers },
       });
 
-    test('401 without a token, with one that is none, and with one that has expired or was revoked, with both challenges', async () => {
+    test('responds 401 to missing, unknown, expired and revoked tokens, with both challenges', async () => {
       const { commit } = service.storage;
       const [expired, revoked] = [await service.token(), await service.token()];
       await commit('global', async (db) => {
@@ -62,7 +62,7 @@ describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind)
       }
     });
 
-    test.each(scopes)('403 where the scope %s is not enough, naming the one that is', async (scope) => {
+    test.each(scopes)('responds 403 to the scope %s if it is insufficient, naming the required one', async (scope) => {
       const { secret: token } = await service.token({ scopes: [scope] });
       const response = await ask({ token });
       if (need === 'any-token' || sufficientFor[need].includes(scope)) {
@@ -73,7 +73,7 @@ describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind)
       expect(response.headers.get('www-authenticate')).toContain(`scope="${need}"`);
     });
 
-    test('403 for a workspace that is not there, that is hidden or that can be none, all alike', async () => {
+    test('responds 403 equally for unknown, hidden and invalid workspaces', async () => {
       const hidden = await service.workspace();
       const { secret: token } = await service.token({ workspaces: [service.home] });
       const message = async (workspace: string): Promise<string> =>
@@ -84,7 +84,7 @@ describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind)
       }
     });
 
-    test('405 for every other method', async () => {
+    test('responds 405 to every other method', async () => {
       const known = expectedLfsRoutes.flatMap((each) => (each.path === path ? [each.method] : []));
       for (const other of words('GET POST PUT PATCH DELETE OPTIONS TRACE PROPFIND')) {
         if (known.includes(other)) continue;
@@ -94,7 +94,7 @@ describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind)
       }
     });
 
-    test('400 without a valid Host', async () => {
+    test('responds 400 without a valid Host', async () => {
       const headers = [`Authorization: Bearer ${service.secret}`, 'Host: a', 'Host: b'];
       const response = await requestRaw(service.port, { method, target: addressIn(path, service.home), headers });
       expect([response.status, response.headers.get('content-type'), response.body.message]).toEqual([
@@ -107,7 +107,7 @@ describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind)
 
   const bodies = routes.filter(({ method }) => method === 'POST');
 
-  test.each(bodies)('$name: 400, 413, 415 and 422 for a body that is none', async ({ method, path }) => {
+  test.each(bodies)('$name responds 400, 413, 415 or 422 to an invalid body', async ({ method, path }) => {
     const send = (raw: string | Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>> = {}) =>
       service.ask(method, addressIn(path, service.home), {
         token: service.secret,
@@ -122,7 +122,7 @@ describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind)
     for (const json of ['null', '[]', '"a"', '1']) expectLfsError(await send(json), 422);
   });
 
-  test('422 for fields that are not what they have to be, naming them', async () => {
+  test('responds 422 to invalid fields, and names them', async () => {
     const lfs = lfsOf(service, service.home, service.secret);
     for (const json of [{}, { path: 1 }, { path: '' }, { path: '../a' }, { path: 'a/' }, { path: 'a\0' }]) {
       expect(expectLfsError(await lfs.post('/locks', json), 422)).toContain('path');
@@ -143,7 +143,7 @@ describe('limits that an operator sets', () => {
   const windows = sharedService(sqlite, { windowsPaths: true });
   const small = sharedService(sqlite, { quotas: { maxLocks: 1 } });
 
-  test('503 for a new lock where the disk is full; all else goes on', async () => {
+  test('responds 503 to a new lock on a full disk, and serves other requests', async () => {
     const lfs = lfsOf(full, full.home, full.secret);
     const response = await lfs.take('a');
     expect(expectLfsError(response, 503)).toContain('The disk of the service');
@@ -151,13 +151,13 @@ describe('limits that an operator sets', () => {
     expect((await lfs.verify()).status).toBe(200);
   });
 
-  test('422 for one lock more than there may be', async () => {
+  test('responds 422 to a lock beyond the limit', async () => {
     const lfs = lfsOf(small, small.home, small.secret);
     expect((await lfs.take('a')).status).toBe(201);
     expect(expectLfsError(await lfs.take('b'), 422)).toContain('its maximum of 1 locks');
   });
 
-  test('409 and 422 for paths that Windows takes for a locked one, or cannot have', async () => {
+  test('responds 409 or 422 to a path that is locked or invalid on Windows', async () => {
     const lfs = lfsOf(windows, windows.home, windows.secret);
     expect((await lfs.take('Content/Hero.uasset')).status).toBe(201);
     const message = expectLfsError(await lfs.take('content/HERO.uasset'), 409);
@@ -165,7 +165,7 @@ describe('limits that an operator sets', () => {
     expectLfsError(await lfs.take('nul.txt'), 422);
   });
 
-  test('429 for more requests than a token may send, but not for releasing a lock of its own', async () => {
+  test('responds 429 beyond the rate limit of the token, but lets it release its own lock', async () => {
     const workspace = await busy.workspace();
     const lfs = lfsOf(busy, workspace, (await busy.token()).secret);
     const { lock } = (await lfs.take('a')).body;
@@ -197,7 +197,7 @@ describe('when the database fails', () => {
   });
   afterAll(() => app.stop());
 
-  test.each(lockRoutes)('$name: 503, or 403 where the workspace is gone', async ({ method, path }) => {
+  test.each(lockRoutes)('$name responds 503, or 403 if the workspace was removed', async ({ method, path }) => {
     for (const [error, status] of [
       [unknown, 503],
       [gone, 503],

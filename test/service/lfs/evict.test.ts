@@ -34,12 +34,12 @@ function storeOf(objects: readonly ListedObject[]) {
 const object = fc.record({
   oid: fc.constantFrom(...names),
   size: fc.nat({ max: 100 }),
-  // Some were used too lately to go.
+  // Some objects were used too recently to be removed.
   lastUsedAt: fc.integer({ min: now - 3 * keptAfterUseMs, max: now }),
   isNeeded: fc.boolean(),
 });
 
-test('what goes is the least recently used that nothing needs, as little as makes room, in any number of steps', async () => {
+test('removes only as many unneeded objects as necessary, the least recently used first', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(object, { selector: ({ oid }) => oid, minLength: 15, maxLength: names.length }),
@@ -64,7 +64,7 @@ test('what goes is the least recently used that nothing needs, as little as make
         const left = objects.filter((each) => mayGo(each) && there.has(each.oid));
         const latestGone = Math.max(...gone.map(({ lastUsedAt }) => lastUsedAt));
         expect(left.every(({ lastUsedAt }) => lastUsedAt >= latestGone)).toBe(true);
-        // There is room, or nothing more may go; and the last that went had to.
+        // There is enough room, or no object may be removed; and the last removal was necessary.
         expect(total() <= limitBytes || left.length === 0).toBe(true);
         if (gone.length > 0) expect(total() + (gone.at(-1)?.size ?? 0)).toBeGreaterThan(limitBytes);
         const neededBytes = objects.reduce((sum, { isNeeded, size }) => sum + (isNeeded ? size : 0), 0);
@@ -79,7 +79,7 @@ const day = 24 * 3_600_000;
 describe('on a disk', () => {
   let folder: string;
   let store: ObjectStore;
-  /** From the one that was used longest ago. */
+  /** The objects, starting with the least recently used. */
   let objects: { readonly oid: Oid; readonly path: string; readonly size: number }[];
 
   beforeEach(async () => {
@@ -106,7 +106,7 @@ describe('on a disk', () => {
     return found.flatMap((each, index) => (each === undefined ? [] : [index]));
   };
 
-  test('those that were used longest ago go, and none that a head needs', async () => {
+  test('removes the least recently used objects, and none that a branch head needs', async () => {
     expect(await makeRoom(400)).toMatchObject({ evicted: { objects: 0 }, neededBytes: undefined });
     expect(await makeRoom(200, [objects[1]?.oid])).toEqual({
       usage: { objects: 2, bytes: 200 },
@@ -116,13 +116,13 @@ describe('on a disk', () => {
     expect(await left()).toEqual([1, 3]);
   });
 
-  test('all of what the heads need stays, also where that alone is more than the limit', async () => {
+  test('keeps all objects that branch heads need, even if they exceed the limit', async () => {
     const needed = objects.slice(1).map(({ oid }) => oid);
     expect(await makeRoom(150, needed)).toMatchObject({ evicted: { objects: 1 }, neededBytes: 300 });
     expect(await left()).toEqual([1, 2, 3]);
   });
 
-  test('what is used while room is made stays', async () => {
+  test('keeps objects that are used during the eviction', async () => {
     const listed = store.list;
     let rounds = 0;
     const meanwhile: ObjectStore = {
@@ -137,7 +137,7 @@ describe('on a disk', () => {
     expect(await left()).toEqual([0, 1]);
   });
 
-  test('two instances that make room in the same folder at once remove no more than is needed', async () => {
+  test('removes no more than necessary if two instances evict from the same folder', async () => {
     await Promise.all([makeRoom(200), makeRoom(200, [], createObjectStore(folder, 'game'))]);
     expect(await left()).toEqual([2, 3]);
   });

@@ -1,6 +1,6 @@
 import type { Need } from '../http/operations.ts';
 
-/** What each address needs, as DESIGN says it in its rows "Scopes" and "Git LFS locking": written here a second time, on purpose. */
+/** The scope for each endpoint, as in the rows "Scopes" and "Git LFS locking" of DESIGN: repeated here on purpose. */
 export const expectedLfsRoutes: readonly { readonly method: string; readonly path: string; readonly need: Need }[] = [
   { method: 'POST', path: '/v1/workspaces/:id/lfs/locks', need: 'locks:write' },
   { method: 'GET', path: '/v1/workspaces/:id/lfs/locks', need: 'locks:read' },

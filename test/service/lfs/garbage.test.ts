@@ -43,7 +43,7 @@ const workspace = often(
   fc.constant('W'),
   fc.oneof(name, fc.constantFrom('', ...words('w %57 W%00 % %zz %2F .. . W. ;a a@b'))),
 );
-/** Also those that a client asks for that was given an address with a slash too many, or with something behind it. */
+/** Ends of the URL, including those of clients that were given a URL with an extra slash or suffix. */
 const end = often(
   fc.constantFrom('/locks', '/locks/verify', '/objects/batch', `/objects/${'a'.repeat(64)}`),
   fc.constantFrom(
@@ -66,7 +66,7 @@ const query = often(
     const pairs = Object.entries(given).map(
       ([key, each]) => `${key}=${encodeURIComponent((JSON.stringify(each) ?? '').toWellFormed())}`,
     );
-    // With more than that, Node does not even read what is asked.
+    // Node.js does not even read longer requests.
     return `?${pairs.join('&')}`.slice(0, 8_000);
   }),
 );
@@ -83,7 +83,7 @@ const request = fc.record({
   body: often(fc.constant('{}'), body),
 });
 
-/** So that some is let in, whatever the others are. */
+/** A valid request, so that at least one is accepted. */
 const letIn = {
   ...({ method: 'GET', workspace: 'W', end: '/locks', query: '', signedIn: 'Bearer', body: '' } as const),
   headers: [],
@@ -92,7 +92,7 @@ const letIn = {
 describe.each(realDatabaseKinds)('garbage on $name', (kind) => {
   const service = sharedService(kind);
 
-  test('never is an answer of an LFS address 404 or 501, and every error has a message', async () => {
+  test('no LFS endpoint responds 404 or 501, and every error has a message', async () => {
     const seen = new Set<number>();
     await tried(
       'garbage sent to the addresses of Git LFS',

@@ -16,7 +16,7 @@ import { locksOf, sharedService } from '../http/shared-service.ts';
 import { valueIn } from '../webhooks/samples.ts';
 import { type Credential, type Desk, setUpDesk, whyNoClient } from './desk.ts';
 
-/** The real client, as artists and their editors start it: two clones of a repository, of two owners. */
+/** Tests the real client as artists and their editors use it: two clones of a repository with two owners. */
 const service = sharedService();
 let store: LfsStore;
 
@@ -32,7 +32,7 @@ afterAll(() => store.stop());
 const hostOf = (address: string): string => new URL(address).host;
 const atStore = (): Credential => ({ ...store, host: `127.0.0.1:${store.port}` });
 
-/** A token that is there already, or the scopes of a new one. */
+/** The secret of an existing token, or the scopes of a new one. */
 interface DeskAccess {
   readonly secret?: string;
   readonly scopes?: readonly Scope[];
@@ -42,11 +42,11 @@ interface Studio {
   readonly folder: string;
   readonly repository: Repository;
   readonly workspace: string;
-  /** A clone, whose owner signs in to the service and to the store. */
+  /** A clone whose owner can authenticate with the service and the store. */
   desk(name: string, access?: DeskAccess): Promise<Desk>;
 }
 
-/** A repository with two assets, which points its clients to the service. */
+/** A repository with two assets that points its clients to the service. */
 async function openStudio(lfsUrl?: (workspace: string) => string): Promise<Studio> {
   const folder = await temporaryFolder();
   const repository = createRepository(folder);
@@ -71,7 +71,7 @@ async function openStudio(lfsUrl?: (workspace: string) => string): Promise<Studi
   };
 }
 
-/** Both have the assets in their clones. */
+/** Two clones that have both assets. */
 async function twoDesks(studio: Studio): Promise<readonly [ada: Desk, bob: Desk]> {
   const ada = await studio.desk('ada');
   await ada.commit('Content/Hero.uasset', 'the first hero');
@@ -81,7 +81,7 @@ async function twoDesks(studio: Studio): Promise<readonly [ada: Desk, bob: Desk]
   return [ada, bob];
 }
 
-test('two owners lock, list, verify and unlock, and see each other', async () => {
+test("two owners lock, list, verify and unlock, and see each other's locks", async () => {
   const studio = await openStudio();
   const [ada, bob] = await twoDesks(studio);
   expect(await ada.git('lfs', 'lock', 'Content/Hero.uasset')).toContain('Locked Content/Hero.uasset');
@@ -121,7 +121,7 @@ test('unlock --force needs the scope locks:admin', async () => {
   expect(await ada.git('lfs', 'locks')).toBe('');
 });
 
-test('a push of a file that somebody else holds is refused by the client, one of a file that one holds passes', async () => {
+test('the client refuses to push a file that someone else holds, and pushes one that its user holds', async () => {
   const studio = await openStudio();
   const [ada, bob] = await twoDesks(studio);
   await ada.git('lfs', 'lock', 'Content/Hero.uasset');
@@ -139,7 +139,7 @@ test('a push of a file that somebody else holds is refused by the client, one of
   expect(studio.repository.head('main')).not.toBe(before);
 });
 
-test('what one of a thousand locks is about is told, over all of their pages', async () => {
+test('listing and verifying include all pages of a thousand locks', async () => {
   const studio = await openStudio();
   const [ada, bob] = await twoDesks(studio);
   const { workspace } = studio;
@@ -162,7 +162,7 @@ test('what one of a thousand locks is about is told, over all of their pages', a
   await bob.git('push', 'origin', 'main');
 });
 
-test.each(['revoked', 'expired'] as const)('a token that is %s lets nobody lock or push', async (how) => {
+test.each(['revoked', 'expired'] as const)('a token that is %s can neither unlock nor push', async (how) => {
   const studio = await openStudio();
   const { id, secret } = await service.token({ name: 'ada' });
   const ada = await studio.desk('ada', { secret });
@@ -174,7 +174,7 @@ test.each(['revoked', 'expired'] as const)('a token that is %s lets nobody lock 
   expect((await ada.run('push', 'origin', 'main')).code).not.toBe(0);
 });
 
-test('a workspace that is hidden lets nobody push, and does not switch the check off', async () => {
+test('a hidden workspace rejects pushes, and does not disable the lock check', async () => {
   const studio = await openStudio();
   const { secret } = await service.token({ name: 'stranger', workspaces: ['another'] });
   const stranger = await studio.desk('stranger', { secret });
@@ -184,7 +184,7 @@ test('a workspace that is hidden lets nobody push, and does not switch the check
   await stranger.commit('Content/Hero.uasset', 'a hero');
   expect((await stranger.run('push', 'origin', 'main')).code).not.toBe(0);
   expect(await stranger.git('config', '--list', '--local')).not.toContain('locksverify');
-  // Without the setting, which docs/git-lfs.md says is needed, the check only warns: what refuses the push is the batch.
+  // Without the required setting (see docs/git-lfs.md), the check only warns, and the batch rejects the push.
   await stranger.git('config', 'lfs.url', (await stranger.git('config', '--file', '.lfsconfig', 'lfs.url')).trim());
   await stranger.git('rm', '--quiet', '.lfsconfig');
   await stranger.git('commit', '--quiet', '--message', 'no check');
@@ -192,7 +192,7 @@ test('a workspace that is hidden lets nobody push, and does not switch the check
   expect(stderr).toMatch(/^warning: Authentication error: .*There is no workspace/);
 });
 
-test('objects go to the store behind the service and back, with the credentials of the store', async () => {
+test('pushed objects go to the store behind the service and back, with the credentials of the store', async () => {
   const studio = await openStudio();
   await twoDesks(studio);
   expect([...store.objects.values()].map(String)).toContain('the first hero');
@@ -202,7 +202,7 @@ test('objects go to the store behind the service and back, with the credentials 
   for (const authorization of store.authorizations) expect(atob((authorization ?? '').slice(6))).not.toContain('wsa_');
 });
 
-test('a client that signs in by a header here needs one for the store, too', async () => {
+test('a client that authenticates with a header needs another header for the store', async () => {
   const studio = await openStudio();
   const { secret } = await service.token({ name: 'dora', scopes: ['locks:write'] });
   const { folder } = studio;
@@ -221,7 +221,7 @@ test('a client that signs in by a header here needs one for the store, too', asy
   expect([...store.objects.values()].map(String)).toContain('the hero of dora');
 });
 
-test('with a remote for locks alone, people lock here by naming it', async () => {
+test('a remote only for locks lets users lock by its name', async () => {
   const studio = await openStudio();
   const { workspace, repository } = studio;
   const url = `${service.baseUrl}/v1/workspaces/${workspace}/lfs`;
@@ -235,7 +235,7 @@ test('with a remote for locks alone, people lock here by naming it', async () =>
   expect((await locksOf(service, workspace, service.secret).list()).body.locks).toEqual([]);
 });
 
-test('a service that goes away in the middle stops a push, and goes on where it was', async () => {
+test('a stopped service makes a push fail, and locks survive its restart', async () => {
   const folder = await temporaryFolder();
   let target: number | undefined;
   const balancer = await startTcpBalancer({ targets: () => (target === undefined ? [] : [target]) });

@@ -6,7 +6,7 @@ import { lfsOf } from './lfs-of.ts';
 
 const day = 86_400_000;
 
-describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kind) => {
+describe.each(databaseKinds)('the ttl of Git LFS locks on $name', (kind) => {
   const service = sharedService(kind, { allowedNetworks: ['127.0.0.0/8'] });
 
   async function desks(desk_ttl: string | null = null) {
@@ -21,7 +21,7 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
       ownerOf,
       ada: await ownerOf('ada'),
       bob: await ownerOf('bob'),
-      /** Lets time pass for all of its locks. */
+      /** Lets time pass for all locks of the workspace. */
       pass: (ms: number) =>
         storage.commit({ workspace }, (db) =>
           db
@@ -30,7 +30,7 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
             .where('workspace_id', '=', workspace)
             .execute(),
         ),
-      /** In days, by path, rounded. */
+      /** The remaining days by path, rounded. */
       async left(): Promise<Readonly<Record<string, number>>> {
         const rows = await storage.read
           .selectFrom('locks')
@@ -46,8 +46,8 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
     [null, 7],
     ['1d', 1],
     ['720h', 30],
-    ['of a later version', 7],
-  ])('with a desk-ttl of %s a lock lasts %s days, and as long again when its owner verifies', async (ttl, days) => {
+    ['set by a later version', 7],
+  ])('with the LFS ttl %s, a lock lasts %s days, and as long again after its owner verifies', async (ttl, days) => {
     const { ada, pass, left } = await desks(ttl);
     await ada.lfs.take('a');
     expect(await left()).toEqual({ a: days });
@@ -57,7 +57,7 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
     expect(await left()).toEqual({ a: days });
   });
 
-  test('only what the owner took at a desk is renewed: not what a job holds, not what another has', async () => {
+  test('verifying renews only Git LFS locks of the owner, not locks of jobs or of other owners', async () => {
     const { ada, bob, pass, left } = await desks();
     await ada.lfs.take('desk');
     await ada.api.take('job', { ttl: '6d' });
@@ -67,7 +67,7 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
     expect(await left()).toEqual({ desk: 7, job: 3, another: 4 });
   });
 
-  test('every token of the owner renews it, and a token of the same name but of another owner does not', async () => {
+  test('every token of the owner renews the lock, but not a token of another owner with the same name', async () => {
     const { ada, ownerOf, pass, left } = await desks();
     await ada.lfs.take('a');
     await pass(3 * day);
@@ -77,7 +77,7 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
     expect(await left()).toEqual({ a: 7 });
   });
 
-  test('nothing is written while more than nine tenths are left, and one change renews a page', async () => {
+  test('verifying writes nothing while more than 90% remain, and renews a page with one commit', async () => {
     const { ada, pass, left, workspace } = await desks('10d');
     for (const path of ['a', 'b', 'c']) await ada.lfs.take(path);
     const commit = vi.spyOn(service.storage, 'commit');
@@ -111,7 +111,7 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
     expect(await left()).toEqual({ a: 7, b: 7, c: 7 });
   });
 
-  test('listing renews nothing', async () => {
+  test('listing renews no locks', async () => {
     const { ada, pass, left } = await desks();
     await ada.lfs.take('a');
     await pass(3 * day);
@@ -119,7 +119,7 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
     expect(await left()).toEqual({ a: 4 });
   });
 
-  test('a shorter desk-ttl shortens no lock that is there', async () => {
+  test('a shorter LFS ttl does not shorten existing locks', async () => {
     const { ada, left, workspace } = await desks('30d');
     await ada.lfs.take('a');
     await service.storage.commit({ workspace }, (db) =>
@@ -129,7 +129,7 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
     expect(await left()).toEqual({ a: 30 });
   });
 
-  test('one that is over is not renewed: it is gone, with its event, and free for others', async () => {
+  test('an expired lock is not renewed: it ends with its event, and its path is free', async () => {
     const { ada, bob, pass, workspace } = await desks();
     const json = { url: 'http://127.0.0.1:9/hook', events: ['lock.expired'] };
     const hook = await service.ask('POST', `/v1/workspaces/${workspace}/hooks`, { token: service.secret, json });
@@ -142,10 +142,10 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
     expect(await deliveries.execute()).toMatchObject([{ event: expect.stringContaining('"lock.expired"') }]);
   });
 
-  test('a lock that an instance of an earlier version took in the place of one from a desk is not taken for one', async () => {
+  test('a lock that an older instance put in place of a Git LFS lock is not renewed', async () => {
     const { ada, pass, left, workspace } = await desks();
     await ada.lfs.take('a');
-    // Its upsert writes all columns that it knows of.
+    // Its upsert writes only the columns that it has.
     await service.storage.commit({ workspace }, (db) =>
       db.updateTable('locks').set({ id: 'lock_of-a-job' }).where('workspace_id', '=', workspace).execute(),
     );

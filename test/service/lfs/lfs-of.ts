@@ -3,7 +3,7 @@ import type { Ask, Reply, RunningService } from '../../support/running-service.t
 
 export const lfsMediaType = 'application/vnd.git-lfs+json';
 
-/** As LFS clients ask: https://github.com/git-lfs/git-lfs/blob/main/docs/api/locking.md */
+/** Sends requests as LFS clients do: https://github.com/git-lfs/git-lfs/blob/main/docs/api/locking.md */
 export function lfsOf(
   { ask }: Pick<RunningService, 'ask'>,
   workspace: string,
@@ -34,7 +34,7 @@ export function lfsOf(
 export const pathsOf = (locks: readonly { readonly path: string }[]): readonly string[] =>
   locks.map(({ path }) => path);
 
-/** That an answer is an error as LFS clients show it: never a problem, and with a message. */
+/** Expects an error that LFS clients can show: with a message, and not in the problem format. */
 export function expectLfsError({ status, headers, body }: Reply, expected: number): string {
   expect([status, headers.get('content-type')], JSON.stringify(body)).toEqual([expected, lfsMediaType]);
   expect(body).toMatchObject({

@@ -18,7 +18,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     return { workspace, ada: await ownerIn(workspace, 'ada'), bob: await ownerIn(workspace, 'bob') };
   }
 
-  test('a lock that is taken over LFS is one of the interface, with its owner, its fence and an end', async () => {
+  test('a lock taken over Git LFS appears in the API, with its owner, its fence and its expiry', async () => {
     const { ada, bob } = await twoOwners();
     const taken = await ada.lfs.take('Content/Hero.uasset');
     expect([taken.status, taken.headers.get('content-type')]).toEqual([201, lfsMediaType]);
@@ -38,7 +38,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect((await ada.lfs.list()).body).toEqual({ locks: [] });
   });
 
-  test('a lock of a job keeps a desk out, and the message says who has it, since when, until when and from which run', async () => {
+  test('a lock of a job blocks Git LFS users, and the message names its holder, times and run', async () => {
     const { ada, bob } = await twoOwners();
     const { body: job } = await bob.api.take('a/b.uasset', { referer: run });
     const refused = await ada.lfs.take('a/b.uasset');
@@ -52,7 +52,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     });
   });
 
-  test('the list has the locks of all, by path or by id, and is never null', async () => {
+  test('the list has the locks of all owners, by path or by id, and is never null', async () => {
     const { ada, bob } = await twoOwners();
     expect((await ada.lfs.list()).body).toEqual({ locks: [] });
     const { lock } = (await ada.lfs.take('a')).body;
@@ -65,7 +65,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     }
   });
 
-  test('a list goes on with its cursor, in pages that are no larger than they may be', async () => {
+  test('a list continues at its cursor, in pages of limited size', async () => {
     const { ada } = await twoOwners();
     for (const path of ['a', 'b', 'c', 'd', 'e']) await ada.lfs.take(path);
     const pages: (readonly string[])[] = [];
@@ -80,7 +80,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     }
   });
 
-  test('verifying tells own locks from those of others, in pages, and the arrays are never null', async () => {
+  test('verifying separates own locks from those of others, in pages, and its arrays are never null', async () => {
     const { ada, bob } = await twoOwners();
     expect((await ada.lfs.verify()).body).toEqual({ ours: [], theirs: [] });
     for (const path of ['a', 'c']) await ada.lfs.take(path);
@@ -93,7 +93,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect([pathsOf(second.ours), pathsOf(second.theirs), 'next_cursor' in second]).toEqual([['d'], [], false]);
   });
 
-  test('what any token of an owner has taken is its own to all of them, and nobody else is told that it is theirs', async () => {
+  test('all tokens of an owner share its locks, and other tokens with the same name do not', async () => {
     const workspace = await service.workspace();
     const [desk, laptop] = [await ownerIn(workspace, 'desk', 'ada'), await ownerIn(workspace, 'laptop', 'ada')];
     const other = await ownerIn(workspace, 'desk', 'bob');
@@ -107,7 +107,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect(await audit.execute()).toEqual([]);
   });
 
-  test("one releases what is one's own, and what somebody else has only by force and with locks:admin, audited", async () => {
+  test('releasing the lock of another owner requires force and locks:admin, and is audited', async () => {
     const { workspace, ada, bob } = await twoOwners();
     const { lock } = (await ada.lfs.take('a')).body;
     for (const [json, word] of [
@@ -133,7 +133,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect(audit[0]?.detail).toContain(again.id);
   });
 
-  test('a lock that was released and taken anew is not released by the id that it had', async () => {
+  test('the id of a released lock does not release its successor', async () => {
     const { ada } = await twoOwners();
     const { lock } = (await ada.lfs.take('a')).body;
     await ada.lfs.release(lock.id);
@@ -144,7 +144,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect((await ada.lfs.list()).body.locks).toHaveLength(1);
   });
 
-  test('a lock that takes the place of another while that is being released stays', async () => {
+  test('a lock that replaces another one during its release stays', async () => {
     const { workspace, ada } = await twoOwners();
     const { lock } = (await ada.lfs.take('a')).body;
     const gate = Promise.withResolvers<void>();
@@ -153,7 +153,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
       await db.updateTable('locks').set({ id: 'lock_2' }).where('id', '=', lock.id).execute();
     });
     const released = ada.lfs.release(lock.id);
-    // It finds the lock, and waits behind the other change: nothing tells from outside when it does.
+    // The release finds the lock, and waits for the other change. This moment is not visible from outside.
     await setTimeout(200);
     gate.resolve();
     await exchanged;
@@ -161,7 +161,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect((await ada.lfs.list()).body.locks).toMatchObject([{ id: 'lock_2' }]);
   });
 
-  test('a lock of another workspace is neither found nor released by its id', async () => {
+  test('the id of a lock in another workspace neither finds nor releases it', async () => {
     const [{ ada }, { ada: elsewhere }] = [await twoOwners(), await twoOwners()];
     const { lock } = (await ada.lfs.take('a')).body;
     const root = lfsOf(service, elsewhere.lfs.address.split('/')[3] ?? '', service.secret);
@@ -170,7 +170,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect((await ada.lfs.list()).body.locks).toEqual([lock]);
   });
 
-  test('who waits for a path is told when it is released over LFS', async () => {
+  test('a client that waits for a path is notified when it is released over Git LFS', async () => {
     const { ada, bob } = await twoOwners();
     const { lock } = (await ada.lfs.take('a')).body;
     const waiting = bob.api.list('?path=a', { headers: { prefer: 'wait=30' } });
@@ -188,7 +188,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     ['Basic', (secret: string) => `Basic ${btoa(`anybody:${secret}`)}`],
     ['basic, without a user name', (secret: string) => `basic ${btoa(`:${secret}`)}`],
     ['Bearer', (secret: string) => `Bearer ${secret}`],
-  ])('one signs in by %s', async (_, authorization) => {
+  ])('a client can authenticate with %s', async (_, authorization) => {
     const { workspace, ada } = await twoOwners();
     const lfs = lfsOf(service, workspace, undefined);
     const headers = { authorization: authorization(ada.secret) };
@@ -196,7 +196,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect((await lfs.post('/locks/verify', {}, { headers })).body.ours).toHaveLength(1);
   });
 
-  test('a password is no token at the other addresses of the service', async () => {
+  test('the other endpoints of the service do not accept a token as a password', async () => {
     const { workspace, ada } = await twoOwners();
     const headers = { authorization: `Basic ${btoa(`ada:${ada.secret}`)}` };
     expect((await service.ask('GET', `/v1/workspaces/${workspace}/locks`, { headers })).status).toBe(401);

@@ -11,7 +11,7 @@ import { gitClient, mirrored } from '../mirror/mirror-of.ts';
 import { whyNoClient } from './desk.ts';
 import { expectLfsError, lfsOf } from './lfs-of.ts';
 
-/** The LFS endpoint at the addresses that clients derive from the URL of a mirror. */
+/** Tests the LFS endpoint at the URLs that clients derive from the URL of a mirror. */
 const service = sharedService();
 const folder = folderOfTests();
 const hero = randomBytes(1_000);
@@ -29,7 +29,7 @@ test.each(guesses)('locks, lists, verifies and unlocks at %s, with the locks of 
   expect(await paths()).toEqual([]);
 });
 
-test.each(guesses)('a batch at %s leads to objects of the mirror, which can be downloaded', async (guess) => {
+test.each(guesses)('a batch at %s returns URLs of objects in the mirror', async (guess) => {
   const workspace = await service.workspace();
   const { path: _, ...object } = await storeObject(service.dataFolder, workspace, hero);
   const { status, body } = await lfsOf(service, workspace, service.secret, guess).batch([object]);
@@ -38,13 +38,13 @@ test.each(guesses)('a batch at %s leads to objects of the mirror, which can be d
   expect(Buffer.from(await download.arrayBuffer())).toEqual(hero);
 });
 
-test.each(guesses)('errors at %s have the form that LFS clients show', async (guess) => {
+test.each(guesses)('errors at %s have the format that LFS clients show', async (guess) => {
   expectLfsError(await lfsOf(service, service.home, undefined, guess).batch(), 401);
   expectLfsError(await lfsOf(service, 'nowhere', service.secret, guess).list(), 403);
 });
 
 test.each(['git.git', 'git.git/info/lfsx', 'git.git/info/refs', 'git.gitt/info/lfs/locks', 'git/x/info/lfs/locks'])(
-  'there is no LFS endpoint at %s',
+  'no LFS endpoint exists at %s',
   async (path) => {
     const response = await service.ask('GET', `/v1/workspaces/${service.home}/${path}`, { token: service.secret });
     expect(response.status).toBeGreaterThanOrEqual(400);
@@ -52,7 +52,7 @@ test.each(['git.git', 'git.git/info/lfsx', 'git.git/info/refs', 'git.gitt/info/l
   },
 );
 
-test('a plain clone of a mirror has its LFS objects from there', async (context) => {
+test('a plain clone of a mirror fetches its LFS objects from the mirror', async (context) => {
   if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
   const { secret } = await service.token({ scopes: ['sync'] });
   const { remote, workspace, sync, url } = await mirrored(service, folder, secret);

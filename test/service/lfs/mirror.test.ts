@@ -10,7 +10,7 @@ import { storeObject } from '../../support/stored-object.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { type Desk, setUpDesk, whyNoClient } from './desk.ts';
 
-/** The real client, whose `lfs.url` is the service, and a store behind it. */
+/** Tests the real client with the service as its `lfs.url`, and a store behind the service. */
 const service = sharedService();
 let store: LfsStore;
 
@@ -24,7 +24,7 @@ const assets = new Map(
   ['Hero', 'Villain', 'World'].map((name, index) => [`${name}.uasset`, randomBytes(1_000 + index * 400_000)]),
 );
 
-/** A repository of three assets, all of them in the store, and a workspace whose mirror has those that are named. */
+/** A repository with three assets, all in the store, and a workspace whose mirror has the named ones. */
 async function studio({ mirrored }: { readonly mirrored: readonly string[] }) {
   const folder = await temporaryFolder();
   const repository = createRepository(folder);
@@ -60,31 +60,31 @@ async function expectAllAssets({ clone, git }: Desk): Promise<void> {
   await git('lfs', 'fsck');
 }
 
-test('a clone has all from the mirror, without a request to the store or a credential for it', async () => {
+test('a clone gets all objects from the mirror, without requests to the store or credentials for it', async () => {
   const { clone } = await studio({ mirrored: [...assets.keys()] });
   await expectAllAssets(await clone());
   expect([store.authorizations, store.downloads]).toEqual([[], []]);
 });
 
-test('a clone has all from the mirror while the store is down', async () => {
+test('a clone gets all objects from the mirror while the store is down', async () => {
   const { clone } = await studio({ mirrored: [...assets.keys()] });
   store.stop();
   await expectAllAssets(await clone());
 });
 
-test('a clone has all from the store where the mirror has nothing, with its own credentials for the store', async () => {
+test('a clone gets all objects from the store with its own credentials if the mirror has none', async () => {
   const { clone } = await studio({ mirrored: [] });
   await expectAllAssets(await clone({ atStore: true }));
   expect(store.downloads).toHaveLength(3);
 });
 
-test('a clone has all from the store where the mirror lacks some, and the store lets the service not in', async () => {
+test('a clone gets all objects from the store if the mirror lacks some and the store rejects the service', async () => {
   const { clone } = await studio({ mirrored: ['Hero.uasset'] });
   await expectAllAssets(await clone({ atStore: true }));
   expect(store.downloads).toHaveLength(3);
 });
 
-/** A store that lets everybody read, as that of a public repository. */
+/** Makes the store readable by everyone, like that of a public repository. */
 function openToAll(): void {
   store.behaviour.batch = (request, response, asked) => {
     const objects = asked.map((object) => {
@@ -97,14 +97,14 @@ function openToAll(): void {
   };
 }
 
-test('a clone has from the store only what the mirror lacks, where the store lets the service in', async () => {
+test('a clone gets only the objects that the mirror lacks from a public store', async () => {
   openToAll();
   const { clone, objects } = await studio({ mirrored: ['Hero.uasset', 'World.uasset'] });
   await expectAllAssets(await clone());
   expect(store.downloads.map(({ oid }) => objects.some((each) => each.oid === oid))).toEqual([false]);
 });
 
-test('a pull has what there is, and names what neither the mirror nor the store has', async () => {
+test('a pull gets the available objects, and names those that mirror and store lack', async () => {
   openToAll();
   const { clone } = await studio({ mirrored: ['Hero.uasset', 'World.uasset'] });
   const { oid } = nameOf(assets.get('Villain.uasset') ?? '');
@@ -118,7 +118,7 @@ test('a pull has what there is, and names what neither the mirror nor the store 
   expect(await readFile(join(desk.clone, 'Hero.uasset'))).toEqual(assets.get('Hero.uasset'));
 });
 
-test('a download that was broken off goes on where it was', async () => {
+test('an interrupted download resumes', async () => {
   const { clone, objects } = await studio({ mirrored: [...assets.keys()] });
   const desk = await clone({ skipSmudge: true });
   const incomplete = join(desk.clone, '.git/lfs/incomplete');
@@ -135,7 +135,7 @@ test('a download that was broken off goes on where it was', async () => {
   expect(parts).toHaveLength(1);
 });
 
-test('what a client uploads goes to the store', async () => {
+test('an uploaded object goes to the store', async () => {
   const { clone } = await studio({ mirrored: [...assets.keys()] });
   const desk = await clone({ atStore: true });
   await desk.commit('New.uasset', 'a new asset');

@@ -15,11 +15,11 @@ import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
 import { sharedService } from '../http/shared-service.ts';
 
-describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
+describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
   const service = sharedService(kind);
   const lines: string[] = [];
   let metrics: ReturnType<typeof createMetrics>;
-  /** By commit. */
+  /** The needed objects by commit. */
   const needed = new Map<string, readonly Oid[]>();
   const errors: unknown[] = [];
 
@@ -47,7 +47,7 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
 
   type StoredObject = Awaited<ReturnType<typeof storeObject>>;
 
-  /** A workspace with three objects of 100 bytes, of which a synced branch needs the oldest. */
+  /** A workspace with three objects of 100 bytes; a synced branch needs the oldest one. */
   async function stocked(lfs_limit: number | null) {
     const workspace = await service.workspace(undefined, { lfs_limit });
     const stored: StoredObject[] = [];
@@ -78,7 +78,7 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
 
   const metric = async (name: string) => (await metrics.registry.getSingleMetric(name)?.get())?.values[0]?.value;
 
-  test('measures all workspaces, makes room where there is a limit, and tells of heads that do not fit', async () => {
+  test('measures all workspaces, evicts objects above the limit, and reports heads that exceed it', async () => {
     const [free, limited, small] = [await stocked(null), await stocked(200), await stocked(50)];
     await upkeep().lookAtAll();
     expect([await free.left(), await limited.left(), await small.left()]).toEqual([
@@ -96,7 +96,7 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
     expect(errors).toEqual([]);
   });
 
-  test('does not look at the objects of a workspace after a sync that brought none', async () => {
+  test('does not check the objects of a workspace after a sync that received none', async () => {
     const repository = createRepository(await temporaryFolder());
     repository.commit({ branch: 'main', files: { a: '1' } });
     const workspace = await service.workspace(repository.path);
@@ -105,7 +105,7 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
     const { headers } = await ask('POST', `/v1/workspaces/${workspace}/sync`, { branch: 'main' });
     const status = async () => (await ask('GET', headers.get('location') ?? '')).body.status;
     await expect.poll(status, { timeout: 20_000 }).toBe('succeeded');
-    // It would be looked at within milliseconds.
+    // A check would follow within milliseconds.
     await sleep(300);
     expect(await usageOf(service.storage, workspace)).toBeUndefined();
   });
@@ -119,7 +119,7 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
     expect([await left(), await usage()]).toEqual([[false, false, false], 0]);
   });
 
-  test('removes nothing where it cannot be found out what the heads need, and goes on with the others', async () => {
+  test('removes nothing if the needed objects are unknown, and continues with other workspaces', async () => {
     const [broken, limited] = [await stocked(50), await stocked(200)];
     needed.delete(broken.head);
     await upkeep().lookAtAll();
@@ -130,7 +130,7 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
     expect(errors).toContainEqual(new Error('git failed'));
   });
 
-  test('of a workspace that was removed meanwhile is none', async () => {
+  test('does nothing for a workspace that was removed', async () => {
     const { workspace, left } = await stocked(50);
     const { storage } = service;
     await storage.commit('global', (db) => removeWorkspace(db, storage.now, workspace));
@@ -143,7 +143,7 @@ describe.each(databaseKinds)('the upkeep of LFS objects on $name', (kind) => {
 describe('after a sync', () => {
   const service = sharedService();
 
-  test('what no synced head needs any more goes, when it was not used for a while, and all that one needs stays', async () => {
+  test('removes old objects that no synced head needs, and keeps all needed ones', async () => {
     const store = await startLfsStore();
     onTestFinished(store.stop);
     store.behaviour.batch = (request, response, asked) => {

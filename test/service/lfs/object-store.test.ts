@@ -11,7 +11,7 @@ import {
 import { type ObjectName, type Oid, parseOid } from '../../../src/service/lfs/oid.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 
-/** So much that its half is written at once. */
+/** Large enough that half of it is written at once. */
 const bytes = randomBytes(2_000_000);
 const half = bytes.length / 2;
 
@@ -37,7 +37,7 @@ async function put(store: ObjectStore, content: Uint8Array): Promise<ObjectName>
   return nameOf(content);
 }
 
-test('an object is found where Git LFS would keep it, and in no other workspace', async () => {
+test('an object is stored at the same path as in Git LFS, and only in its workspace', async () => {
   const { folder, store } = await openStore('a.b');
   await put(store, bytes);
   const found = await store.find(name.oid);
@@ -48,7 +48,7 @@ test('an object is found where Git LFS would keep it, and in no other workspace'
 });
 
 test.each(['', '..', '../'.repeat(22).slice(0, 64), name.oid.toUpperCase(), name.oid.slice(1), `${name.oid}\n`])(
-  'nothing but a hash names an object: %j',
+  'only a hash is an object id: %j',
   (text) => {
     expect(parseOid(text).ok).toBe(false);
   },
@@ -67,7 +67,7 @@ test('resumes a partial download, and stores the object only when complete', asy
   expect(await partials(folder)).toEqual([]);
 });
 
-test('another content does not become the object, and is not gone on with', async () => {
+test('wrong content is not stored as the object, and is not resumed', async () => {
   const { store, folder } = await openStore();
   const wrong = await store.openPartial(name);
   await wrong.write(randomBytes(bytes.length));
@@ -82,7 +82,7 @@ test('another content does not become the object, and is not gone on with', asyn
   expect(await further.land()).toBe('wrong-content');
 });
 
-test('an object takes no more bytes than it has', async () => {
+test('an object accepts no more bytes than its size', async () => {
   const { store } = await openStore();
   const partial = await store.openPartial(name);
   await expect(partial.write(Buffer.alloc(bytes.length + 1))).rejects.toThrow(RangeError);
@@ -93,7 +93,7 @@ test('an object takes no more bytes than it has', async () => {
   expect(await partial.land()).toBe('landed');
 });
 
-test('a part that is longer than the object is begun anew', async () => {
+test('a part that is longer than its object is downloaded again', async () => {
   const { store, folder } = await openStore();
   await (await store.openPartial(name)).close();
   await writeFile(join(objectsFolder(folder), 'game', 'incomplete', name.oid), randomBytes(bytes.length + 1));
@@ -102,7 +102,7 @@ test('a part that is longer than the object is begun anew', async () => {
   await partial.close();
 });
 
-test('a process goes on with what a killed one left, and nothing that one still writes gets in', async () => {
+test('a process resumes a part of a killed one, and a process that still writes cannot damage it', async () => {
   const { folder, store } = await openStore();
   const stalled = await store.openPartial(name);
   await stalled.write(bytes.subarray(0, half));
@@ -117,7 +117,7 @@ test('a process goes on with what a killed one left, and nothing that one still 
   expect(await partials(folder)).toEqual([]);
 });
 
-test('several that download the same object at once all succeed, and leave one object', async () => {
+test('parallel downloads of the same object all succeed, and leave one object', async () => {
   const { folder } = await openStore();
   await Promise.all(Array.from({ length: 5 }, () => put(createObjectStore(folder, 'game'), bytes)));
   expect(await partials(folder)).toEqual([]);
@@ -142,7 +142,7 @@ test('objects are listed with their sizes and their last use, and other files ar
   expect(await store.find(other.oid)).toBeUndefined();
 });
 
-test('what nobody went on with for a week is removed', async () => {
+test('a part that was not resumed for a week is removed', async () => {
   const { folder, store } = await openStore();
   for (const content of [bytes, bytes.subarray(1)]) {
     const partial = await store.openPartial(nameOf(content));

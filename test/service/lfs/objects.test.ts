@@ -7,7 +7,7 @@ import { sufficientFor } from '../http/operations.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsMediaType, lfsOf } from './lfs-of.ts';
 
-describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
+describe.each(databaseKinds)('a batch of objects over Git LFS on $name', (kind) => {
   const service = sharedService(kind);
   const batchOf = async (remote: string, lfs_url: string | null = null, token = service.secret) =>
     lfsOf(service, await service.workspace(remote, { lfs_url }), token).batch();
@@ -17,13 +17,13 @@ describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
     ['https://git.example.com/studio/game/', 'https://git.example.com/studio/game.git/info/lfs/objects/batch'],
     ['https://git.example.com/studio/game.git', 'https://git.example.com/studio/game.git/info/lfs/objects/batch'],
     ['https://git.example.com:8443/game.git//', 'https://git.example.com:8443/game.git/info/lfs/objects/batch'],
-  ])('of %s are at %s', async (remote, location) => {
+  ])('for the remote %s redirects to %s', async (remote, location) => {
     const { status, headers, body } = await batchOf(remote);
     expect([status, headers.get('location')]).toEqual([307, location]);
     expect(body.message).toContain(location.replace('/objects/batch', ''));
   });
 
-  test('the credentials of the remote are in no answer', async () => {
+  test('never exposes the credentials of the remote', async () => {
     const { headers, text } = await batchOf('https://mirror:s3cret-password@git.example.com/game.git');
     expect(headers.get('location')).toBe('https://git.example.com/game.git/info/lfs/objects/batch');
     expect(text + JSON.stringify([...headers])).not.toMatch(/s3cret|mirror/);
@@ -35,7 +35,7 @@ describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
     'file:///srv/game.git',
     'not a remote',
   ])(
-    'of %s are nowhere that is known, and the message says what to set; with --lfs-url they are there',
+    'for the remote %s names the missing setting, and redirects to the store after --lfs-url is set',
     async (remote) => {
       expect(expectLfsError(await batchOf(remote), 422)).toMatch(/workspace-service workspace update \S+ --lfs-url/);
       const { status, headers } = await batchOf(remote, 'https://lfs.example.com/game');
@@ -45,7 +45,7 @@ describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
 
   const content = Buffer.from('a hero');
 
-  /** A workspace whose mirror has an object, for whoever has these scopes. */
+  /** A workspace whose mirror has an object, and a token with these scopes. */
   async function stocked(scopes: readonly Scope[] = ['contents:read']) {
     const workspace = await service.workspace();
     const { oid, size } = await storeObject(service.dataFolder, workspace, content);
@@ -53,7 +53,7 @@ describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
     return { workspace, object: { oid, size }, lfs: lfsOf(service, workspace, secret) };
   }
 
-  test('that the mirror has are at an address of the service, for an hour, and no credentials go with them', async () => {
+  test('returns URLs of the service for objects in the mirror, valid for an hour without credentials', async () => {
     const { workspace, object, lfs } = await stocked();
     const { status, headers, body } = await lfs.batch([object], { transfers: ['ssh', 'basic'], hash_algo: 'sha256' });
     expect([status, headers.get('content-type')]).toEqual([200, lfsMediaType]);
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
     expect(await (await fetch(href)).text()).toBe('a hero');
   });
 
-  test('have addresses that hold at every instance', async () => {
+  test('returns URLs that are valid at every instance', async () => {
     const keys = await Promise.all(Array.from({ length: 5 }, () => addressKey(service.storage)));
     expect(new Set(keys).size).toBe(1);
     const { object, workspace, lfs } = await stocked();
@@ -80,15 +80,15 @@ describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
   type Named = { readonly oid: string; readonly size: number };
 
   test.each<[string, (object: Named) => Batch]>([
-    ['uploads', (object) => [[object], { operation: 'upload' }]],
-    ['another size', ({ oid, size }) => [[{ oid, size: size + 1 }]]],
-    ['other ways to transfer them', (object) => [[object], { transfers: ['tus'] }]],
-    ['none', () => [[]]],
+    ['an upload', (object) => [[object], { operation: 'upload' }]],
+    ['a different size', ({ oid, size }) => [[{ oid, size: size + 1 }]]],
+    ['another transfer', (object) => [[object], { transfers: ['tus'] }]],
+    ['no objects', () => [[]]],
     [
-      'those of a proxy that may have been asked by TLS',
+      'a proxied request that may have used TLS',
       (object) => [[object], {}, { headers: { 'x-forwarded-for': '10.0.0.1' } }],
     ],
-  ])('are asked of the store: %s', async (_, batch) => {
+  ])('redirects to the store for %s', async (_, batch) => {
     const { object, lfs } = await stocked();
     const { status, headers } = await lfs.batch(...batch(object));
     expect([status, headers.get('location')]).toEqual([
@@ -97,7 +97,7 @@ describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
     ]);
   });
 
-  test.each(scopes)('with the scope %s alone are where it may read them', async (scope) => {
+  test.each(scopes)('returns objects to a token with the scope %s only if it may read them', async (scope) => {
     const { object, lfs } = await stocked([scope]);
     expect((await lfs.batch([object])).status).toBe(sufficientFor['contents:read'].includes(scope) ? 200 : 307);
   });
@@ -114,7 +114,7 @@ describe.each(databaseKinds)('objects over Git LFS on $name', (kind) => {
     ),
     [409, 'sha256', { operation: 'download', objects: [], hash_algo: 'sha512' }],
     [413, '1000', { operation: 'download', objects: Array(1_001).fill({ oid: 'a'.repeat(64), size: 1 }) }],
-  ])('%s for a batch whose %s is wrong', async (status, word, json) => {
+  ])('responds %s if its %s is invalid', async (status, word, json) => {
     expect(
       expectLfsError(await lfsOf(service, service.home, service.secret).post('/objects/batch', json), status),
     ).toContain(word);

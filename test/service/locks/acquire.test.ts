@@ -33,7 +33,7 @@ const wantedOnWindows: typeof wanted = (path, owner, workspace) => ({
 const inWords = (acquisition: AcquireDecision): string =>
   `${acquisition.lock.path}: ${acquisition.kind} by ${acquisition.lock.owner}`;
 
-describe.each(databaseKinds)('locks that are asked for together on $name', (kind) => {
+describe.each(databaseKinds)('locks that are acquired together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces });
 
   const empty = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
@@ -48,7 +48,7 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
 
   beforeEach(empty);
 
-  test('ids are in the order of time, so that those of new locks are beside each other in the index', async () => {
+  test('ids are ordered by time, so that new locks are adjacent in the index', async () => {
     const [taken] = await acquire(wanted('a', 'ada'));
     const [, high, low] = /^lock_(\w{8})-(\w{4})-7/.exec(taken?.lock.id ?? '') ?? [];
     const acquiredAt = Date.parse(taken?.lock.acquired_at ?? '');
@@ -66,10 +66,10 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
   );
 
   test.each([
-    ['where case counts', wanted, (path: string) => path],
-    ['where it does not', wantedOnWindows, foldCase],
+    ['with case-sensitive paths', wanted, (path: string) => path],
+    ['with case-insensitive paths', wantedOnWindows, foldCase],
   ])(
-    'the first that asks for a path gets it with the next fence, the others hear of it, %s',
+    '%s, the first request gets the path with the next fence, and all others get its current lock',
     async (_, want, keyOf) => {
       await fc.assert(
         fc.asyncProperty(steps, async (taken) => {
@@ -103,14 +103,14 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
     },
   );
 
-  test('a path that was locked before paths were folded is found by its own name, and free when that lock is over', async () => {
+  test('an unfolded path of an older version is found by its exact name, and free after it expires', async () => {
     await acquire(wanted('Hero', 'ada'));
     await expire('Hero');
     const again = await acquire(wantedOnWindows('Hero', 'ada'), wantedOnWindows('hero', 'bob'));
     expect(again.map(inWords)).toEqual(['Hero: acquired by ada', 'Hero: held by ada']);
   });
 
-  test('what has expired is found on its own path only', async () => {
+  test('an expired lock is found only by its exact path', async () => {
     const foldedPath = 'hero';
     const find = async (path: string) =>
       (await findLocks(storage.read, storage.now, [{ workspace: 'game', path, foldedPath }])).map((lock) => lock?.path);
@@ -121,7 +121,7 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
     expect(await find('Hero')).toEqual(['Hero']);
   });
 
-  test('however many locks there are, looking for one does not look at all of them', async () => {
+  test('finding one of many locks uses an index', async () => {
     await storage.commit('global', (db) =>
       sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence, folded_path)
         with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
@@ -132,7 +132,7 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
     if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
     const queries: RecordedQuery[] = [];
     const watched = recording(storage.read, queries);
-    // A query is built once for each clock, and this is another one.
+    // A query is built once per clock object, and this is a new one.
     const now = sql<number>`${storage.now}`;
     await findLocks(watched, now, [{ workspace: 'game', path: 'many/7' }]);
     await findLocks(watched, now, [{ workspace: 'game', path: 'MANY/7', foldedPath: 'many/7' }]);
@@ -153,7 +153,7 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
       );
     const ofOwner = (owner: string, ...paths: readonly string[]) => paths.map((path) => wanted(path, owner));
 
-    test('an owner gets as many as one may have, and others still get theirs; what is held takes nothing of it', async () => {
+    test('limits each owner and each workspace, and refusals for held paths do not count', async () => {
       const quota = createLockQuota(quotas, () => 0);
       const acquired = ['acquired', 'acquired', 'acquired'];
       expect(await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c', 'd'))).toEqual([...acquired, 'maxLocksPerOwner']);
@@ -163,7 +163,7 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
       expect(await kindsOf(quota, wanted('a', 'ada', 'tools'))).toEqual(['acquired']);
     });
 
-    test('what is released or over makes room again', async () => {
+    test('counts again after a lock has expired', async () => {
       let now = 0;
       const quota = createLockQuota(quotas, () => now);
       await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c'));
@@ -172,7 +172,7 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
       expect(await kindsOf(quota, ...ofOwner('ada', 'd', 'e'))).toEqual(['acquired', 'maxLocksPerOwner']);
     });
 
-    test('no workspace and no owner has more, whatever comes and goes', async () => {
+    test('never allows more locks per workspace or owner, whatever locks come and go', async () => {
       const step = fc.record({
         owner: fc.constantFrom('ada', 'bob', 'cyd'),
         paths: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), { minLength: 1 }),
@@ -193,7 +193,7 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
             const own = after.filter((lock) => lock.owner === owner).length;
             expect(after.length).toBeLessThanOrEqual(quotas.maxLocks);
             expect(own).toBeLessThanOrEqual(quotas.maxLocksPerOwner);
-            // Where the quota was counted just now, nobody is refused without need.
+            // If the quota was just counted, no request is refused without need.
             const hadRoom = before.length < quotas.maxLocks && before.every((lock) => lock.owner !== owner);
             if (pauseMs > 0 && hadRoom)
               expect(decisions.filter((kind) => kind !== 'held')[0] ?? 'acquired').toBe('acquired');

@@ -5,7 +5,7 @@ import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
 
-describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
+describe.each(databaseKinds)('expired locks on $name', (kind) => {
   const { storage, hook, deliveries } = hookedStorage(kind);
   beforeAll(async () => {
     const { commit, now } = storage;
@@ -28,7 +28,7 @@ describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
     (await storage.read.selectFrom('locks').select('id').where('workspace_id', '=', workspace).execute()).length;
   const told = async (): Promise<number> => (await deliveries()).length;
 
-  test('of one workspace, many of which have many hooks to be told, do not hold up those of another', async () => {
+  test('do not delay those of other workspaces, even with many locks and hooks', async () => {
     for (let index = 0; index < 50; index += 1) await hookIn('crowded', `https://${index}.example.com/`);
     await hookIn('quiet', 'https://quiet.example.com/');
     await expired('crowded', 1_000, 1);
@@ -38,12 +38,12 @@ describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
 
     expect(await left('quiet')).toBe(0);
     expect(removed - 3).toBe(1_000 - (await left('crowded')));
-    // One transaction, for which everybody waits, tells of no more than these.
+    // One transaction, which others wait for, sends at most this number of notifications.
     expect(await told()).toBeGreaterThan(400);
     expect(await told()).toBeLessThanOrEqual(600);
   });
 
-  test('are all removed in the end, and none that has not expired', async () => {
+  test('are all removed eventually, while active locks stay', async () => {
     await hookIn('quiet', 'https://quiet.example.com/');
     await expired('crowded', 1_200, 1);
     await expired('quiet', 700, 2);

@@ -10,7 +10,7 @@ import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
-describe.each(databaseKinds)('a lock that is asked for by its id on $name', (kind) => {
+describe.each(databaseKinds)('a lookup of a lock by its id on $name', (kind) => {
   let database: TestDatabase;
   let storage: Storage;
   let id: string;
@@ -36,7 +36,7 @@ describe.each(databaseKinds)('a lock that is asked for by its id on $name', (kin
   });
   afterAll(() => database.remove());
 
-  test('is found, and no other', async () => {
+  test('finds only that lock', async () => {
     expect(await findCommittedLockById(storage, { workspace: 'game', id })).toMatchObject({
       path: 'many/7',
       live: true,
@@ -45,9 +45,9 @@ describe.each(databaseKinds)('a lock that is asked for by its id on $name', (kin
     expect(await findCommittedLockById(storage, { workspace: 'game', id: 'lock_none' })).toBeUndefined();
   });
 
-  test('costs the same however many there are: the database looks at no other lock', async () => {
+  test('uses an index, and reads no other locks', async () => {
     const queries: RecordedQuery[] = [];
-    // A query is built once for each clock, and this is another one.
+    // A query is built once per clock object, and this is a new one.
     const recorded = { ...storage, now: sql<number>`${storage.now}`, read: recording(storage.read, queries) };
     await findCommittedLockById(recorded, { workspace: 'game', id });
     expect(queries).toHaveLength(1);

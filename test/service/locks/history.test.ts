@@ -56,7 +56,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
   const told = async (query?: Partial<HistoryQuery>): Promise<readonly string[]> =>
     (await read(query)).changes.map(inShort);
 
-  test('has each take and each end, whichever way it came, with the lock as it was; and no renewal', async () => {
+  test('records each acquisition and each end, with the lock as it was, but no renewals', async () => {
     await take('a', 'b');
     await take('a');
     await release('a', { ...ada, tokenId: 'tok_other' });
@@ -69,7 +69,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     expect(forced).toMatchObject({ owner: 'ada', origin, note: 'Rigging', lock_id: expect.stringMatching(/^lock_/) });
   });
 
-  test('tells of an expired lock at the end of its ttl, also when the next one takes its place', async () => {
+  test('records an expired lock at the end of its ttl, even if the next lock replaces it', async () => {
     await take('swept', 'replaced');
     await expire('replaced');
     await take('replaced');
@@ -83,9 +83,9 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     expect(await told({ path: 'replaced' })).toEqual(['acquired replaced', 'acquired replaced', 'expired replaced']);
   });
 
-  test('is written by one statement for all locks of a batch, and undone with them', async () => {
+  test('is written with one statement for all locks of a batch, and rolled back with them', async () => {
     const queries: RecordedQuery[] = [];
-    // A query is built once for each clock, and this is another one.
+    // A query is built once per clock object, and this is a new one.
     const clock = sql<number>`${storage.now}`;
     const paths = Array.from({ length: 300 }, (_, index) => `p/${index}`);
     await commit((db) =>
@@ -105,7 +105,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     expect(await told({ path: 'undone' })).toEqual([]);
   });
 
-  test('goes on where a row is in the way: no lock is refused for it', async () => {
+  test('never blocks an acquisition, even if its key is already in use', async () => {
     await take('a');
     await storage.commit('global', async (db) => {
       const fence = await db.selectFrom('fences').select('value').where('workspace_id', '=', 'game').executeTakeFirst();
@@ -127,13 +127,13 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     }
   }
 
-  test('is read page by page without a gap, also where much happened in a millisecond or few rows match', async () => {
+  test('is read in pages without gaps, even with many rows in a millisecond or few matches', async () => {
     await take('x/a', 'x/b', 'y/c', 'y/d');
     for (const path of ['x/a', 'y/c']) await release(path, path === 'y/c' ? operator : ada);
     const all = await told();
     expect(all).toHaveLength(6);
     for (const limit of [1, 2, 5, 6]) expect((await allPages({ limit })).flat()).toEqual(all);
-    // Each page looks at two rows.
+    // Each page reads two rows.
     for (const filter of [{ prefix: 'x/' }, { kind: 'acquired' }, { owner: 'nobody' }, { path: 'x/a' }]) {
       const pages = await allPages({ ...filter, limit: 2 }, 2);
       expect(pages.flat()).toEqual(await told(filter));
@@ -154,7 +154,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     expect(await told({ from: 3_000 })).toEqual(['acquired c']);
   });
 
-  test('is kept for 90 days, in each workspace by itself', async () => {
+  test('is kept for 90 days, separately in each workspace', async () => {
     const day = 24 * 60 * 60_000;
     await take('old', 'young');
     const age = (path: string, ms: number) =>
@@ -171,14 +171,14 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     expect(await told()).toEqual(['acquired young']);
   });
 
-  test('is kept for as long as the settings say', async () => {
+  test('is kept for the configured time', async () => {
     await take('kept-briefly');
     await changeRows(storage, 'lock_history', { at: Date.now() - 60_000 }, { path: 'kept-briefly' });
     await removeOldLockHistory(storage, { keepLockHistory: { seconds: 30 } });
     expect(await told()).not.toContain('acquired kept-briefly');
   });
 
-  test('keeps no more than so many rows of a workspace, the newest', async () => {
+  test('keeps at most the given number of newest rows in a workspace', async () => {
     const paths = Array.from({ length: 7 }, (_, index) => `p/${index}`);
     await take(...paths);
     for (const [index, path] of paths.entries()) await changeRows(storage, 'lock_history', { at: index + 1 }, { path });
@@ -190,8 +190,8 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     expect(await told()).toEqual(['acquired p/6', 'acquired p/5', 'acquired p/4', 'acquired p/3']);
   });
 
-  test('is found by an index in its order, for a workspace and for a path', async () => {
-    // What PostgreSQL does depends on how many rows there are.
+  test('is read in index order, for a workspace and for a path', async () => {
+    // The plan of PostgreSQL depends on the number of rows.
     if (storage.dialect === 'postgres') return;
     const plansOf = async (query: Partial<HistoryQuery>): Promise<readonly string[]> => {
       const queries: RecordedQuery[] = [];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseIfMatch } from '../../../src/service/locks/id-match.ts';
 
-/** RFC 9110, sections 13.1.1 (`If-Match`), 5.6.1.2 (lists, as a recipient has to take them) and 8.8.3 (entity tags). */
+/** RFC 9110, sections 13.1.1 (`If-Match`), 5.6.1.2 (lists, as recipients must parse them) and 8.8.3 (entity tags). */
 const id = 'lock_1';
 
 describe('If-Match', () => {
@@ -37,7 +37,7 @@ describe('If-Match', () => {
     expect(parseIfMatch(field)(id)).toBe(false);
   });
 
-  test('that is a list names each of its tags that is not weak, however the list is written', () => {
+  test('matches each strong tag of a list, however the list is written', () => {
     const opaque = fc.stringMatching(/^[\x21\x23-\x7e\x80-\xff]{0,6}$/);
     const separator = fc.stringMatching(/^[ \t]{0,2},[ \t]{0,2}(,[ \t]?){0,2}$/);
     fc.assert(

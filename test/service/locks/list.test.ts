@@ -9,7 +9,7 @@ import { storeLocks } from '../../support/stored-rows.ts';
 
 const ada = { id: 'tok_desk', name: 'desk', owner: 'ada', scopes: [], workspaces: null };
 
-describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
+describe.each(databaseKinds)('a list of the locks of an owner on $name', (kind) => {
   let database: TestDatabase;
   let storage: Storage;
 
@@ -36,7 +36,7 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
   });
   afterAll(() => database.remove());
 
-  test('are those that it may renew, in the workspaces that the token may see', async () => {
+  test('has the locks that the owner may renew, in the workspaces that the token may see', async () => {
     const placesOf = async (workspaces: readonly string[] | null) =>
       (await ownLocks(storage, { ...ada, workspaces }, 9)).map(({ workspace_id, path }) => [workspace_id, path]);
     const inGame = ['a', 'as an earlier version has it', 'b'].map((path) => ['game', path]);
@@ -46,13 +46,13 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
   });
 
   test.each([
-    ['of one workspace', (recorded: Storage) => listLocks(recorded, { workspace: 'game', owner: 'ada', limit: 9 })],
+    ['in one workspace', (recorded: Storage) => listLocks(recorded, { workspace: 'game', owner: 'ada', limit: 9 })],
     [
       'on the next page',
       (recorded: Storage) => listLocks(recorded, { workspace: 'game', owner: 'ada', after: 'a', limit: 9 }),
     ],
-    ['of all workspaces', (recorded: Storage) => ownLocks(recorded, ada, 9)],
-  ])('are found without a look at those of others: %s', async (_, find) => {
+    ['in all workspaces', (recorded: Storage) => ownLocks(recorded, ada, 9)],
+  ])('uses the index of owners %s', async (_, find) => {
     const queries: RecordedQuery[] = [];
     await find({ ...storage, read: recording(storage.read, queries) });
     expect(queries).toHaveLength(1);

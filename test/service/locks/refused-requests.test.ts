@@ -9,7 +9,7 @@ describe.each(databaseKinds)('refused requests on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'], onCommit: () => (commits += 1) });
   beforeEach(() => storage.commit('global', (db) => db.deleteFrom('refused_lock_requests').execute()));
 
-  /** An instance of the service, with a clock of its own. */
+  /** An instance of the service with its own clock. */
   function instance(keyOfPath?: (path: string) => string) {
     let clock = 1_000;
     const waiting: RefusedRequest[] = [];
@@ -37,7 +37,7 @@ describe.each(databaseKinds)('refused requests on $name', (kind) => {
   });
   const place = (path: string) => ({ workspace: 'game', path });
 
-  test('show to every instance, by owner and run, those first that wait longest', async () => {
+  test('are visible to every instance by owner and run, those that wait longest first', async () => {
     const [one, other] = [instance(), instance()];
     one.note(refused('a', 1));
     one.pass(20);
@@ -56,7 +56,7 @@ describe.each(databaseKinds)('refused requests on $name', (kind) => {
     expect(await other.ofPath({ workspace: 'film', path: 'a' })).toEqual([]);
   });
 
-  test('a storm of polls writes one row each quarter of a minute, and nothing when it is over', async () => {
+  test('write one row every 15 seconds during many polls, and nothing after they end', async () => {
     const polled = instance();
     const before = commits;
     for (let second = 0; second < 60; second += 5) {
@@ -71,11 +71,11 @@ describe.each(databaseKinds)('refused requests on $name', (kind) => {
       polled.pass(5);
       await polled.write();
     }
-    // The last polls came after the last of those.
+    // The last polls came after the previous write.
     expect(commits - before).toBe(5);
   });
 
-  test('who waits is among them for as long as that goes on', async () => {
+  test('include waiting requests for as long as they wait', async () => {
     const one = instance();
     one.waiting.push(refused('a'));
     await one.write();
@@ -90,7 +90,7 @@ describe.each(databaseKinds)('refused requests on $name', (kind) => {
     expect(commits).toBe(written);
   });
 
-  test('are shown for a minute, and begin anew when they come back later', async () => {
+  test('are shown for a minute, and start again if they return later', async () => {
     const one = instance();
     one.note(refused('a'));
     await one.write();
@@ -112,7 +112,7 @@ describe.each(databaseKinds)('refused requests on $name', (kind) => {
     expect(seen?.since).toBe(seen?.last);
   });
 
-  test('never fill the memory or the database, however many there are and however long their texts', async () => {
+  test('have bounded memory and database size for any number of requests and any length', async () => {
     const one = instance();
     const long = 'x'.repeat(1_000);
     for (let number = 0; number < 3_000; number += 1) {
@@ -133,7 +133,7 @@ describe.each(databaseKinds)('refused requests on $name', (kind) => {
     expect(left.map(({ path }) => path.slice(0, 9))).toEqual(['later']);
   });
 
-  test('are written later where the database does not answer', async () => {
+  test('are written later if the database does not respond', async () => {
     let isBroken = true;
     const requests = createRefusedRequests({
       storage: {
@@ -150,7 +150,7 @@ describe.each(databaseKinds)('refused requests on $name', (kind) => {
     expect(await requests.ofPath(place('a'))).toHaveLength(1);
   });
 
-  test('with paths of Windows, those for another spelling are for the same lock', async () => {
+  test('count for the same lock in another spelling of its path on Windows', async () => {
     const one = instance((path) => path.toLowerCase());
     one.note(refused('A.uasset'));
     await one.write();

@@ -36,7 +36,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
 
   beforeEach(() => storage.commit('global', (db) => db.deleteFrom('locks').execute()));
 
-  test('each is decided by itself, in the order in which they came, and the others stay', async () => {
+  test('are each decided separately, in the order of the requests, and other locks stay', async () => {
     await take('a', 'b', 'c', 'd', 'e');
     const before = await audited();
     const releases = await release(
@@ -61,7 +61,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
     expect(await audited()).toBe(before + 1);
   });
 
-  test('together or one after the other, the same releases end in the same way', async () => {
+  test('end in the same way whether they are released together or one by one', async () => {
     const request = fc.record({
       path: fc.constantFrom('a', 'b', 'c'),
       by: fc.constantFrom('ada', 'bob'),
@@ -84,12 +84,12 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
     );
   });
 
-  test('however many locks there are, taking one away looks at that one', async () => {
-    // What PostgreSQL does depends on how many there are.
+  test('are found through an index, however many locks exist', async () => {
+    // The plan of PostgreSQL depends on the number of rows.
     if (storage.dialect === 'postgres') return;
     await take('a');
     const queries: RecordedQuery[] = [];
-    // A query is built once for each clock, and this is another one.
+    // A query is built once per clock object, and this is a new one.
     const clock = sql<number>`${storage.now}`;
     await storage.commit('global', (db) => releaseLocks(recording(db, queries), clock, [back('a')]));
     const deleting = queries.filter(({ text }) => text.startsWith('delete from "locks"'));

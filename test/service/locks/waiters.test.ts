@@ -11,7 +11,7 @@ import {
 
 const workspace = 'game';
 
-/** Locks, those who wait for them, and a clock that stands still until a test moves it. */
+/** Locks, clients that wait for them, and a clock that advances only when a test moves it. */
 function createWorld() {
   const locks = new Map<string, { readonly id: string; until: number }>();
   const counts: number[] = [];
@@ -27,7 +27,7 @@ function createWorld() {
       if (broken) throw new Error('The database does not answer.');
       const lock = locks.get(path);
       const remainingMs = (lock?.until ?? 0) - Date.now();
-      // An answer is on its way for a moment, in which other things happen.
+      // A response takes a moment, in which other things can happen.
       await new Promise((resolve) => setTimeout(resolve, 1));
       return lock && { id: lock.id, live: remainingMs > 0, remainingMs };
     },
@@ -81,7 +81,7 @@ function createWorld() {
       return lock?.id ?? '';
     },
     hear: (lock: ReleasedLock | undefined) => hears?.(lock),
-    /** Undefined where too many wait already. */
+    /** Starts to wait; undefined if too many clients wait already. */
     arrive(name: string, { path = 'a', seconds = 30, tokenId = 'tok', owner = name, mayTake = true } = {}) {
       const gone = new AbortController();
       const asker = { tokenId, owner, origin: null, mayTake };
@@ -97,10 +97,10 @@ function createWorld() {
 }
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
-/** Longer than a look takes, and much shorter than the grace. */
+/** Longer than a lookup, and much shorter than the grace period. */
 const moment = 5;
 
-/** A world in which a path is held, and these wait for it. */
+/** A world with a held path, and these clients waiting for it. */
 async function worldWith(...names: readonly string[]) {
   const world = createWorld();
   world.hold('a');
@@ -109,11 +109,11 @@ async function worldWith(...names: readonly string[]) {
   return world;
 }
 
-describe('those who wait for a path', () => {
+describe('clients that wait for a path', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('do not wait for the grace where whoever was told has been and gone', async () => {
+  test('are notified without a grace period if the previous client has taken and released the path', async () => {
     const world = await worldWith('first', 'second');
     world.release('a');
     await pass(moment);
@@ -124,7 +124,7 @@ describe('those who wait for a path', () => {
     expect(world.told).toEqual(['first', 'second']);
   });
 
-  test('are known as waiting while somebody holds the path, and no longer when they are told', async () => {
+  test('are listed as waiting while the path is held, and not after they are notified', async () => {
     const world = await worldWith('first', 'second');
     world.arrive('for what is free', { path: 'b' });
     const waiting = () => world.waiters.waiting().map(({ owner, path }) => `${owner} ${path}`);
@@ -137,7 +137,7 @@ describe('those who wait for a path', () => {
     expect(waiting()).toEqual(['second a']);
   });
 
-  test('get their turn after the grace where whoever was told does not take it', async () => {
+  test('are notified after the grace period if the previous client does not take the path', async () => {
     const world = await worldWith('first', 'second', 'third');
     world.release('a');
     await pass(graceMs - moment);
@@ -148,7 +148,7 @@ describe('those who wait for a path', () => {
     expect(world.told).toEqual(['first', 'second', 'third']);
   });
 
-  test('are told at once, and hold up nobody, where they may not take locks', async () => {
+  test('are notified at once, without delaying others, if they may not take locks', async () => {
     const world = await worldWith();
     for (let index = 0; index < 500; index += 1) world.arrive(`reader ${index}`, { mayTake: false });
     world.arrive('honest');
@@ -160,7 +160,7 @@ describe('those who wait for a path', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('hold up others for one grace where all of an owner do nothing, and keep their order', async () => {
+  test('delay others by one grace period if all clients of an owner stay idle, and keep their order', async () => {
     const world = await worldWith();
     for (let index = 0; index < 100; index += 1)
       world.arrive(`idle ${index}`, { owner: 'idle', tokenId: `${index % 7}` });
@@ -178,7 +178,7 @@ describe('those who wait for a path', () => {
     expect(world.told.slice(3)).toEqual(['idle 1', 'idle 2']);
   });
 
-  test('are told when the lock is over by the clock of the database, later where it was renewed, sooner where shortened', async () => {
+  test('are notified when the lock expires by the clock of the database, even after renewals', async () => {
     const world = createWorld();
     world.hold('a', 7);
     for (const name of ['first', 'second']) world.arrive(name);
@@ -196,8 +196,8 @@ describe('those who wait for a path', () => {
     expect(world.told).toEqual(['first', 'second']);
   });
 
-  test.each(['before the release', 'while the database is being asked'])(
-    'leave their place at once when they go %s, and are not told in vain',
+  test.each(['before the release', 'during the database query'])(
+    'leave the queue at once if they disconnect %s, and are not notified',
     async (when) => {
       const world = await worldWith();
       const first = world.arrive('first');
@@ -216,7 +216,7 @@ describe('those who wait for a path', () => {
   );
 
   test.each(['which', 'something'] as const)(
-    'are told of what others release, where those tell %s it was, and not sooner where it is heard of twice',
+    'are notified exactly once of a release at another instance (reported: %s)',
     async (tells) => {
       const world = await worldWith('first', 'second');
       const id = world.releaseElsewhere('a', tells);
@@ -229,7 +229,7 @@ describe('those who wait for a path', () => {
     },
   );
 
-  test('are told all the same where the database did not answer for a while, during the grace too', async () => {
+  test('are notified even after a database outage, also one during the grace period', async () => {
     const world = await worldWith('first', 'second');
     world.breakDatabase(true);
     world.release('a');
@@ -246,7 +246,7 @@ describe('those who wait for a path', () => {
     expect(world.told).toEqual(['first', 'second']);
   });
 
-  test('are answered at once when the service stops, and so is everybody after them', async () => {
+  test('get a response at once if the service stops, as do all later ones', async () => {
     const world = await worldWith('first', 'second');
     world.hold('b');
     world.arrive('other', { path: 'b' });
@@ -260,7 +260,7 @@ describe('those who wait for a path', () => {
     expect([world.counts.at(-1), world.isListening(), vi.getTimerCount()]).toEqual([0, false, 0]);
   });
 
-  test('ask the database once for each thing that happens, however many they are, and never in between', async () => {
+  test('cause one query per event for any number of clients, and none in between', async () => {
     const world = await worldWith(...Array.from({ length: 1_000 }, (_, index) => `waiter ${index}`));
     expect(world.queries()).toBe(1);
     await pass(20_000);
@@ -269,12 +269,12 @@ describe('those who wait for a path', () => {
     await pass(moment);
     world.hold('a');
     await pass(5_000);
-    // When it was released, and after the grace.
+    // One at the release, and one after the grace period.
     expect(world.queries()).toBe(3);
     expect(world.told).toEqual(['waiter 0']);
   });
 
-  test('are so many of one token, and so many in all', async () => {
+  test('are limited per token and in total', async () => {
     const world = await worldWith();
     for (let index = 0; index < maxWaitersOfToken; index += 1) world.arrive(`one ${index}`, { tokenId: 'one' });
     expect(world.arrive('too many', { tokenId: 'one' })).toBeUndefined();
@@ -286,7 +286,7 @@ describe('those who wait for a path', () => {
     expect(world.arrive('again', { tokenId: 'one' })).toBeDefined();
   });
 
-  test('are never told before one who came earlier and still waits, nor kept beyond their time', async () => {
+  test('are never notified before an earlier client that still waits, nor kept beyond their time', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('arrive' as const), seconds: fc.integer({ min: 1, max: 30 }) }),
       fc.record({ kind: fc.constant('leave' as const), which: fc.nat() }),
@@ -306,7 +306,7 @@ describe('those who wait for a path', () => {
             if (outcome === undefined) {
               expect(Date.now()).toBeLessThanOrEqual(waiting.get(name)?.until ?? 0);
             } else if (outcome === 'free') {
-              // Everybody who came earlier and had not left by then was told as well, and before.
+              // All clients that came earlier and had not left were notified before.
               const earlier = [...waiting.keys()].slice(0, index);
               expect(earlier.filter((other) => world.outcomes.get(other) === undefined)).toEqual([]);
             }
@@ -356,7 +356,7 @@ describe('those who wait for a path', () => {
           settle();
         }
         world.breakDatabase(false);
-        // Whoever is left is told in turn once the path stays free.
+        // The remaining clients are notified in turn once the path stays free.
         world.release('a');
         await pass(31_000);
         settle();

@@ -18,7 +18,7 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
   let errors: unknown[];
   let leaving: AbortController;
 
-  /** Counts what is asked of the database. */
+  /** Counts the queries. */
   const counting: KyselyPlugin = {
     transformQuery({ node }) {
       queries += 1;
@@ -40,10 +40,10 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
   });
 
   const follow = () => watch.follow('game', leaving.signal);
-  /** Whether it was notified; false when it has ended. */
+  /** Whether the watch has sent a notification; false if it has ended. */
   const notified = async (news: AsyncGenerator<void, void, undefined>) => (await news.next()).done !== true;
 
-  test('comes at the start, and after each lock that is taken, renewed, released or over', async () => {
+  test('arrives at the start, and after each acquired, renewed, released or expired lock', async () => {
     await take('first');
     const news = follow();
     expect(await notified(news)).toBe(true);
@@ -61,13 +61,13 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
     expect(await notified(news)).toBe(true);
     await release('first');
     expect(await notified(news)).toBe(true);
-    // Nobody removes its row here: it is over by the clock of the database alone.
+    // Nothing removes the row: the lock has expired only by the clock of the database.
     await changeRows(storage, 'locks', { expires_at: 1 }, { path: 'second' });
     expect(await notified(news)).toBe(true);
     expect(await notified(follow())).toBe(true);
   });
 
-  test('comes once for changes that nobody listened to, however many', async () => {
+  test('arrives once for all changes since the last one', async () => {
     const [news, other] = [follow(), follow()];
     expect([await notified(news), await notified(other)]).toEqual([true, true]);
     for (const path of ['a', 'b', 'c']) {
@@ -80,7 +80,7 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
     expect(await next).toBe(true);
   });
 
-  test('costs nothing when nobody listens, and one query each time for any number of listeners', async () => {
+  test('costs no queries without listeners, and one per poll for any number of listeners', async () => {
     const listeners = Array.from({ length: 5 }, follow);
     for (const news of listeners) expect(await notified(news)).toBe(true);
     expect(queries).toBeLessThan(5);
@@ -92,7 +92,7 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
     expect(queries).toBe(before);
   });
 
-  test('ends for everybody when the database cannot be read, and begins again when it is asked for', async () => {
+  test('ends for all listeners if the database cannot be read, and starts again on request', async () => {
     const news = follow();
     expect(await notified(news)).toBe(true);
     const { read } = storage;
@@ -110,7 +110,7 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
     expect(await notified(follow())).toBe(true);
   });
 
-  test('wakes at once for what happens here', async () => {
+  test('arrives at once for changes at the same instance', async () => {
     const slow = watchLocks(storage, { pollMs: 60_000, onError: () => undefined });
     const news = slow.follow('game', leaving.signal);
     expect(await notified(news)).toBe(true);

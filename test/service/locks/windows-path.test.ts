@@ -25,17 +25,17 @@ describe('a path on Windows', () => {
     [reason.character, ['a:x', 'C:/a', 'a/b:c:$DATA', 'a<b', 'a>b', 'a"b', 'a|b', 'a?', '*/a']],
     [reason.device, ['con', 'PRN', 'Aux', 'nUl', 'COM0', 'com9', 'LPT0', 'COM¹', 'com²', 'Lpt³', 'CONIN$', 'conout$']],
     [reason.device, ['nul.txt', 'NUL.tar.gz', 'nul .txt', 'nul  .x', 'a/con/b', 'aux.d/b', 'CONIN$.x']],
-  ])('is refused with its reason: %s', (reason, paths) => {
+  ])('is rejected with a reason: %s', (reason, paths) => {
     for (const path of paths) expect(windowsPathProblem(lockPath(path)), path).toBe(reason);
   });
 
-  test('may be unusual', () => {
+  test('is accepted even if it is unusual', () => {
     const files = ['.gitignore', ' a', 'a b/c.d', 'a..b', '~$hero.pptx', 'シーン/主人公.blend'];
     const almostDevices = ['console', 'null.txt', 'nul_', 'nul x.txt', 'COM10', 'com', 'COM⁴', 'a.nul', 'CONIN'];
     for (const path of [...files, ...almostDevices]) expect(windowsPathProblem(lockPath(path)), path).toBeUndefined();
   });
 
-  test('is refused for a segment wherever it stands, in any case, and with nothing of it in the reason', () => {
+  test('is rejected for any bad segment, in any case, without quoting it', () => {
     const reasons: readonly (string | undefined)[] = [undefined, ...Object.values(reason)];
     fc.assert(
       fc.property(lockPaths, (path) => {
@@ -53,7 +53,7 @@ describe('a path on Windows', () => {
 });
 
 describe('folding the case of a path', () => {
-  test('joins each letter with its capital and its small letter, and loses no other difference', () => {
+  test('maps each letter and its other case to the same text, and keeps all other differences', () => {
     // Unicode has no letters with a case beyond its second plane.
     for (let point = 0; point <= 0x1ffff; point += 1) {
       if (point >= 0xd800 && point <= 0xdfff) continue;
@@ -74,10 +74,10 @@ describe('folding the case of a path', () => {
     ['ΣΊΣΥΦΟΣ', 'σίσυφος'],
     ['ДОМ', 'дом'],
     ['ᾼ', 'ᾳ'],
-    // The capital has no composed form, and then the small letter has none.
+    // The capital letter has no composed form, so the small letter has none either.
     ['J\u030c', 'ǰ'],
     ['İ', 'i\u0307'],
-  ])('takes %j for %j', (one, other) => {
+  ])('folds %j and %j to the same text', (one, other) => {
     expect(foldCase(one)).toBe(foldCase(other));
   });
 
@@ -88,11 +88,11 @@ describe('folding the case of a path', () => {
     ['İ', 'i'],
     ['a/b', 'ab'],
     ['Ａ', 'A'],
-  ])('keeps %j and %j apart', (one, other) => {
+  ])('keeps %j and %j different', (one, other) => {
     expect(foldCase(one)).not.toBe(foldCase(other));
   });
 
-  test('gives one text, however often it is done, that an index of PostgreSQL has room for', () => {
+  test('is idempotent, and fits into an index of PostgreSQL', () => {
     fc.assert(
       fc.property(lockPaths, (path) => {
         const folded = foldCase(path);
@@ -101,7 +101,7 @@ describe('folding the case of a path', () => {
       }),
       { numRuns: runs(300, 5_000) },
     );
-    // Of two bytes, with a small letter of three.
+    // A letter of two bytes whose small letter has three.
     expect(bytesIn(foldCase(lockPath('Ⱥ'.repeat(maxLockPathBytes / 2))))).toBe(1.5 * maxLockPathBytes);
     expect(bytesIn(foldCase(lockPath('ΐ'.repeat(maxLockPathBytes / 2))))).toBe(maxLockPathBytes);
   });

@@ -27,7 +27,7 @@ interface Address {
   readonly method: string;
   readonly below: string;
   readonly given: Ask;
-  /** What a token that may read the mirror is answered. */
+  /** The response to a token that may read the mirror. */
   readonly letIn: number;
 }
 
@@ -65,7 +65,7 @@ describe.each(addresses)('$method $below', ({ method, below, given, letIn }) => 
   const ask = (more: Ask, path = mirror.path): Promise<Reply> =>
     service.ask(method, path + below, { ...given, ...more, headers: { ...given.headers, ...more.headers } });
 
-  test('401 asks for a password where there is no token, or none that is good', async () => {
+  test('responds 401 and asks for a password if the token is missing or unknown', async () => {
     const asBasic = (text: string) => ({ headers: { authorization: `Basic ${btoa(text)}` } });
     for (const more of [{}, { token: newTokenSecret() }, asBasic(`x:${newTokenSecret()}`), asBasic('x')]) {
       const response = await ask(more);
@@ -75,14 +75,14 @@ describe.each(addresses)('$method $below', ({ method, below, given, letIn }) => 
     expect((await ask(asBasic(`any name:${service.secret}`))).status).toBe(letIn);
   });
 
-  test.each(scopes)('the scope %s lets in or not, as the table says', async (scope) => {
+  test.each(scopes)('accepts or rejects the scope %s as the table defines', async (scope) => {
     const { secret: token } = await service.token({ scopes: [scope] });
     const response = await ask({ token });
     if (sufficientFor['contents:read'].includes(scope)) expect(response.status).toBe(letIn);
     else expect(expectText(response, 403)).toContain('This needs the scope contents:read, and the token has only');
   });
 
-  test('404 for a workspace that is hidden, is not there, or can be none, all alike', async () => {
+  test('responds 404 equally for hidden, unknown and invalid workspaces', async () => {
     const { secret: token } = await service.token({ workspaces: [service.home] });
     const message = async (id: string): Promise<string> =>
       expectText(await ask({ token }, `/v1/workspaces/${id}/git`), 404).replace(decodeURIComponent(id), 'ID');
@@ -99,14 +99,14 @@ describe.each(addresses)('$method $below', ({ method, below, given, letIn }) => 
 
 test.each(
   words('/../git /git/../info/refs /git%2Finfo/refs /git/info%2Frefs /git//info/refs /git/./info/refs /git/info/refs/'),
-)('no way around the addresses: %s serves nothing', async (path) => {
+)('the misspelled endpoint %s serves nothing', async (path) => {
   const target = `/v1/workspaces/${mirror.workspace}${path}?service=git-upload-pack`;
   const headers = [`Authorization: Bearer ${service.secret}`, 'Host: a'];
   const { status } = await requestRaw(service.port, { method: 'GET', target, headers });
   expect([403, 404]).toContain(status);
 });
 
-test('a request that is none of git is refused before git is run', async () => {
+test('an invalid git request is rejected before git runs', async () => {
   const send = (raw: string | Uint8Array<ArrayBuffer>, headers = {}) =>
     service.ask('POST', `${mirror.path}/git-upload-pack`, {
       token: service.secret,
@@ -130,18 +130,18 @@ test('a request that is none of git is refused before git is run', async () => {
   expectText(await send(gzipSync(Buffer.alloc(11 * 1_024 * 1_024, '0')), { 'content-encoding': 'gzip' }), 413);
   const zipped = await send(gzipSync(lsRefs), { 'content-encoding': 'gzip' });
   expect([zipped.status, zipped.text]).toEqual([200, expect.stringContaining('refs/heads/main')]);
-  // What git sends to find out whether it has to sign in, before a long request.
+  // The request that git sends before a long one, to find out whether it must authenticate.
   expect(await send('0000')).toMatchObject({ status: 200, text: '' });
   expectText(await service.ask('GET', `${mirror.path}/info/refs?service=a&service=b`, { token: service.secret }), 422);
 });
 
-test('HEAD is refused, as git never sends it', async () => {
+test('HEAD is rejected, because git never sends it', async () => {
   const address = `${mirror.path}/info/refs?service=git-upload-pack`;
   const { status, text } = await service.ask('HEAD', address, { token: service.secret });
   expect([status, text]).toEqual([403, '']);
 });
 
-test('only a known version of the protocol reaches git', async () => {
+test('only a known protocol version reaches git', async () => {
   const versionOf = async (asked: string): Promise<string> => {
     const headers = { 'git-protocol': asked };
     const { text } = await service.ask('GET', `${mirror.path}/info/refs?service=git-upload-pack`, {
@@ -162,8 +162,8 @@ test('only a known version of the protocol reaches git', async () => {
   }
 });
 
-describe('git itself', () => {
-  test('signs in by a password in the address, a header, or its credential helper', async () => {
+describe('git', () => {
+  test('authenticates with a password in the URL, a header, or its credential helper', async () => {
     const { secret } = await service.token({ scopes: ['contents:read'] });
     const url = service.baseUrl + mirror.path;
     const client = await gitClient();
@@ -173,14 +173,14 @@ describe('git itself', () => {
     await client.git('clone', '--quiet', url, 'by-helper');
   });
 
-  test('shows why it may not', async () => {
+  test('shows the reason of a rejection', async () => {
     const client = await gitClient();
     const { secret } = await service.token({ scopes: ['locks:write'] });
     const said = await client.refused('clone', mirror.url.replace(service.secret, secret), 'game');
     expect(said).toContain('remote: This needs the scope contents:read, and the token has only locks:write.');
   });
 
-  test('cannot push, and is told where to', async () => {
+  test('cannot push, and shows the URL of the remote', async () => {
     const client = await gitClient();
     await client.git('clone', '--quiet', mirror.url, 'game');
     await client.git(
@@ -201,7 +201,7 @@ describe('git itself', () => {
     expect(said).toContain(mirror.remote.path);
   });
 
-  test('cannot make an archive, or read by the dumb protocol', async () => {
+  test('cannot create an archive, or read by the dumb protocol', async () => {
     const client = await gitClient();
     await client.refused('archive', `--remote=${mirror.url}`, 'main');
     const said = await client.refused('-c', 'alias.dumb=!GIT_SMART_HTTP=0 git ls-remote', 'dumb', mirror.url);
@@ -209,17 +209,17 @@ describe('git itself', () => {
   });
 });
 
-test('no token is in the log', () => {
+test('the log contains no token', () => {
   const log = service.log();
   expect(log).toContain('a fetch from the mirror has ended');
   expect(log).not.toMatch(/wsa_/);
   expect(log).not.toContain(btoa(`x:${service.secret}`));
 });
 
-describe('a token that asks too often', () => {
+describe('a token beyond its rate limit', () => {
   const busy = sharedService(sqlite, { rateLimit: { perSecond: 1 / 3_600, burst: 1 } });
 
-  test('is told so', async () => {
+  test('gets an error from git that says so', async () => {
     const { secret } = await busy.token();
     const url = `${busy.baseUrl.replace('//', `//x:${secret}@`)}/v1/workspaces/${busy.home}/git`;
     const client = await gitClient();
@@ -228,10 +228,10 @@ describe('a token that asks too often', () => {
   });
 });
 
-describe('the answers about a sync', () => {
+describe('responses about a sync', () => {
   const told = sharedService(sqlite, { publicUrl: (port) => `http://127.0.0.1:${port}` });
 
-  test('name where to clone from, if the service was told its public address', async () => {
+  test('contain the clone URL if the service has a public URL', async () => {
     const there = await mirrored(told, folder, told.secret);
     there.remote.commit({ branch: 'main', files: { a: '1' } });
     const start = await told.ask('POST', `/v1/workspaces/${there.workspace}/sync`, {
@@ -243,7 +243,7 @@ describe('the answers about a sync', () => {
     expect([start.body.clone_url, status.body.clone_url]).toEqual([clone_url, clone_url]);
   });
 
-  test('name none otherwise, whatever the Host of the request', async () => {
+  test('contain no clone URL otherwise, whatever the Host of the request', async () => {
     const { body } = await service.ask('POST', `/v1/workspaces/${mirror.workspace}/sync`, {
       token: service.secret,
       json: { branch: 'main' },

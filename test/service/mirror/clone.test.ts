@@ -21,7 +21,7 @@ const everything = (repository: string): string =>
 const sorted = (lines: string): readonly string[] => lines.split('\n').toSorted();
 
 test.each(['0', '1', '2'])(
-  'a clone is that of the remote, object by object, in version %s of the protocol',
+  'a clone equals the remote, object by object, in version %s of the protocol',
   async (version) => {
     const { remote, url, client } = await syncedMirror();
     await client.git('-c', `protocol.version=${version}`, 'clone', '--quiet', url, 'game');
@@ -40,7 +40,7 @@ test.each(['0', '1', '2'])(
 const countIn = (repository: string, ...revisions: readonly string[]): number =>
   Number(gitAt(repository, 'rev-list', '--count', ...revisions));
 
-test('a shallow clone has as many commits as were asked for, and can be deepened to all of them', async () => {
+test('a shallow clone has the requested number of commits, and can be deepened to all of them', async () => {
   const { remote, url, client } = await syncedMirror();
   await client.git('clone', '--quiet', '--depth=3', url, 'game');
   const clone = join(client.folder, 'game');
@@ -53,7 +53,7 @@ test('a shallow clone has as many commits as were asked for, and can be deepened
 });
 
 test.each(['blob:none', 'blob:limit=100', 'tree:0'])(
-  'a partial clone with %s gets what it lacks when it needs it',
+  'a partial clone with %s fetches missing objects when it needs them',
   async (filter) => {
     const { remote, url, client } = await syncedMirror();
     await client.git('clone', '--quiet', `--filter=${filter}`, '--no-checkout', url, 'game');
@@ -66,12 +66,12 @@ test.each(['blob:none', 'blob:limit=100', 'tree:0'])(
   },
 );
 
-test('a filter that takes its rules from an object is refused', async () => {
+test('a filter with rules from an object is rejected', async () => {
   const { url, client } = await syncedMirror();
   expect(await client.refused('clone', '--filter=sparse:oid=main:only', url, 'game')).toContain('not supported');
 });
 
-test('a clone of one branch, and a fetch of what was synced since', async () => {
+test('a single-branch clone fetches commits that were synced later', async () => {
   const mirror = await syncedMirror();
   const { remote, url, client } = mirror;
   await client.git('clone', '--quiet', '--single-branch', '--branch=release/1.0', url, 'game');
@@ -86,7 +86,7 @@ test('a clone of one branch, and a fetch of what was synced since', async () => 
   await client.git('-C', 'game', 'fetch', '--quiet', 'origin', remote.git('rev-parse', 'main~20').trim());
 });
 
-test('ls-remote lists the branches that were synced and the default branch, and nothing else', async () => {
+test('ls-remote lists the synced branches and the default branch, and nothing else', async () => {
   const { remote, url, client } = await syncedMirror();
   remote.commit({ branch: 'never/synced', from: 'main', files: { a: '1' } });
   const [main, release] = [remote.head('main'), remote.head('release/1.0')];
@@ -95,13 +95,13 @@ test('ls-remote lists the branches that were synced and the default branch, and 
   );
 });
 
-test('actions/checkout fetches from the mirror on a machine whose git has the address of the mirror instead', async () => {
+test('actions/checkout fetches from the mirror if git maps the URL of the repository to the mirror', async () => {
   const { remote, url, client, path } = await syncedMirror();
   const address = service.baseUrl + path;
   await client.settings(
     `[url "${address}"]\n insteadOf = https://github.com/octo-games/dragon\n[http "${service.baseUrl}/"]\n extraHeader = Authorization: Bearer ${new URL(url).password}\n`,
   );
-  // What it runs: https://github.com/actions/checkout/blob/v4/src/git-source-provider.ts
+  // The commands that it runs: https://github.com/actions/checkout/blob/v4/src/git-source-provider.ts
   const commit = remote.git('rev-parse', 'main~3').trim();
   await client.git('init', '--quiet', 'game');
   const git = (...args: readonly string[]) => client.git('-C', 'game', ...args);

@@ -21,10 +21,10 @@ import { fetchOf, gitClient, type Mirrored, mirrored, packets, uploadPackType } 
 const folder = folderOfTests();
 const megabyte = 2 ** 20;
 
-/** More than what the sockets of a connection hold. */
+/** A mirror with more data than the sockets of a connection can hold. */
 async function largeMirror(service: SharedService): Promise<Mirrored> {
   const mirror = await mirrored(service, folder, service.secret);
-  // git would look for deltas between them.
+  // Otherwise git would look for deltas between the files.
   mirror.remote.git('config', 'core.bigFileThreshold', '1k');
   mirror.remote.git('config', 'core.compression', '0');
   const files = Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`${index}`, randomBytes(megabyte)]));
@@ -38,7 +38,7 @@ interface Stalled {
   readonly response: IncomingMessage;
 }
 
-/** A client that asks for everything, and reads nothing of it but that it comes. */
+/** A client that requests everything, and reads only the start of the response. */
 async function stalledClone(service: RunningService, { path, remote }: Mirrored, token: string): Promise<Stalled> {
   const body = fetchOf(remote.head('main'));
   const asked = request(`${service.baseUrl}${path}/git-upload-pack`, {
@@ -78,10 +78,10 @@ async function metric(service: SharedService, name: string): Promise<number> {
 describe('a client', () => {
   const service = sharedService();
 
-  test('that reads nothing keeps git waiting, and that leaves ends it', async () => {
+  test('stalls git if it reads nothing, and ends git if it disconnects', async () => {
     const mirror = await largeMirror(service);
     const { request: asked } = await stalledClone(service, mirror, service.secret);
-    // Otherwise it would have written all of it by now.
+    // Without backpressure, git would already have written everything.
     await sleep(1_000);
     expect(packing(service)).not.toEqual([]);
     expect(await metric(service, 'workspace_git_serving')).toBe(1);
@@ -93,7 +93,7 @@ describe('a client', () => {
     expect(service.log()).toMatch(/"outcome":"gone"/);
   });
 
-  test('has its clone to the end while the packs that it reads are replaced', async () => {
+  test('completes its clone while the packs that it reads are replaced', async () => {
     const mirror = await largeMirror(service);
     mirror.remote.commit(...manyCommits(20));
     await mirror.sync();
@@ -135,9 +135,9 @@ describe('a clone that takes too long', () => {
   const strict = sharedService(sqlite, { mirrorLimits: { maxMsPerPiece: 300 } });
 
   test.each([
-    ['as a whole', () => impatient, 'timeout'],
-    ['for one piece, because its client is slow,', () => strict, 'too-slow'],
-  ] as const)('%s is cut off, and git is ended', async (_, which, outcome) => {
+    ['in total', () => impatient, 'timeout'],
+    ['for one piece, because its client is slow', () => strict, 'too-slow'],
+  ] as const)('is cut off, and ends its git process: %s', async (_, which, outcome) => {
     const service = which();
     const mirror = await largeMirror(service);
     const { response } = await stalledClone(service, mirror, service.secret);
@@ -147,7 +147,7 @@ describe('a clone that takes too long', () => {
   });
 });
 
-test('a clone ends when its token is revoked, and that of another token goes on', async () => {
+test('a clone ends if its token is revoked, and the clone of another token continues', async () => {
   const mirror = await largeMirror(revocable);
   const { storage } = revocable;
   const { id, secret } = await revocable.token({ scopes: ['contents:read'] });
@@ -159,7 +159,7 @@ test('a clone ends when its token is revoked, and that of another token goes on'
   expect((await buffer(response)).length).toBeGreaterThan(16 * megabyte);
 });
 
-test('a clone ends when the trust rule is removed that allowed the token of its run', async () => {
+test('a clone ends if the trust rule of its token is removed', async () => {
   const mirror = await largeMirror(revocable);
   const { storage } = revocable;
   const ofRun = { name: 'run', owner: 'ci', scopes: ['contents:read'], workspaces: null, runId: 'run_1' } as const;
@@ -170,10 +170,10 @@ test('a clone ends when the trust rule is removed that allowed the token of its 
   await expect(buffer(response).then(({ length }) => length)).rejects.toThrow('aborted');
 });
 
-describe('places for clones', () => {
+describe('the limit of parallel clones', () => {
   const service = sharedService(sqlite, { parallelClones: 4, mirrorLimits: { maxWaitMs: 500 } });
 
-  test('are shared among owners: two tokens of one get no more than one', async () => {
+  test('is shared among owners: two tokens of one owner get no more than one', async () => {
     const mirror = await largeMirror(service);
     const tokens = await Promise.all(['a', 'b'].map((name) => service.token({ name, owner: 'guest' })));
     const [one, other] = tokens.map(({ secret }) => secret);
@@ -187,7 +187,7 @@ describe('places for clones', () => {
     await expect.poll(() => packing(service), { timeout: 10_000 }).toEqual([]);
   });
 
-  test('are shared among tokens; whoever waits too long is told why', async () => {
+  test('is shared among tokens, and a clone that waits too long gets the reason', async () => {
     const mirror = await largeMirror(service);
     const [one, other] = [await service.token({ name: 'one' }), await service.token({ name: 'other' })];
     const urlOf = ({ secret }: { readonly secret: string }): string => mirror.url.replace(service.secret, secret);
@@ -205,13 +205,13 @@ describe('places for clones', () => {
   });
 });
 
-describe('a place for a clone', () => {
+describe('a clone slot', () => {
   const service = sharedService(sqlite, {
     parallelClones: 1,
     mirrorLimits: { minPaceIfWaitedFor: { bytes: megabyte, forMs: 300 } },
   });
 
-  test('is taken from a client that reads slowly as soon as another owner waits for it, and not before', async () => {
+  test('is taken from a slow client if another owner waits for it, and not before', async () => {
     const mirror = await largeMirror(service);
     const { secret } = await service.token({ owner: 'guest' });
     await stalledClone(service, mirror, secret);
@@ -223,7 +223,7 @@ describe('a place for a clone', () => {
   });
 });
 
-/** A request that announces a body, and sends only the beginning of it. */
+/** Starts a request that announces a body, and sends only the beginning of it. */
 function startedRequest(service: RunningService, { path }: Mirrored, token: string, body = ''): ClientRequest {
   const asked = request(`${service.baseUrl}${path}/git-upload-pack`, {
     method: 'POST',
@@ -237,7 +237,7 @@ function startedRequest(service: RunningService, { path }: Mirrored, token: stri
   return asked;
 }
 
-describe('requests that arrive slowly', () => {
+describe('slow requests', () => {
   const usual = sharedService();
   const service = sharedService(sqlite, { mirrorLimits: { maxRequestBytes: 4_000, maxMsPerRequest: 1_000 } });
 
@@ -248,7 +248,7 @@ describe('requests that arrive slowly', () => {
       headers: { 'content-type': uploadPackType, 'git-protocol': 'version=2' },
     });
 
-  test('take the memory that they have filled, not what they announce', async () => {
+  test('use only the memory that they have filled, not the announced size', async () => {
     const mirror = await mirrored(usual, folder, usual.secret);
     const { secret } = await usual.token({ owner: 'guest' });
     const connected = Array.from({ length: 40 }, () => once(startedRequest(usual, mirror, secret), 'socket'));
@@ -257,7 +257,7 @@ describe('requests that arrive slowly', () => {
     expect((await list(usual, mirror)).status).toBe(200);
   });
 
-  test('leave room for those of other owners, and end before others do', async () => {
+  test('leave room for those of other owners, and end first', async () => {
     const mirror = await mirrored(service, folder, service.secret);
     const { secret } = await service.token({ owner: 'guest' });
     const answers = [1, 2].map(async () => {
@@ -270,10 +270,10 @@ describe('requests that arrive slowly', () => {
   });
 });
 
-describe('requests that together are larger than what may wait', () => {
+describe('requests that exceed the buffer limit together', () => {
   const service = sharedService(sqlite, { mirrorLimits: { maxRequestBytes: 40 } });
 
-  test('are 503, and the next ones are answered', async () => {
+  test('get 503, and later requests succeed', async () => {
     const mirror = await mirrored(service, folder, service.secret);
     const ask = (raw: string) =>
       service.ask('POST', `${mirror.path}/git-upload-pack`, {
@@ -289,10 +289,10 @@ describe('requests that together are larger than what may wait', () => {
   });
 });
 
-describe('a storm of fifty clones', () => {
+describe('fifty parallel clones', () => {
   const service = sharedService();
 
-  test('ends with fifty clones, and locks are answered meanwhile', async () => {
+  test('all succeed, and lock requests are answered in the meantime', async () => {
     const mirror = await mirrored(service, folder, service.secret);
     mirror.remote.commit(...manyCommits(500));
     await mirror.sync();

@@ -12,14 +12,14 @@ const folder = folderOfTests();
 describe.each(realDatabaseKinds)('a mirror whose folder was removed, on $name', (kind) => {
   const service = sharedService(kind);
 
-  // The maintenance of the mirror may still write into it.
+  // Maintenance of the mirror may still be writing to it.
   const removeFolder = ({ workspace }: Mirrored) =>
     rm(join(service.dataFolder, 'mirrors', `${workspace}.git`), { recursive: true, force: true, maxRetries: 10 });
 
   const trigger = ({ workspace }: Mirrored, branch: string) =>
     service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token: service.secret, json: { branch } });
 
-  /** Its remote has deleted `old` since both branches were synced. */
+  /** The remote has deleted `old` since both branches were synced. */
   async function lostMirror(): Promise<Mirrored> {
     const mirror = await mirrored(service, folder, service.secret);
     const { remote } = mirror;
@@ -32,7 +32,7 @@ describe.each(realDatabaseKinds)('a mirror whose folder was removed, on $name', 
     return mirror;
   }
 
-  test('serves a branch again after its sync, although another branch was deleted from the remote', async () => {
+  test('serves a branch again after its sync, even if another branch was deleted from the remote', async () => {
     const mirror = await lostMirror();
     const [client, { remote }] = [await gitClient(), mirror];
     await mirror.sync();
@@ -49,7 +49,7 @@ describe.each(realDatabaseKinds)('a mirror whose folder was removed, on $name', 
     expect(service.log()).toContain('"branches":["old"]');
   });
 
-  test('serves the branches that it has, and logs once that it lacks others', async () => {
+  test('serves the available branches, and logs once that others are missing', async () => {
     const mirror = await mirrored(service, folder, service.secret);
     const { remote } = mirror;
     remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'art', from: 'main', files: { a: '2' } });
@@ -68,7 +68,7 @@ describe.each(realDatabaseKinds)('a mirror whose folder was removed, on $name', 
     expect(await client.git('ls-remote', '--heads', mirror.url)).toContain('refs/heads/art');
   });
 
-  test('forgets a branch that the remote deleted when a sync of it is asked for, which says so', async () => {
+  test('stops serving a branch that the remote deleted if its sync is requested, and reports it', async () => {
     const mirror = await lostMirror();
     const { status, body } = await trigger(mirror, 'old');
     expect([status, body.errors[0].detail]).toEqual([
@@ -83,7 +83,7 @@ describe.each(realDatabaseKinds)('a mirror whose folder was removed, on $name', 
 describe.each(realDatabaseKinds)('a branch that the remote deleted, on $name', (kind) => {
   const service = sharedService(kind);
 
-  test('is served until the next sync that succeeds, and again after it was created and synced again', async () => {
+  test('is served until the next successful sync, and again after it was created and synced again', async () => {
     const mirror = await mirrored(service, folder, service.secret);
     const { remote } = mirror;
     const client = await gitClient();

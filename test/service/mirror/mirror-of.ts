@@ -13,7 +13,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** A machine with a git that has no settings and asks nobody. */
+/** A machine with a git that has no settings and never prompts. */
 export async function gitClient() {
   const folder = await temporaryFolder();
   const home = join(folder, 'home');
@@ -35,19 +35,19 @@ export async function gitClient() {
   return {
     folder,
     run,
-    /** Its output; it has to succeed. */
+    /** Runs git, and returns its output. Throws if it fails. */
     async git(...args: readonly string[]): Promise<string> {
       const { code, stdout, stderr } = await run(...args);
       if (code !== 0) throw new Error(`git ${args.join(' ')}: ${stdout}${stderr}`);
       return stdout;
     },
-    /** What it says as it fails. */
+    /** Runs git, expects it to fail, and returns its output. */
     async refused(...args: readonly string[]): Promise<string> {
       const { code, stdout, stderr } = await run(...args);
       expect(code, stdout + stderr).not.toBe(0);
       return stderr;
     },
-    /** Runs until it is told to end. */
+    /** Starts git, which runs until it is stopped. */
     start: (...args: readonly string[]) => spawn('git', args, { cwd: folder, env, detached: true, stdio: 'ignore' }),
     async settings(text: string): Promise<void> {
       await writeFile(join(home, '.gitconfig'), text);
@@ -60,18 +60,18 @@ export type GitClient = Awaited<ReturnType<typeof gitClient>>;
 export interface Mirrored {
   readonly workspace: string;
   readonly remote: Repository;
-  /** With the token as the password. */
+  /** The clone URL, with the token as the password. */
   readonly url: string;
   readonly path: string;
   sync(branch?: string): Promise<void>;
 }
 
-/** What is let in with contents:read, as DESIGN says; all else below the address is refused. */
+/** The requests that contents:read allows, as in DESIGN; all others below the URL are rejected. */
 export const mirrorRoutes = ['GET /v1/workspaces/:id/git/info/refs', 'POST /v1/workspaces/:id/git/git-upload-pack'];
 
 let repositories = 0;
 
-/** A workspace of a repository on this disk; nothing of it is synced yet. */
+/** A workspace of a repository on this disk, before its first sync. */
 export async function mirrored(service: RunningService, folder: string, token: string): Promise<Mirrored> {
   repositories += 1;
   const remote = createRepository(folder, `remote-${repositories}.git`);
@@ -94,7 +94,7 @@ async function syncOf(service: RunningService, workspace: string, token: string,
   expect(await sync()).toMatchObject({ status: 'succeeded' });
 }
 
-/** A packet of the protocol; `0000` and the like stand for themselves. */
+/** Packets of the protocol; `0000` and similar ones are sent unchanged. */
 export const packets = (...lines: readonly string[]): string =>
   lines
     .map((line) => (/^000[0-2]$/.test(line) ? line : (line.length + 4).toString(16).padStart(4, '0') + line))

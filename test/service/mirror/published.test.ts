@@ -8,7 +8,7 @@ import { sharedService } from '../http/shared-service.ts';
 import { fetchOf, gitClient, type Mirrored, mirrored, packets, uploadPackType } from './mirror-of.ts';
 
 const folder = folderOfTests();
-describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
+describe.each(realDatabaseKinds)('a mirror on $name', (kind) => {
   const service = sharedService(kind);
   const token = () => service.secret;
 
@@ -23,12 +23,12 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
       headers: { 'content-type': uploadPackType, 'git-protocol': `version=${version}` },
     });
 
-  /** A fetch of the first version, which starts from what the client was told a request before. */
+  /** A fetch of the first version, which starts from the result of an earlier request. */
   const fetchOfFirstVersion = (id: string): string => packets(`want ${id} no-progress\n`, '0000', 'done\n');
 
   const refusal = /ERR .*in no branch that was synced/;
 
-  test('what a sync has brought is served when the sync has succeeded, and not before', async () => {
+  test('serves the commits of a sync when it has succeeded, and not before', async () => {
     const mirror = await newMirror();
     mirror.remote.commit(...manyCommits(3));
     await mirror.sync();
@@ -38,7 +38,7 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
       { branch: 'other', from: 'main', files: { b: 'c' } },
     );
     const half = mirror.remote.head('main');
-    // As after the objects and the branch have landed, and before the sync is recorded.
+    // As after the fetch, and before the sync is recorded.
     gitAt(mirrorFolder(mirror), 'fetch', '--quiet', mirror.remote.path, '+refs/heads/*:refs/heads/*');
     const client = await gitClient();
     expect(await client.git('ls-remote', mirror.url)).toBe(`${old}\tHEAD\n${old}\trefs/heads/main\n`);
@@ -55,7 +55,7 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
     expect((await post(mirror, fetchOf(half))).text).toContain('PACK');
   });
 
-  test('git tells nothing of objects by other commands than those of a clone', async () => {
+  test('accepts only the commands of a clone, which reveal no other objects', async () => {
     const mirror = await newMirror();
     mirror.remote.commit({ branch: 'main', files: { a: '1' } });
     await mirror.sync();
@@ -69,7 +69,7 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
     }
   });
 
-  test('every object that a synced branch leads to is served, however old', async () => {
+  test('serves every object of a synced branch, however old', async () => {
     const mirror = await newMirror();
     mirror.remote.commit(...manyCommits(30));
     await mirror.sync();
@@ -80,7 +80,7 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
   });
 
   test.each(['2', '0'])(
-    'a clone that began before the branch was forced elsewhere ends with what it was told, in version %s',
+    'completes an earlier clone after the branch was force-pushed, in version %s',
     async (version) => {
       const mirror = await newMirror();
       mirror.remote.commit(...manyCommits(5));
@@ -100,7 +100,7 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
     },
   );
 
-  test('a head that was synced long ago and replaced today is served until tomorrow', async () => {
+  test('serves a head that was replaced today until tomorrow, however long ago it was synced', async () => {
     const mirror = await newMirror();
     mirror.remote.commit(...manyCommits(2));
     await mirror.sync();
@@ -113,7 +113,7 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
     expect((await post(mirror, fetchOf(told))).text).toContain('PACK');
   });
 
-  test('of branches that cannot be beside each other, the one that was synced last is served', async () => {
+  test('serves the last synced branch if two branch names conflict', async () => {
     const mirror = await newMirror();
     const { remote } = mirror;
     remote.commit({ branch: 'a', files: { one: '1' } });
@@ -129,7 +129,7 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
     expect(await client.git('ls-remote', mirror.url)).toBe(`${remote.head('a')}\trefs/heads/a\n`);
   });
 
-  test('HEAD names the default branch of the remote, if that was synced', async () => {
+  test('reports the default branch of the remote as HEAD if it was synced', async () => {
     const mirror = await newMirror();
     const { remote } = mirror;
     const client = await gitClient();
@@ -149,7 +149,7 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
     );
   });
 
-  test('a mirror that lacks what was synced says so instead of being empty', async () => {
+  test('reports missing synced commits instead of being empty', async () => {
     const mirror = await newMirror();
     mirror.remote.commit(...manyCommits(2));
     await mirror.sync();
@@ -163,7 +163,7 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
     await client.git('clone', '--quiet', mirror.url, 'game');
   });
 
-  test('a workspace that is removed between two requests of a clone is gone, with a sentence', async () => {
+  test('responds 404 if its workspace is removed between two requests of a clone', async () => {
     const mirror = await newMirror();
     mirror.remote.commit(...manyCommits(2));
     await mirror.sync();
@@ -174,7 +174,7 @@ describe.each(realDatabaseKinds)('what a mirror serves on $name', (kind) => {
     expect(await (await gitClient()).refused('clone', mirror.url, 'game')).toContain('remote: There is no workspace');
   });
 
-  test('clones beside syncs, forced branches and upkeep each have one state of the remote, whole', async () => {
+  test('serves one consistent state to each clone during syncs, force pushes and maintenance', async () => {
     const mirror = await newMirror();
     const { remote } = mirror;
     const client = await gitClient();

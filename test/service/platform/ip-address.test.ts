@@ -13,16 +13,16 @@ test.each(['10.0.0.0/8', '10.0.0.1', '0.0.0.0/0', '::/0', '::1', '::1/128', 'fd0
 const none = words(
   '10.0.0.0/ 10.0.0.0/33 10.0.0.0/-1 10.0.0.0/8/8 10.0.0/8 010.0.0.0/8 fd00::/129 fd00:::/8 fe80::1%eth0 all',
 );
-test.each(['', ' 10.0.0.0/8', 'localhost', ...none])('%j is none', (text) => {
+test.each(['', ' 10.0.0.0/8', 'localhost', ...none])('%j is not a network', (text) => {
   expect(parseCidr(text).ok).toBe(false);
 });
 
-test('a network whose address has more bits than its prefix is a slip, and said to be one', () => {
+test('a network with address bits beyond its prefix is rejected as a mistake', () => {
   expect(whyOf(parseCidr('10.0.0.1/8'))).toContain('beyond its first 8');
   expect(whyOf(parseCidr('fd00::1/8'))).toContain('beyond its first 8');
 });
 
-test('a mapped network would not hold the addresses it seems to hold', () => {
+test('a mapped network is rejected, because it would not contain the expected addresses', () => {
   expect(whyOf(parseCidr('::ffff:10.0.0.0/104'))).toContain('IPv4');
 });
 
@@ -38,7 +38,7 @@ test.each([
 });
 
 test.each(['010.0.0.1', '0x7f.1', '127.1', '2130706433', '10.0.0.1%eth0', '1.2.3', 'localhost', ''])(
-  '%j is no address, whatever other programs read in it',
+  '%j is not an IP address, even if other programs accept it',
   (text) => {
     expect(parseIpAddress(text)).toBeUndefined();
   },

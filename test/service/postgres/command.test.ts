@@ -21,7 +21,7 @@ describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs 
   beforeAll(async () => {
     parent = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
     ({ url, remove: removeDatabase } = await createPostgresDatabase(postgresServer ?? ''));
-    // Two at once on an empty database, each with a folder of its own.
+    // Two services start at the same time on an empty database, each with its own folder.
     services.push(...(await Promise.all(['one', 'two'].map(start))));
   });
   afterAll(async () => {
@@ -36,7 +36,7 @@ describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs 
     runCommand(args, { folder: join(parent, 'commands'), environment: { DATABASE_URL } });
   const json = async (...args: string[]) => JSON.parse((await run([...args, '--json'])).stdout);
 
-  test('works beside all instances, with nothing in a folder', async () => {
+  test('works with all instances, without a data folder', async () => {
     const { token, secret } = await json('token', 'create', '--name', 'ci', '--scopes', 'locks:write');
     for (const { baseUrl } of services) {
       expect((await ask(baseUrl, 'GET', '/workspaces', { token: secret })).body.workspaces).toHaveLength(1);
@@ -57,14 +57,14 @@ describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs 
 
   test.each([
     ['a wrong password', { password: 's3cret-wrong' }, 'it refuses the user or the password.'],
-    ['a database that there is not', { pathname: '/s3cret-none' }, 'there is no such database.'],
-  ])('says in one sentence that it cannot use %s', async (_, change, sentence) => {
+    ['a missing database', { pathname: '/s3cret-none' }, 'there is no such database.'],
+  ])('reports %s in one sentence', async (_, change, sentence) => {
     const { code, stdout, stderr } = await run(['token', 'list'], Object.assign(new URL(url), change).href);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(`workspace-service: The database that DATABASE_URL names cannot be used: ${sentence}\n`);
   });
 
-  test('refuses a database of a newer version', async () => {
+  test('rejects a database of a newer version', async () => {
     const other = await createPostgresDatabase(postgresServer ?? '');
     try {
       await run(['token', 'create', '--name=a', '--scopes=sync'], other.url);

@@ -17,7 +17,7 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
   beforeAll(async () => {
     const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
     removeDatabase = remove;
-    // All at once, on an empty database: the migrations are made by one of them.
+    // All start at the same time on an empty database: one of them runs the migrations.
     instances = await startInstances(url, 3);
     token = (await first().token()).secret;
   });
@@ -35,7 +35,7 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
 
   const locksAt = (index: number, workspace: string) => locksOf(instance(index), workspace, token);
 
-  test('whoever waits at one instance for a path is told of its release at another', async () => {
+  test('a client that waits at one instance is notified of a release at another', async () => {
     const workspace = await first().workspace();
     const wait = (index: number) => locksAt(index, workspace).list('?path=a', { headers: { prefer: 'wait=30' } });
     for (let round = 0; round < 5; round += 1) {
@@ -45,12 +45,12 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
       const began = performance.now();
       await locksAt(0, workspace).release('a', { 'if-match': held.headers.get('etag') ?? '' });
       for (const response of await Promise.all(waiting)) expect(response.body.locks).toEqual([]);
-      // Generous: without a word from the other instance they would be told at the end of their time.
+      // A generous limit: without a notification, the clients would wait until their time ends.
       expect(performance.now() - began).toBeLessThan(10_000);
     }
   });
 
-  test('a sync is run by one of the instances, and all of them tell how it goes', async () => {
+  test('one instance runs a sync, and all of them report its progress', async () => {
     const remote = createRepository(await temporaryFolder());
     remote.commit({ branch: 'main', files: { a: '1' } });
     const workspace = await first().workspace(remote.path);
@@ -77,7 +77,7 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
 });
 
 test.skipIf(postgresServer === undefined)(
-  'of many spellings that are asked for at all instances at once, one is locked, where paths are those of Windows',
+  'only one of many spellings of a Windows path gets the lock, across all instances',
   async () => {
     const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
     const instances = await startInstances(url, 3, { windowsPaths: true });

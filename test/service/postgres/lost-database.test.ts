@@ -7,7 +7,7 @@ import { startTestService } from '../../support/running-service.ts';
 import { locksOf } from '../http/shared-service.ts';
 
 test.skipIf(postgresServer === undefined)(
-  'a connection whose server has gone silent is replaced after one timeout (needs TEST_DATABASE_URL)',
+  'a connection to a silent server is replaced after one timeout (needs TEST_DATABASE_URL)',
   async () => {
     const database = await createPostgresDatabase(postgresServer ?? '');
     const target = new URL(database.url);
@@ -32,7 +32,7 @@ test.skipIf(postgresServer === undefined)(
   },
 );
 
-describe.skipIf(postgresServer === undefined)('a PostgreSQL that goes away (needs TEST_DATABASE_URL)', () => {
+describe.skipIf(postgresServer === undefined)('an outage of PostgreSQL (needs TEST_DATABASE_URL)', () => {
   async function startBehindProxy() {
     const database = await createPostgresDatabase(postgresServer ?? '');
     const target = new URL(database.url);
@@ -53,7 +53,7 @@ describe.skipIf(postgresServer === undefined)('a PostgreSQL that goes away (need
     return { service, proxy, lock, held };
   }
 
-  test('requests are refused with 503 meanwhile, without a name of the database, and served again when it is back', async () => {
+  test('fails requests with 503 without exposing the password, and requires no restart', async () => {
     const { service, proxy, lock, held } = await startBehindProxy();
     expect((await lock('before')).status).toBe(201);
     proxy.cut();
@@ -72,7 +72,7 @@ describe.skipIf(postgresServer === undefined)('a PostgreSQL that goes away (need
     expect(await held()).toEqual(['after', 'before']);
   });
 
-  test('a request whose outcome was lost with the connection is settled by its idempotency key', async () => {
+  test('lets clients settle unanswered requests with their idempotency keys', async () => {
     const { proxy, lock, held } = await startBehindProxy();
     for (let round = 0; round < 5; round += 1) {
       const requests = Array.from({ length: 40 }, (_, index) => ({ path: `r${round}-${index}`, key: randomUUID() }));

@@ -24,7 +24,7 @@ const rounds = runs(25, 400);
 const oneOf = <Of>(all: readonly [Of, ...Of[]] | readonly Of[], random: Random): Of =>
   all[Math.floor(random() * all.length)] as Of;
 
-describe.skipIf(postgresServer === undefined)('changes of all kinds at once (needs TEST_DATABASE_URL)', () => {
+describe.skipIf(postgresServer === undefined)('concurrent changes of all kinds (needs TEST_DATABASE_URL)', () => {
   let folder: string;
   let url: string;
   let removeDatabase: () => Promise<void>;
@@ -64,11 +64,11 @@ describe.skipIf(postgresServer === undefined)('changes of all kinds at once (nee
   const send = (random: Random, method: string, path: string, given: Ask = {}): Promise<Reply> =>
     ask(oneOf(instances, random).baseUrl, method, `/v1/workspaces/${path}`, { token, ...given });
 
-  /** Two instances get the same request at once, as when an answer was lost. */
+  /** Sends the same request to two instances at once, as after a lost response. */
   async function sendTwice(random: Random, path: string, json: unknown): Promise<Reply> {
     const request = { json, headers: { 'idempotency-key': randomUUID() } };
     const replies = await Promise.all([1, 2].map(() => send(random, 'POST', path, request)));
-    // One may come while the other runs at the same instance, and one that is refused may be done the second time.
+    // One may arrive while the other runs at the same instance, and the second of them may succeed after a refusal.
     const done = replies.filter(({ status }) => status < 300);
     if (new Set(done.map(({ text }) => text)).size > 1) wrong.push(`${path} was done twice: ${JSON.stringify(json)}`);
     return (done[0] ?? replies[0]) as Reply;
@@ -107,7 +107,7 @@ describe.skipIf(postgresServer === undefined)('changes of all kinds at once (nee
 
   async function addAndRemoveWorkspace(random: Random): Promise<void> {
     const { storage } = oneOf(instances, random);
-    // Few of them: one that is added again was removed before.
+    // Few ids are used, so that some workspaces are added again after their removal.
     const id = `passing-${Math.floor(random() * 3)}`;
     const scope = { workspace: id };
     await storage.commit(scope, (db) => addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' }));
@@ -139,7 +139,7 @@ describe.skipIf(postgresServer === undefined)('changes of all kinds at once (nee
     }
   }
 
-  test('each is done once and in its order, and none waits for ever', {
+  test('are each applied once and in order, without deadlocks', {
     timeout: runs(120_000, 1_200_000),
   }, async () => {
     const seed = printedSeed('The mixture is of a seed');
@@ -155,7 +155,7 @@ describe.skipIf(postgresServer === undefined)('changes of all kinds at once (nee
       const rows = await readOutbox(url);
       return { rows, byWorkspace: Map.groupBy(rows, ({ event }) => event.workspace) };
     };
-    // Locks that were left end by themselves, and then all that happened is delivered.
+    // The remaining locks expire, and then all events have been delivered.
     await expect
       .poll(
         async () =>

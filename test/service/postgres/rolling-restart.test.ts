@@ -35,7 +35,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Two instances on one database and one data folder, behind a proxy as it is shipped. */
+/** Two instances on one database and one data folder, behind a proxy with the shipped configuration. */
 async function startInstances(productWithSecond: (port: number) => Product) {
   const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
   onTestFinished(remove);
@@ -97,7 +97,7 @@ async function startCloning(origin: string, token: string) {
     await client.git('clone', '--quiet', `${origin}/v1/workspaces/game/git`, clone);
     return {
       head: (await client.git('-C', clone, 'rev-parse', 'HEAD')).trim(),
-      // Empty where git-lfs has fetched every object.
+      // Empty if git-lfs has fetched every object.
       changed: await client.git('-C', clone, 'status', '--porcelain'),
       lfs: await client.git('-C', clone, 'lfs', 'ls-files'),
     };
@@ -108,7 +108,7 @@ test.skipIf(postgresServer === undefined).for([
   ['nginx', nginxWithSecond],
   ['Caddy', caddyWithSecond],
 ] as const)(
-  'no request, clone or download fails while two instances behind %s restart in turn (needs TEST_DATABASE_URL)',
+  'no request, clone or download fails in a rolling restart behind %s (needs TEST_DATABASE_URL)',
   { timeout: 240_000 },
   async ([name, productWithSecond], context) => {
     if (programOf(productWithSecond(0)) === undefined) leaveOut(context, `There is no ${name} on this machine.`);
@@ -140,7 +140,7 @@ test.skipIf(postgresServer === undefined).for([
       return response;
     }
 
-    /** Counts it, and notes what it was not to be. */
+    /** Counts the request, and records an unexpected response. */
     async function send(expected: number, ...sent: Parameters<typeof begin>): Promise<Answer> {
       const [method, path] = sent;
       requests += 1;
@@ -173,7 +173,7 @@ test.skipIf(postgresServer === undefined).for([
       while (!isOver) clones.push(await clone());
     }
 
-    /** Reads a part, and the rest when it is told to: the client of a slow network. */
+    /** Reads a part, and the rest when told to, like a client in a slow network. */
     async function downloadSlowly(goOn: Promise<void>): Promise<number> {
       const { body } = await send(200, 'POST', '/workspaces/game/lfs/objects/batch', {
         operation: 'download',
@@ -192,7 +192,7 @@ test.skipIf(postgresServer === undefined).for([
     for (const [index, port] of ports.entries()) {
       const before = requests;
       const stopped = Promise.withResolvers<void>();
-      // nginx gives each instance some of them.
+      // nginx sends some of them to each instance.
       const downloads = Promise.all(Array.from({ length: 4 }, () => downloadSlowly(stopped.promise)));
       await sleep(500);
       const ending = instances[index]?.stop();

@@ -34,7 +34,7 @@ async function query({ url }: PostgresCluster, ...statements: readonly string[])
   }
 }
 
-/** A primary and its hot standby, at an address that leads to one of them. */
+/** A primary and its hot standby, with a URL that leads to one of them. */
 async function startPair() {
   const start = async (primary?: PostgresCluster) => {
     const cluster = await startPostgresCluster(programs ?? '', { ...(primary && { primary }) });
@@ -52,7 +52,7 @@ async function startPair() {
     primary,
     standby,
     url: url.href,
-    /** The primary is lost with its machine, and the address leads to the standby, which is promoted. */
+    /** Crashes the primary with its machine, promotes the standby, and lets the URL lead to it. */
     async failOver(beforePromotion = async (): Promise<void> => undefined) {
       await primary.crash();
       current = standby;
@@ -70,7 +70,7 @@ interface Granted {
   readonly fence: number;
 }
 
-test('after a synchronous standby was promoted, instances go on: no granted lock is lost, and no fence given twice', async () => {
+test('promoting a synchronous standby loses no granted lock, and repeats no fence', async () => {
   const { primary, standby, url, failOver } = await startPair();
   await query(primary, "alter system set synchronous_standby_names = '*'", 'select pg_reload_conf()');
   const replication = () => query(primary, 'select sync_state from pg_stat_replication');
@@ -92,7 +92,7 @@ test('after a synchronous standby was promoted, instances go on: no granted lock
   const statuses = new Set<number>();
   let isOver = false;
 
-  /** Asks again under the same key for as long as there is no database. */
+  /** Retries with the same key until a database is available. */
   async function insist(...sent: Parameters<typeof send>): Promise<Reply> {
     for (;;) {
       const reply = await send(...sent);
@@ -116,7 +116,7 @@ test('after a synchronous standby was promoted, instances go on: no granted lock
   const work = Promise.all(Array.from({ length: 8 }, takeLocks));
   await expect.poll(() => granted.length, { timeout: 60_000 }).toBeGreaterThan(100);
   await failOver(async () => {
-    // It can be read, and refuses changes.
+    // The standby can be read, and refuses changes.
     for (let count = 0; count < 10; count += 1)
       expect((await send('POST', locks, lockOn(`refused-${count}`))).status).toBe(503);
   });
@@ -132,12 +132,12 @@ test('after a synchronous standby was promoted, instances go on: no granted lock
   const fences = granted.map(({ fence }) => fence);
   expect(new Set(fences).size).toBe(fences.length);
   expect(Math.min(...fences.slice(before + 8))).toBeGreaterThan(highest);
-  // A release whose response was lost is done already.
+  // A release whose response was lost has already been done.
   expect([...statuses].filter((status) => ![201, 204, 404, 503].includes(status))).toEqual([]);
   expect(await fleet.stop()).toEqual([0, 0]);
 }, 180_000);
 
-test('after an asynchronous standby without the last locks was promoted, raise-fences keeps their fences from being given again', async () => {
+test('raise-fences prevents repeated fences after the promotion of a standby without the last locks', async () => {
   const { primary, standby, url, failOver } = await startPair();
   const folder = join(await temporaryFolder(), 'data');
   const environment = { DATABASE_URL: url };

@@ -5,7 +5,7 @@ import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import type { CommitScope, Storage } from '../../../src/service/storage/storage.ts';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
 
-/** What an instance of a version with one lock for all writers takes first in each of its changes. */
+/** The lock that an older version, with one lock for all writers, takes first in each change. */
 const asBefore = 'select pg_advisory_xact_lock(7241553019)';
 
 const game: CommitScope = { workspace: 'game' };
@@ -31,7 +31,7 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     await removeDatabase();
   });
 
-  /** A change that has begun, and ends when it is told to. */
+  /** Starts a change that ends when it is told to. */
   async function begun(storage: Storage, scope: CommitScope) {
     const [begins, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const done = storage.commit(scope, async () => {
@@ -56,18 +56,18 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
   };
 
   test.each([
-    ['of one instance', () => one],
-    ['of two instances', () => other],
-  ])('changes of two workspaces run side by side, %s', async (_, second) => {
+    ['at one instance', () => one],
+    ['at two instances', () => other],
+  ])('changes of two workspaces run in parallel %s', async (_, second) => {
     const ofGame = await begun(one, game);
     expect(await second().commit(film, async () => 'done')).toBe('done');
     await ofGame.end();
   });
 
   test.each<readonly [string, CommitScope, CommitScope]>([
-    ['of tokens', 'tokens', game],
-    ['of a workspace', game, 'tokens'],
-  ])('a change %s holds up none of the other kind', async (_, first, second) => {
+    ['of tokens does not block changes of a workspace', 'tokens', game],
+    ['of a workspace does not block changes of tokens', game, 'tokens'],
+  ])('a change %s', async (_, first, second) => {
     const running = await begun(one, first);
     expect(await one.commit(second, async () => 'done')).toBe('done');
     expect(await other.commit(second, async () => 'done')).toBe('done');
@@ -75,14 +75,14 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
   });
 
   test.each<readonly [string, CommitScope, CommitScope]>([
-    ['of one workspace another of it', game, game],
-    ['of one workspace a global one', game, 'global'],
-    ['that is global one of a workspace', 'global', game],
-    ['that is global another global one', 'global', 'global'],
-    ['of tokens another of them', 'tokens', 'tokens'],
-    ['of tokens a global one', 'tokens', 'global'],
-    ['that is global one of tokens', 'global', 'tokens'],
-  ])('while a change %s waits, also at another instance', async (_, first, second) => {
+    ['of a workspace and another of the same one', game, game],
+    ['of a workspace and a global one', game, 'global'],
+    ['of everything and one of a workspace', 'global', game],
+    ['of everything and another global one', 'global', 'global'],
+    ['of tokens and another one of tokens', 'tokens', 'tokens'],
+    ['of tokens and a global one', 'tokens', 'global'],
+    ['of everything and one of tokens', 'global', 'tokens'],
+  ])('a change %s run one after the other, also at two instances', async (_, first, second) => {
     const running = await begun(one, first);
     const order: string[] = [];
     const next = other.commit(second, async () => void order.push('second'));
@@ -96,9 +96,9 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
   test.each<readonly [string, CommitScope]>([
     ['a workspace', game],
     ['tokens', 'tokens'],
-    ['all', 'global'],
+    ['everything', 'global'],
   ])(
-    'an instance that has one lock for all writers keeps out a change of %s, and is kept out by it',
+    'a change of %s and a change at an older instance with one lock for all writers exclude each other',
     async (_, scope) => {
       await watcher.query('begin');
       await watcher.query(asBefore);
@@ -117,7 +117,7 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     },
   );
 
-  test('however many workspaces are written to, reads and claims find a connection', async () => {
+  test('reads and claims get a connection, however many workspaces have changes', async () => {
     const mayEnd = Promise.withResolvers<void>();
     const changes = Array.from({ length: 40 }, (_, index) =>
       one.commit({ workspace: `workspace-${index}` }, async () => {
@@ -130,7 +130,7 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     await Promise.all(changes);
   });
 
-  test('a workspace with many changes does not keep another from its turn', async () => {
+  test('a workspace with many changes does not delay another one', async () => {
     const order: string[] = [];
     const many = Array.from({ length: 10 }, (_, workspace) =>
       Array.from({ length: 600 }, () =>
@@ -142,7 +142,7 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     expect(order.indexOf('single')).toBeLessThan(10 * 256 + 1);
   });
 
-  test('what comes while a group waits for another instance goes with that group', async () => {
+  test('changes that arrive while their group waits for another instance join that group', async () => {
     const running = await begun(other, game);
     groups.length = 0;
     const first = one.commit(game, async () => 1);
@@ -153,7 +153,7 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     expect(groups).toEqual([10]);
   });
 
-  test('a change is on disk when it is answered, also where the database would not wait for that', async () => {
+  test('a change is on disk before the response, even with synchronous_commit off', async () => {
     const { rows } = await watcher.query('select current_database() as name');
     await watcher.query(`alter database ${rows[0].name} set synchronous_commit = off`);
     const storage = await openPostgres({ url, onIdleError: () => undefined });

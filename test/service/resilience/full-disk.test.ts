@@ -4,12 +4,12 @@ import { sqlite } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { locksOf } from '../http/shared-service.ts';
 
-test('on a full disk nothing is promised: 503 with a reason; reading goes on, and writing when there is room again', async () => {
+test('writes get 503 with a reason on a full disk, reads continue, and writes succeed later', async () => {
   const service = await startTestService(sqlite);
   onTestFinished(service.stop);
   const { secret: token } = await service.token();
   const { take, paths } = locksOf(service, await service.workspace(), token);
-  // SQLite's own limit on the size of its file has the same effect as a full disk: SQLITE_FULL.
+  // SQLite's own limit on the file size has the same effect as a full disk: SQLITE_FULL.
   const room = (pages: number) =>
     service.storage.commit('global', (db) => sql.raw(`pragma max_page_count = ${pages}`).execute(db));
   const long = (index: number) => `${index}-${'x'.repeat(900)}`;

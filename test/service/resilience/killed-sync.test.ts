@@ -11,13 +11,13 @@ import { runCommand, startServiceProcess } from '../../support/service-process.t
 const count = 1_000;
 const large = 4;
 
-test('kill -9 in the middle of 1,000 LFS objects: none is half there, and the next service goes on with them', async () => {
+test('a kill -9 during a sync of 1,000 LFS objects leaves no partial object, and the sync resumes', async () => {
   const folder = await temporaryFolder();
   const data = join(folder, 'data');
   const repository = createRepository(folder);
   const store = await startLfsStore({ public: true });
   onTestFinished(store.stop);
-  // The large ones are asked for first.
+  // The large objects are requested first.
   const contents = Array.from({ length: count }, (_, index) => randomBytes(index < large ? 3_000_000 : 10_000 + index));
   const pointers = contents.map(
     (content, index) => [`Content/${index}.uasset`, pointerTo(store.put(content))] as const,
@@ -30,7 +30,7 @@ test('kill -9 in the middle of 1,000 LFS objects: none is half there, and the ne
   store.behaviour.download = (_request, response, [object]) => {
     const bytes = store.objects.get(object?.oid ?? '') ?? Buffer.alloc(0);
     if (bytes.length < 1_000_000 && store.downloads.length < count / 3) return false;
-    // Half of each that is under way when the service dies.
+    // Half of each object that is being sent when the service dies.
     response.writeHead(200, { 'content-length': bytes.length });
     response.write(bytes.subarray(0, bytes.length / 2));
     return true;

@@ -3,7 +3,7 @@ import { temporaryFolder } from '../../support/git-folders.ts';
 import { ask } from '../../support/running-service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 
-test('kill -9 in the middle of 1,000 lock requests: every lock that was answered 201 is there after the restart', async () => {
+test('every acknowledged lock exists after a kill -9 during 1,000 lock requests', async () => {
   const folder = await temporaryFolder();
   const first = await startServiceProcess({ folder });
   const answered = new Map<string, string>();
@@ -18,7 +18,7 @@ test('kill -9 in the middle of 1,000 lock requests: every lock that was answered
         const { status, body } = await ask(first.baseUrl, 'POST', url, { token: first.token, json });
         if (status === 201) answered.set(path, body.id);
       } catch {
-        // Cut off by the kill: nothing was promised.
+        // The kill cut off this request: nothing was promised.
       }
       if (answered.size >= 300) killed ??= first.kill();
     }),

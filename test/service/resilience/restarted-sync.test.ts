@@ -8,12 +8,12 @@ import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
 
-/** Twice as many as a sync survives of crashes. */
+/** Twice the number of crashes that a sync survives. */
 const restarts = 10;
 const objectsOfRun = 6;
 const count = (restarts + 1) * objectsOfRun;
 
-test('a first sync that outlasts ten restarts of the service succeeds, and fetches no object twice', async () => {
+test('a sync that takes longer than ten restarts succeeds, and fetches no object twice', async () => {
   const folder = await temporaryFolder();
   const data = join(folder, 'data');
   const repository = createRepository(folder);
@@ -25,7 +25,7 @@ test('a first sync that outlasts ten restarts of the service succeeds, and fetch
   );
   repository.commit({ branch: 'main', files: Object.fromEntries(files) });
 
-  // In place of an hour: between two restarts the store sends a few objects, and nothing more.
+  // Stands for an hour: between two restarts, the store sends only a few objects.
   const sent: string[] = [];
   let left = objectsOfRun;
   store.behaviour.download = (_request, _response, [object]) => {

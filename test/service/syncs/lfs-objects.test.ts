@@ -41,7 +41,7 @@ describe.each(realDatabaseKinds)('the LFS objects of a sync on $name', (kind) =>
     };
   }
 
-  test('are counted with those of git, also while they arrive', async () => {
+  test('are counted together with the git objects, also while they arrive', async () => {
     const held = Promise.withResolvers<void>();
     const { store, commit, trigger, status, ended } = await setUp({
       async download(_request, response, [object]) {
@@ -76,7 +76,7 @@ describe.each(realDatabaseKinds)('the LFS objects of a sync on $name', (kind) =>
     expect(await ended(await trigger())).toMatchObject({ received_objects: 0, received_bytes: 0, total_bytes: 0 });
   });
 
-  test('that are missing are named, do not fail it, and are there after a later one', async () => {
+  test('are reported if they are missing, without failing the sync, and fetched later', async () => {
     const { store, commit, trigger, ended } = await setUp();
     const [here, missing] = [store.put('here'), nameOf('missing')];
     commit({ 'a.uasset': pointerTo(here), 'b.uasset': pointerTo(missing) });
@@ -94,14 +94,14 @@ describe.each(realDatabaseKinds)('the LFS objects of a sync on $name', (kind) =>
     expect((await trigger()).body.estimated_objects).toBe(0);
   });
 
-  test('cannot be had where the store cannot be used: the sync fails, and says why', async () => {
+  test('fail the sync with a reason if the store cannot be used', async () => {
     const { commit, trigger, ended, store } = await setUp({ public: false });
     commit({ 'a.uasset': pointerTo(store.put('an object')) });
     const error = expect.stringContaining('asks for credentials, and there are none for it');
     expect(await ended(await trigger())).toMatchObject({ status: 'failed', error, head: null });
   });
 
-  test('are left alone where the operator wants none', async () => {
+  test('are not fetched if the LFS mode of the workspace is none', async () => {
     const { commit, trigger, ended, store } = await setUp({ public: false }, { lfs_mode: 'none' });
     commit({ 'a.uasset': pointerTo(store.put('an object')) });
     expect(await ended(await trigger())).toMatchObject({ status: 'succeeded', total_bytes: 0 });

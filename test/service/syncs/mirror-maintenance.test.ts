@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { startTestService } from '../../support/running-service.ts';
 
-/** A git on the PATH that never ends `repack`. */
+/** An environment with a git whose `repack` never ends. */
 async function environmentOfEndlessRepacks(): Promise<NodeJS.ProcessEnv> {
   const folder = await temporaryFolder();
   const script = `#!/bin/sh
@@ -18,7 +18,7 @@ exec git "$@"
   return { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
 }
 
-test('the upkeep of a mirror takes no slot of a sync, and ends when the service stops', async () => {
+test('maintenance of a mirror uses no sync slot, and ends when the service stops', async () => {
   const environment = await environmentOfEndlessRepacks();
   const service = await startTestService(sqlite, { parallelSyncs: 1, environment });
   onTestFinished(service.stop);

@@ -12,7 +12,7 @@ import { realDatabaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 
 describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
-  /** A sync that is claimed, and a fetch whose course the test decides. */
+  /** A claimed sync, with a fetch that the test controls. */
   async function startRunning(fetchObjects: FetchObjects = async () => noObjects) {
     const { storage, remove } = await kind.open();
     onTestFinished(remove);
@@ -38,7 +38,7 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
     const done = runSync(
       {
         storage,
-        // runSync() uses this one of it.
+        // runSync() uses only this part of it.
         git: git as Git,
         fetchObjects,
         allowFileRemotes: false,
@@ -59,12 +59,12 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
       stopping,
       course,
       receive: (objects: number) => receive(objects),
-      /** What the fetch does just before it changes the mirror. */
+      /** The step of the fetch just before it changes the mirror. */
       land: async () => land?.(),
     };
   }
 
-  test('tells how many objects it has received while it goes on', async () => {
+  test('reports the number of received objects while it runs', async () => {
     const { status, receive, course, done } = await startRunning();
     for (const received of [40, 90]) {
       receive(received);
@@ -77,7 +77,7 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
     expect(await status()).toMatchObject({ status: 'succeeded', received_objects: 101, head: 'abc' });
   });
 
-  test('is left to the next instance when the service stops', async () => {
+  test('is left to the next instance if the service stops', async () => {
     const { storage, status, stopping, done } = await startRunning();
     stopping.abort();
     await done;
@@ -85,7 +85,7 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
     expect(await claimSync(storage)).toMatchObject({ workspace: 'w', branch: 'main' });
   });
 
-  test('is not given up after any number of instances that were stopped in order', async () => {
+  test('is not abandoned after any number of orderly stops of instances', async () => {
     const { storage, stopping, done } = await startRunning();
     stopping.abort();
     await done;
@@ -96,7 +96,7 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
     }
   });
 
-  test('changes no mirror after its workspace was removed', async () => {
+  test('does not change the mirror after its workspace was removed', async () => {
     const { storage, land, done } = await startRunning();
     await land();
     await storage.commit('global', (db) => db.deleteFrom('workspaces').where('id', '=', 'w').execute());
@@ -122,7 +122,7 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
     expect(await status()).toMatchObject({ status: 'running', head: null, finished_at: null });
   });
 
-  test('ends nothing when another instance has taken it over', async () => {
+  test('does not record its end after another instance has taken it over', async () => {
     const { storage, status, course, done } = await startRunning();
     await changeRows(storage, 'syncs', { lease_owner: 'another instance' });
     course.resolve({ head: 'abc', receivedObjects: 101 });

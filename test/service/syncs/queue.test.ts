@@ -17,7 +17,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
   const queue = (requestedBy = 'ada', workspace = 'game', branch = 'main') =>
     storage.commit('global', (db) => enqueue(db, storage.now, { workspace, branch, estimatedObjects: 3, requestedBy }));
 
-  /** Undefined when what was queued has to wait. */
+  /** Queues a sync and claims one; undefined if it has to wait. */
   async function queueAndClaim(workspace?: string, branch?: string): Promise<ClaimedSync | undefined> {
     await queue('ada', workspace, branch);
     return claimSync(storage);
@@ -41,15 +41,15 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     );
 
   test.each([
-    ['when five seconds have passed', -5_000],
-    ['when the clock was put back', 3 * 3_600_000],
-  ])('three syncs of a branch are begun as soon as they can, and the next %s', async (_, passed) => {
+    ['after five seconds', -5_000],
+    ['after the clock was set back', 3 * 3_600_000],
+  ])('starts three syncs of a branch without delay, and the next one %s', async (_, passed) => {
     expect([await syncOnce(), await syncOnce(), await syncOnce(), await syncOnce()]).toEqual([true, true, true, false]);
     await moveEnds(passed);
     expect(await claimSync(storage)).toMatchObject({ workspace: 'game', branch: 'main' });
   });
 
-  test('a sync that cannot be read keeps no other from being claimed, and can be read again once it is claimed', async () => {
+  test('a sync with an unreadable row does not block others, and is readable again once claimed', async () => {
     await queueAndClaim('film');
     await storage.commit('global', (db) =>
       sql`update syncs set total_bytes = 18014398509481982, lease_until = 1`.execute(db),
@@ -62,7 +62,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     expect(await unfinishedSyncs(storage, 'film')).toMatchObject([{ status: 'running', total_bytes: null }]);
   });
 
-  test('those of a branch keep no other branch waiting, nor one of that name in another workspace', async () => {
+  test('syncs of a branch delay no other branch, nor the same branch in another workspace', async () => {
     for (let round = 0; round < 4; round += 1) await syncOnce();
     expect(await syncOnce('game', 'release')).toBe(true);
     expect(await syncOnce('film', 'main')).toBe(true);
@@ -74,7 +74,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     created_at: fc.integer({ min: 0, max: 5 }),
   });
 
-  test('its pages have each sync of the workspace and the branch once, the newest first, whatever shares a moment', async () => {
+  test('pages list each sync once, newest first, even if several share a time', async () => {
     const filter = fc.option(fc.constantFrom('main', 'release'), { nil: undefined });
     await fc.assert(
       fc.asyncProperty(
@@ -102,7 +102,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     );
   });
 
-  test('tells who was first to ask, and which have not ended', async () => {
+  test('records the first requester of a sync, and lists unfinished syncs', async () => {
     const { sync_id } = await queue('ada');
     expect((await queue('grace')).sync_id).toBe(sync_id);
     expect(await findRecordedSync(storage, 'game', sync_id)).toMatchObject({ requested_by: 'ada', status: 'queued' });

@@ -40,12 +40,12 @@ async function start(options: RunningServiceOptions = {}) {
   };
 }
 
-test('a remote that does not answer holds up a trigger for 5 s at most; its sync fails at its own limit', async () => {
+test('an unresponsive remote delays a trigger by at most 5 s, and its sync times out', async () => {
   const { silentWorkspace, trigger, statusOf } = await start({ syncTimeout: { seconds: 2 } });
   const workspace = await silentWorkspace();
   const began = performance.now();
   const queued = await trigger(workspace, 'main');
-  // The promise is 5 s; what is above it is for a busy test machine.
+  // The limit is 5 s; the rest is a margin for a busy test machine.
   expect(performance.now() - began).toBeLessThan(8_000);
   expect([queued.status, queued.body.status, queued.body.estimated_objects]).toEqual([202, 'queued', 0]);
   await expect
@@ -53,21 +53,21 @@ test('a remote that does not answer holds up a trigger for 5 s at most; its sync
     .toMatchObject({ status: 'failed', error: expect.stringMatching(/2 s|2s|2 seconds/) });
 });
 
-test('a hundred lists of a remote that is silent leave others theirs, and none waits for its turn beyond 5 s', async () => {
+test('a hundred branch lists of a silent remote fail with 503, and do not delay those of others', async () => {
   const { silentWorkspace, honestWorkspace, branches } = await start();
   const [workspace, honest] = [await silentWorkspace(), await honestWorkspace()];
   const began = performance.now();
   const lists = Array.from({ length: 100 }, () => branches(workspace));
   const others = await branches(honest);
   expect([others.status, others.body.branches.length]).toEqual([200, 1]);
-  // It has places of its own: what it takes is git, not the ten seconds of a remote that is silent.
+  // It has slots of its own: it takes the time of git, not the ten seconds of a silent remote.
   expect(performance.now() - began).toBeLessThan(5_000);
   const answers = await Promise.all(lists);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
   expect(answers.filter(({ headers }) => headers.get('retry-after') === '5').length).toBeGreaterThan(80);
 });
 
-test('as many syncs run as the operator allows, and those of a remote that is silent keep none of others waiting', async () => {
+test('syncs run up to the configured limit, and those of a silent remote do not delay others', async () => {
   const { silentWorkspace, honestWorkspace, trigger, statusOf } = await start({ parallelSyncs: 2 });
   const workspace = await silentWorkspace();
   const stuck = await Promise.all(['main', 'art', 'release'].map((branch) => trigger(workspace, branch)));
@@ -78,12 +78,12 @@ test('as many syncs run as the operator allows, and those of a remote that is si
   expect(await statuses()).toEqual(expect.arrayContaining(['running', 'running', 'queued']));
 });
 
-test('workspaces whose remotes are silent keep no other waiting for long, however many slots they had', async () => {
+test('workspaces with silent remotes do not delay others for long, however many slots they had', async () => {
   const { silentWorkspace, honestWorkspace, trigger, statusOf } = await start({ parallelSyncs: 2 });
   const workspaces = await Promise.all(Array.from({ length: 6 }, silentWorkspace));
   const stuck = await Promise.all(workspaces.map((workspace) => trigger(workspace, 'main')));
   const honest = await trigger(await honestWorkspace(), 'main');
-  // Three pairs, each for 10 s: the remotes themselves have a minute.
+  // Three pairs run, each for 10 s: the remotes themselves have a minute.
   await expect.poll(() => statusOf(honest), { timeout: 45_000 }).toMatchObject({ status: 'succeeded' });
   expect((await Promise.all(stuck.map(statusOf))).map(({ status }) => status)).not.toContain('failed');
 });

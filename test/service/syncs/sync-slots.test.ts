@@ -12,7 +12,7 @@ interface Sync {
   readonly workspace: string;
 }
 
-test('no workspace waits for quiet syncs, or while others have more than their share; no more run than allowed', async () => {
+test('neither quiet syncs nor workspaces above their share block others, and the limit of syncs holds', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60 }), async (slots, steps) => {
       const share = Math.max(1, Math.floor(slots / 2));

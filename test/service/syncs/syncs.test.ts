@@ -27,14 +27,14 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
   const trigger = (workspace: string, branch: string, headers: Record<string, string> = {}) =>
     service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, headers, json: { branch } });
 
-  /** Follows a sync from the answer to its trigger to its end. */
+  /** Follows a sync from the response to its trigger to its end. */
   async function ended({ headers }: Reply): Promise<Reply['body']> {
     const sync = async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body;
     await expect.poll(async () => (await sync()).finished_at, { timeout: 40_000, interval: 20 }).not.toBeNull();
     return sync();
   }
 
-  test('a trigger is queued, says what the fetch will transfer, and the fetch transfers it', async () => {
+  test('a trigger is queued with an estimate, and its fetch transfers about that number of objects', async () => {
     const { workspace, remote } = await workspaceWithRepository();
     const none = { received_objects: 0, head: null, error: null, started_at: null };
     async function sync(): Promise<number> {
@@ -57,7 +57,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     expect(more).toBeLessThan(all / 2);
   });
 
-  test('branches are those of the remote, each with what has been synced of it', async () => {
+  test('branches are those of the remote, each with its synced state', async () => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'release/1.0', from: 'main', files: { b: '2' } });
     const list = async () =>
@@ -79,7 +79,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     });
   });
 
-  test('a branch that the remote does not have is 422 and names some that it has', async () => {
+  test('a trigger for an unknown branch responds 422, and names some branches of the remote', async () => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit({ branch: 'main', files: { a: '1' } });
     const { status, body } = await trigger(workspace, 'mian');
@@ -89,7 +89,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     expect((await trigger(workspace, 'mian')).status).toBe(202);
   });
 
-  test('a storm of triggers is a handful of syncs, and the last commit is in the mirror', async () => {
+  test('many triggers cause only a few syncs, and the last commit reaches the mirror', async () => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit(...manyCommits(20));
     const replies: Reply[] = [];
@@ -100,12 +100,12 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));
     expect(new Set(replies.map(({ body }) => body.status))).toEqual(new Set(['queued']));
     const ids = new Set(replies.map(({ body }) => body.sync_id));
-    // A trigger joins what is queued, so at most one sync begins for every wave and the one that runs.
+    // A trigger joins a queued sync, so at most one sync starts per wave, plus the running one.
     expect(ids.size).toBeLessThanOrEqual(2 * waves);
     for (const reply of replies.slice(-1)) expect((await ended(reply)).head).toBe(remote.head('main'));
   });
 
-  test('a trigger while a sync of the branch runs queues another, which runs after it', async () => {
+  test('a trigger during a sync of the branch queues another sync, which runs after it', async () => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit(...manyCommits(1500));
     const first = await trigger(workspace, 'main');
@@ -121,7 +121,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     expect(Date.parse(two.started_at)).toBeGreaterThanOrEqual(Date.parse(one.finished_at));
   });
 
-  test('without an answer, the estimate is what the sync before received', async () => {
+  test('the estimate is the result of the previous sync if the remote does not answer', async () => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit(...manyCommits(30));
     const { received_objects } = await ended(await trigger(workspace, 'main'));
@@ -134,8 +134,8 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
   });
 
   test.each([
-    ['run again', 1, { status: 'succeeded' }],
-    ['given up where it never survives its instance', 5, { error: expect.stringContaining('interrupted too often') }],
+    ['retried', 1, { status: 'succeeded' }],
+    ['failed after too many crashes', 5, { error: expect.stringContaining('interrupted too often') }],
   ])('a sync whose instance has died is %s', async (_, attempts, end) => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit({ branch: 'main', files: { a: '1' } });
@@ -149,7 +149,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
       .toMatchObject(end);
   });
 
-  test('a sync that is not of this workspace is 404', async () => {
+  test('a sync of another workspace responds 404', async () => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit({ branch: 'main', files: { a: '1' } });
     const { body } = await trigger(workspace, 'main');

@@ -22,7 +22,7 @@ const listing = (...branches: readonly BranchName[]): RemoteBranches => ({
 
 const storage = sharedStorage(sqlite);
 
-/** Triggers on a remote whose listings the test answers, in the order in which they were asked for. */
+/** Triggers on a remote whose branch lists the test returns, in the order of the requests. */
 function withListings() {
   const asked: ((response: RemoteBranches) => void)[] = [];
   const counts = { heads: 0, estimates: 0 };
@@ -40,7 +40,7 @@ function withListings() {
       return undefined;
     },
   };
-  /** Whoever triggers reads the database first, one after the other: then all that came before this have done so. */
+  /** Waits until all earlier triggers have read the database: each trigger reads it first, one after the other. */
   async function allHaveRead(): Promise<void> {
     await findQueued(storage.read, workspace.id, main);
     await setImmediate();
@@ -48,7 +48,7 @@ function withListings() {
   return { prepare: createPrepareSync({ storage, git, remotes }), asked, counts, allHaveRead };
 }
 
-test('a storm of triggers asks the remote once, and the mirror once', async () => {
+test('many triggers list the remote once, and read the mirror once', async () => {
   const { prepare, asked, counts, allHaveRead } = withListings();
   const all = Array.from({ length: 50 }, () => prepare(workspace, main));
   await allHaveRead();
@@ -57,7 +57,7 @@ test('a storm of triggers asks the remote once, and the mirror once', async () =
   expect({ ...counts, listings: asked.length }).toEqual({ heads: 1, estimates: 1, listings: 1 });
 });
 
-test('no branch is unknown because of a listing that had begun before it was asked for: all who came later share the next', async () => {
+test('later triggers of an unknown branch share the next listing instead of an earlier one', async () => {
   const { prepare, asked, allHaveRead } = withListings();
   const early = prepare(workspace, fresh);
   await expect.poll(() => asked.length).toBe(1);
@@ -71,7 +71,7 @@ test('no branch is unknown because of a listing that had begun before it was ask
   expect(asked).toHaveLength(2);
 });
 
-test('a branch is found by the next listing of its workspace when that of another branch was too early for it', async () => {
+test('a trigger shares the next listing of its workspace if that of another branch came too early', async () => {
   const { prepare, asked, allHaveRead } = withListings();
   const other = prepare(workspace, main);
   await expect.poll(() => asked.length).toBe(1);

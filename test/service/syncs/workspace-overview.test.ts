@@ -8,7 +8,7 @@ import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
 describe.each(databaseKinds)('the overview of workspaces on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['idle', 'game'] });
 
-  test('has each workspace once, with what is newest of it', async () => {
+  test('has each workspace once, with its newest sync and its synced branches', async () => {
     await storage.commit('global', async (db) => {
       await addWorkspace(db, storage.now, { id: 'film', remote: 'https://user:secret@git.example.com/film.git' });
       const branches = ['main', 'release'].map((name) => ({ name, head: `head-of-${name}`, synced_at: 5 }));
@@ -33,7 +33,7 @@ describe.each(databaseKinds)('the overview of workspaces on $name', (kind) => {
       {
         id: 'game',
         locks: 2,
-        // The one that was asked for last, though another has ended later.
+        // The last requested sync, although another one has ended later.
         lastSync: { id: 'sync_b', branch: 'release', status: 'running', at: '1970-01-01T00:00:04.000Z' },
       },
       { id: 'idle', locks: 0, lastSync: null },
@@ -46,7 +46,7 @@ describe.each(databaseKinds)('the overview of workspaces on $name', (kind) => {
       ],
       [],
     ]);
-    // Without the credentials.
+    // The remote is shown without credentials.
     expect(overview[0]?.remote).toBe('https://git.example.com/film.git');
   });
 });

@@ -17,7 +17,7 @@ describe.each(realDatabaseKinds)('the event audit.recorded on $name', (kind) => 
     return { ...workspace, url, receiver, hook: String(body.id), next };
   }
 
-  test('sends each entry about the workspace, as the audit lists it, beginning with the registration', async () => {
+  test('sends each entry about the workspace as in the audit, starting with the registration', async () => {
     const { id, hook, next, lock } = await audited();
     await lock('a.psd');
     const { secret: other } = await service.token({ name: 'bo', owner: 'bo', scopes: ['locks:admin'] });

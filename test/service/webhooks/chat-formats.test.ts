@@ -56,7 +56,7 @@ const lockOf = fc.record({
   origin: fc.option(fc.webUrl({ withQueryParameters: true })),
 });
 
-test('nobody is mentioned and nothing is formatted, whatever names and notes say, and a message is never too long', () => {
+test('chat messages have no mentions, no formatting and a limited length, whatever names and notes contain', () => {
   fc.assert(
     fc.property(lockOf, (given) => {
       const occurrence: LockOccurrence = { ...about, type: 'lock.acquired', data: { lock: { ...lock, ...given } } };
@@ -74,7 +74,7 @@ test('nobody is mentioned and nothing is formatted, whatever names and notes say
   );
 });
 
-test('the address of a chat is a secret: its path is neither shown nor kept of an answer', () => {
+test('the path of a chat URL is a secret, and is removed from requests and responses', () => {
   const path = '/services/T0123ABCD/B0123ABCD/abcdefghijklmnopqrstuvwx';
   for (const format of chatFormats) {
     const hook = hookRow({ format, url: `https://hooks.example.com${path}` });

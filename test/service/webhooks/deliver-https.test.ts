@@ -14,7 +14,7 @@ const trustedBefore = getCACertificates('default');
 beforeAll(() => setDefaultCACertificates([tls.cert, expired.cert]));
 afterAll(() => setDefaultCACertificates(trustedBefore));
 
-/** Loopback addresses that count as something else: a test can reach no others. */
+/** Classifies loopback addresses differently, because a test can reach no others. */
 const judging = (judgements: Readonly<Record<string, AddressVerdict['kind']>>): TargetCheck => ({
   addressesOf: async () => {
     const [first = '', ...others] = Object.keys(judgements);
@@ -28,7 +28,7 @@ const judging = (judgements: Readonly<Record<string, AddressVerdict['kind']>>): 
 
 const inPublic = judging({ '127.0.0.1': 'public' });
 
-/** A receiver that behaves so, and how it is reached by its name. */
+/** Starts a receiver with this behavior, and returns its URL by name. */
 async function receiving(behaviour: Behaviour = { does: 'answer', status: 204 }, certificate = tls) {
   const to = await receiver({ tls: certificate });
   to.behave(behaviour);
@@ -43,13 +43,13 @@ async function answered(check: TargetCheck, body: string, status = 500) {
   return outcome.response;
 }
 
-test.each([204, 200, 410, 500, 302])('the answer %i of a public receiver is kept', async (status) => {
+test.each([204, 200, 410, 500, 302])('the response %i of a public receiver is kept', async (status) => {
   const body = status === 204 ? '' : 'no such pipeline';
   const headers = { 'content-type': 'text/plain' };
   expect(await answered(inPublic, body, status)).toEqual({ kept: 'whole', status, headers, body, bodyIsCut: false });
 });
 
-test('of an answer from an allowed network the status is kept alone, and of one that could come from there as well', async () => {
+test('only the status is kept of a response that may come from an allowed network', async () => {
   for (const check of [
     judging({ '127.0.0.1': 'allowed' }),
     judging({ '127.0.0.1': 'public', '127.0.0.9': 'allowed' }),
@@ -59,23 +59,23 @@ test('of an answer from an allowed network the status is kept alone, and of one 
   }
 });
 
-test('a receiver that repeats what it was sent does not tell it to anybody', async () => {
+test('secrets that a receiver repeats are redacted in its response', async () => {
   const response = await answered(inPublic, `Bearer s3cret: wrong. ?key=the-key-of-the-url ${secret}`);
   expect(response).toMatchObject({ body: '***: wrong. ?*** ***' });
 });
 
 test.each<[string, Behaviour, RegExp, number]>([
-  // The time limit is far beyond that of this test: it is the size that ends the reading.
-  ['without end', { does: 'flood' }, /^\.{1024}$/, 600_000],
+  // The timeout is far longer than that of this test: the size limit ends the reading.
+  ['that never ends', { does: 'flood' }, /^\.{1024}$/, 600_000],
   [
-    'that breaks off',
+    'that is cut off',
     { does: 'say', text: 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf.' },
     /^half\.$/,
     600_000,
   ],
   ['that takes too long', { does: 'drip', part: 'body' }, /^\.+$/, 4_000],
 ])(
-  'once a receiver has said 200, a body %s changes nothing, and what came of it is kept',
+  'after the status 200, a body %s does not fail the delivery, and its start is kept',
   async (_, behaviour, kept, timeoutMs) => {
     const { to, url } = await receiving(behaviour);
     const body = expect.stringMatching(kept);
@@ -87,7 +87,7 @@ test.each<[string, Behaviour, RegExp, number]>([
 
 const toName = checking(always('127.0.0.1'));
 
-test('a delivery reaches a receiver whose certificate is for the name and trusted', async () => {
+test('a delivery reaches only a receiver with a trusted certificate for its name', async () => {
   const { to, url } = await receiving();
   expect(await deliverTo(url, { check: toName })).toEqual({ kind: 'delivered', response: statusOnly(204) });
   const other = `https://other.example.com:${to.port}`;
@@ -100,26 +100,26 @@ test('a delivery reaches a receiver whose certificate is for the name and truste
 test.each([
   ['is self-signed', selfSigned(name)],
   ['has expired', expired],
-])('a certificate that %s is said to be the reason, and nothing is sent', async (fault, certificate) => {
+])('a certificate that %s fails the delivery with that reason, and nothing is sent', async (fault, certificate) => {
   const { to, url } = await receiving(undefined, certificate);
   const { reason } = failed(await deliverTo(url, { check: toName }));
   expect(reason).toContain(`The TLS certificate of https://${name}:${to.port} ${fault}`);
   expect(to.deliveries).toHaveLength(0);
 });
 
-test('a receiver that stalls after the handshake is said not to answer', async () => {
+test('a receiver that stalls after the handshake fails with a timeout', async () => {
   const { url } = await receiving({ does: 'hang' });
   expect(failed(await deliverTo(url, { check: toName, timeoutMs: 3_000 })).reason).toContain(
     'did not answer within 3 s',
   );
 });
 
-test('a receiver that does not speak TLS is said to be the reason', async () => {
+test('a receiver that does not speak TLS fails with a handshake error', async () => {
   const to = await receiver();
   expect(failed(await deliverTo(`https://127.0.0.1:${to.port}/`)).reason).toContain('The TLS handshake with');
 });
 
-test('a receiver that stalls in the TLS handshake is given up at the limit', async () => {
+test('a receiver that stalls in the TLS handshake fails after the timeout', async () => {
   const silent = createServer((socket) => socket.on('error', () => {}).resume());
   const port = await listenHere(silent);
   const { reason } = failed(await deliverTo(`https://127.0.0.1:${port}/`, { timeoutMs: 2_000 }));

@@ -8,7 +8,7 @@ import { deliverTo, failed, receiver, statusOnly } from './delivering.ts';
 const early = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n';
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
 
-/** A receiver that says one thing, and then another for ever, as fast as it is taken. */
+/** A receiver that sends one text, and then another one forever, as fast as it is read. */
 async function flood(first: string, thenForEver: string) {
   const { promise, resolve } = Promise.withResolvers<number>();
   const piece = thenForEver.repeat(Math.ceil(16_384 / thenForEver.length));
@@ -26,22 +26,22 @@ async function flood(first: string, thenForEver: string) {
   });
   const port = await listenHere(server);
   onTestFinished(() => void server.close());
-  /** How much a connection took, when it is closed. */
+  /** The number of bytes that a connection took before it was closed. */
   const sent = () => promise;
   return { url: `http://127.0.0.1:${port}/`, sent };
 }
 
-test('as many interim answers as a receiver may send do not keep its answer from counting', async () => {
+test('the maximum number of interim responses does not prevent a delivery', async () => {
   const to = await receiver();
   to.behave({ does: 'say', text: early.repeat(maxInterimResponses) + ok });
   expect(await deliverTo(to.url())).toEqual({ kind: 'delivered', response: statusOnly(200) });
 });
 
 test.each([
-  ['one more than that', early.repeat(maxInterimResponses + 1), 'more than 8 interim answers (1xx)'],
-  // Few of them, but long.
-  ['too many bytes of them', `${early.slice(0, -2)}x: ${'x'.repeat(15_000)}\r\n\r\n`.repeat(5), 'more than 64 KB'],
-])('%s is a failed attempt, whatever answer follows', async (_, interim, what) => {
+  ['one interim response more', early.repeat(maxInterimResponses + 1), 'more than 8 interim answers (1xx)'],
+  // A few long responses.
+  ['long interim responses', `${early.slice(0, -2)}x: ${'x'.repeat(15_000)}\r\n\r\n`.repeat(5), 'more than 64 KB'],
+])('%s fails the attempt, whatever response follows', async (_, interim, what) => {
   const to = await receiver();
   to.behave({ does: 'say', text: interim + ok });
   const { reason } = failed(await deliverTo(to.url()));
@@ -56,18 +56,18 @@ test.each([
   ['interim answers', '', early, 'sent more than 8 interim answers (1xx), and the connection was cut.'],
   ['headers', headers, 'x: y\r\n', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
   ['one header', `${headers}x: `, 'y', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
-])('a receiver that sends %s without end is cut off at once', async (_, first, thenForEver, reason) => {
+])('a receiver that sends endless %s is cut off immediately', async (_, first, thenForEver, reason) => {
   const { url, sent } = await flood(first, thenForEver);
   expect(failed(await deliverTo(url)).reason).toBe(`${new URL(url).origin} ${reason}`);
   measured(cut, (await sent()) / 1e6);
 });
 
 test.each([
-  ['a body', chunked, `400\r\n${'.'.repeat(1_024)}\r\n`],
-  ['chunks of a byte', chunked, '1\r\n.\r\n'],
-  ['extensions of a chunk', `${chunked}1;`, 'x'],
+  ['body', chunked, `400\r\n${'.'.repeat(1_024)}\r\n`],
+  ['one-byte chunks', chunked, '1\r\n.\r\n'],
+  ['chunk extensions', `${chunked}1;`, 'x'],
 ])(
-  '%s without end does not undo an answer that has been given, and is cut off at once',
+  'a receiver that sends endless %s after its status is cut off, and the delivery counts as successful',
   async (_, first, thenForEver) => {
     const { url, sent } = await flood(first, thenForEver);
     expect(await deliverTo(url)).toEqual({ kind: 'delivered', response: statusOnly(200) });

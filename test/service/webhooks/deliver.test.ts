@@ -5,7 +5,7 @@ import type { Behaviour } from '../../support/webhook-receiver.ts';
 import { always, checking, deliverTo, failed, nowhere, receiver, secret, statusOnly } from './delivering.ts';
 import { verified } from './hooked-service.ts';
 
-test('a delivery arrives as it was made, and verifies', async () => {
+test('a delivery arrives unchanged, and its signature is valid', async () => {
   const to = await receiver();
   expect(await deliverTo(to.url('/hook?a=b'))).toEqual({ kind: 'delivered', response: statusOnly(204) });
   const delivery = await to.nextDelivery();
@@ -21,7 +21,7 @@ test('a delivery arrives as it was made, and verifies', async () => {
   expect(verified(secret, delivery)).toMatchObject({ type: 'sync.succeeded' });
 });
 
-test('every 2xx is delivered, 410 ends the hook, and any other status is a failure', async () => {
+test('every 2xx is a success, 410 ends the hook, and any other status is a failure', async () => {
   const to = await receiver();
   const answered = (status: number) => {
     to.behave({ does: 'answer', status, body: 'Bearer s3cret is not known here' });
@@ -37,7 +37,7 @@ test('every 2xx is delivered, 410 ends the hook, and any other status is a failu
   }
 });
 
-test('a receiver that is busy says when to come back', async () => {
+test('a busy receiver sets the time of the next attempt', async () => {
   const to = await receiver();
   to.behave(
     { does: 'answer', status: 503, headers: { 'retry-after': '120' } },
@@ -69,10 +69,10 @@ test.each<[string, Behaviour, string, number?]>([
   ['closes the connection', { does: 'say', text: '' }, 'closed the connection without an answer (ECONNRESET)'],
   ['stops within the head', { does: 'say', text: 'HTTP/1.1 200 OK\r\nx-a' }, 'closed the connection'],
   ['does not speak HTTP', { does: 'say', text: notHttp }, 'something that is not HTTP'],
-  ['has an endless head', { does: 'say', text: longHead }, 'too long'],
-  ['wants another protocol', { does: 'say', text: upgrade }, 'without an answer.'],
+  ['sends a head that is too long', { does: 'say', text: longHead }, 'too long'],
+  ['switches to another protocol', { does: 'say', text: upgrade }, 'without an answer.'],
 ])(
-  'a receiver that %s is a failure, of which is told why and nothing secret',
+  'a receiver that %s fails the attempt with a reason, and without secrets',
   async (_, behaviour, expected, timeoutMs = 15_000) => {
     const to = await receiver();
     to.behave(behaviour);
@@ -85,14 +85,14 @@ test.each<[string, Behaviour, string, number?]>([
   },
 );
 
-test('a port at which nothing listens is a failure', async () => {
+test('a port where nothing listens fails the attempt', async () => {
   const gone = await receiver();
   await gone.close();
   const { reason } = failed(await deliverTo(gone.url()));
   expect(reason).toBe(`http://127.0.0.1:${gone.port} did not accept a connection (ECONNREFUSED).`);
 });
 
-test('the caller can call an attempt off, before it starts and while it waits', async () => {
+test('the caller can cancel an attempt before it starts and while it waits', async () => {
   const to = await receiver();
   to.behave({ does: 'hang' });
   const calling = new AbortController();
@@ -107,7 +107,7 @@ test('the caller can call an attempt off, before it starts and while it waits', 
   expect(to.connections()).toBe(connections);
 });
 
-test('a name that does not resolve is a failure, and one that takes too long as well', async () => {
+test('a name that does not resolve, or resolves too slowly, fails the attempt', async () => {
   const url = 'https://hooks.example.com/s3cret';
   expect(failed(await deliverTo(url)).reason).toBe(
     'The name of https://hooks.example.com does not resolve (ENOTFOUND).',
@@ -118,16 +118,16 @@ test('a name that does not resolve is a failure, and one that takes too long as 
   );
 });
 
-test('a name is reached at any of its addresses', async () => {
+test('a name is reached at any of its IP addresses', async () => {
   const to = await receiver();
-  // Nothing listens on the other loopback addresses at this port.
+  // Nothing listens at this port on the other loopback address.
   const check = checking(always('127.0.0.9', '127.0.0.1'));
   const outcome = await deliverTo(`http://ci.internal:${to.port}/`, { check });
   expect(outcome.kind).toBe('delivered');
   expect((await to.nextDelivery()).headers.host).toBe(`ci.internal:${to.port}`);
 });
 
-test('an IPv6 address is reached', async ({ skip }) => {
+test('an IPv6 address can be reached', async ({ skip }) => {
   const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
   skip(!addresses.some(({ address }) => address === '::1'), 'This machine has no ::1.');
   const to = await receiver({ host: '::1' });
@@ -135,14 +135,14 @@ test('an IPv6 address is reached', async ({ skip }) => {
   expect((await to.nextDelivery()).headers.host).toBe(`[::1]:${to.port}`);
 });
 
-test('a name is asked for once an attempt, so that no second answer slips past the check', async () => {
+test('a name is resolved once per attempt, so that a second result cannot bypass the check', async () => {
   const to = await receiver();
   const answers = [['127.0.0.1']];
   const check = checking(async () => answers.shift() ?? Promise.reject(new Error('It was asked for again.')));
   expect((await deliverTo(`http://twice.example.com:${to.port}/`, { check })).kind).toBe('delivered');
 });
 
-test('what is not a target, or leads where nothing may go, is refused, and not connected to', async () => {
+test('an invalid or forbidden target is refused without a connection', async () => {
   const to = await receiver();
   const hosts = ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[::1]'];
   const urls = hosts.flatMap((host) => [`http://${host}:${to.port}/s3cret`, `https://${host}:${to.port}/s3cret`]);
@@ -156,7 +156,7 @@ test('what is not a target, or leads where nothing may go, is refused, and not c
   expect(plain).toHaveProperty('reason', expect.stringContaining('use https'));
 });
 
-test('a proxy of the environment is not used: it would reach addresses that were not checked', async () => {
+test('a proxy from the environment is not used, because it could reach unchecked addresses', async () => {
   const [to, proxy] = [await receiver(), await receiver()];
   const restore = http.setGlobalProxyFromEnv({ http_proxy: proxy.url('') });
   try {

@@ -13,11 +13,11 @@ const failing: Behaviour = { does: 'answer', status: 500 };
 const minute = 60_000;
 const hour = 60 * minute;
 
-describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
+describe.each(realDatabaseKinds)('failing deliveries on $name', (kind) => {
   const { storage, deliveries, hook, acquire, statuses, makeDue, release, setDeliveries, setHooks } =
     hookedStorage(kind);
 
-  /** A hook with this receiver, and what waits for it since a lock was taken. */
+  /** A hook with this receiver, and a delivery that waits for it since a lock was acquired. */
   async function told(...behaviours: readonly [Behaviour, ...Behaviour[]]) {
     const target = await receiver();
     target.behave(...behaviours);
@@ -26,7 +26,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     return { target, id, lock };
   }
 
-  /** How long the delivery waits for its next attempt. */
+  /** The remaining time until the next attempt. */
   async function untilNextAttempt(): Promise<number> {
     const { at } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
     return ((await deliveries())[0]?.next_attempt_at ?? Number.NaN) - at;
@@ -80,7 +80,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     expect(JSON.parse(target.deliveries.at(-1)?.body ?? '')).toMatchObject({ type: 'lock.released' });
   });
 
-  test('a receiver that asks for more time gets it, and its answer is kept', async () => {
+  test('a receiver that asks for more time gets it, and its response is kept', async () => {
     await told({ does: 'answer', status: 429, headers: { 'retry-after': '3600' } });
     await attemptNext(storage);
     expect(await deliveries()).toMatchObject([{ last_answer: JSON.stringify(statusOnly(429)) }]);
@@ -88,7 +88,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     expect(await untilNextAttempt()).toBeLessThanOrEqual(hour);
   });
 
-  test('of an attempt without an answer is kept how long it took, and why it failed', async () => {
+  test('an attempt without a response is recorded with its duration and reason', async () => {
     await told({ does: 'hang' });
     await attemptNext(storage, { terms: { timeoutMs: 2_000 } });
     const [{ last_answer, last_duration_ms, last_error } = {}] = await deliveries();
@@ -96,17 +96,17 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     expect(last_duration_ms).toBeGreaterThanOrEqual(1_999);
   });
 
-  test('each attempt is signed anew, for the time at which it is made', async () => {
+  test('each attempt is signed again, with its own time', async () => {
     const { target } = await told(failing);
     await setDeliveries({ created_at: 0 });
     await attemptNext(storage);
     const delivery = await target.nextDelivery();
-    // Receivers refuse a signature that is older than a few minutes.
+    // Receivers reject a signature that is older than a few minutes.
     expect(Math.abs(Number(delivery.headers['webhook-timestamp']) - Date.now() / 1_000)).toBeLessThan(60);
     expect(() => verified(secret, delivery)).not.toThrow();
   });
 
-  test('410 puts the hook to sleep, drops what waits for it, and nothing more is sent', async () => {
+  test('410 deactivates the hook, and drops its waiting deliveries', async () => {
     const { target, id } = await told({ does: 'answer', status: 410 });
     await acquire('b');
     await release('a');
@@ -127,10 +127,10 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     await expect.poll(() => target.deliveries.length, patient).toBe(2);
   });
 
-  test('410 to what was sent before the hook was registered again does not put it to sleep', async () => {
+  test('410 for a delivery from before a new registration does not deactivate the hook', async () => {
     await told({ does: 'answer', status: 410 }, ok);
     await acquire('b');
-    // As it is when the hook is registered again while the attempt is under way.
+    // As if the hook were registered again during the attempt.
     const late: typeof storage = {
       ...storage,
       async commit(scope, change) {
@@ -144,7 +144,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     expect(await statuses()).toEqual(['failed', 'delivered']);
   });
 
-  test('what the new format of a hook cannot express is given up, and those behind it go on', async () => {
+  test('a delivery that the new format cannot express fails, and does not block later ones', async () => {
     const { target } = await told(ok);
     await hook(target.url(), { format: 'buildkite', events: ['sync.succeeded'] });
     await attemptNext(storage);
@@ -153,7 +153,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     expect(target.deliveries).toEqual([]);
   });
 
-  test('a name that has come to lead into a private network gets nothing, until it leads elsewhere', async () => {
+  test('a name that now leads into a private network receives nothing until it leads elsewhere', async () => {
     const target = await receiver();
     let address = '10.0.0.1';
     const resolve: Resolve = async () => [address];
@@ -170,7 +170,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     expect([await statuses(), target.deliveries.length]).toEqual([['delivered'], 1]);
   });
 
-  test('a stop interrupts attempts; what they were about is due at once, and has lost no attempt', async () => {
+  test('a stop interrupts attempts, which are due again at once and do not count', async () => {
     const { target } = await told({ does: 'hang' });
     const first = startDeliveryWorkers(storage);
     const interrupted = await target.nextDelivery();

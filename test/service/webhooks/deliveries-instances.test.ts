@@ -10,10 +10,10 @@ import { claimNext, hookedStorage } from './hooked-storage.ts';
 describe.each(realDatabaseKinds)('deliveries of several instances on $name', (kind) => {
   const { storage, deliveries, due, release, claim, settle, statuses, setDeliveries } = hookedStorage(kind);
 
-  /** As when the instance that holds them has died. */
+  /** Simulates the death of the instance that holds the leases. */
   const endLeases = () => setDeliveries({ lease_until: 1 });
 
-  test('a hook is as old as what has waited longest for it', async () => {
+  test('a hook is due since the time of its longest-waiting delivery', async () => {
     const { id } = await due({ paths: ['a', 'b'] });
     const [first] = await deliveries();
     const since = first?.next_attempt_at;
@@ -28,7 +28,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
     { kind: 'retry', afterMs: 60_000, reason: 'late' },
     { kind: 'given-up', reason: 'late' },
     { kind: 'gone', reason: 'late' },
-  ])('an instance that has lost its lease settles nothing: $kind', async (end) => {
+  ])('an instance that has lost its lease cannot settle the delivery: $kind', async (end) => {
     await due();
     await release('a');
     const late = await claim();
@@ -45,7 +45,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
     expect(await statuses()).toEqual(['delivered', 'pending']);
   });
 
-  test('a receiver that said 410 wins over attempts that are under way to it', async () => {
+  test('410 takes precedence over other running attempts to the same receiver', async () => {
     await due({ paths: ['a', 'b'] });
     const [first, second] = [await claim(), await claim()];
     expect(await settle(first, { kind: 'gone', reason: 'gone' })).toBe(true);
@@ -53,7 +53,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
     expect(await statuses()).toEqual(['failed', 'dropped']);
   });
 
-  /** An attempt that has no end, with a lease that is often renewed. */
+  /** An attempt that never ends, with a lease that is often renewed. */
   async function endlessAttempt() {
     const target = await receiver();
     target.behave({ does: 'hang' });
@@ -63,7 +63,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
     return target;
   }
 
-  test('an attempt that takes long keeps its lease', async () => {
+  test('a long attempt keeps its lease', async () => {
     const target = await endlessAttempt();
     const soon = await storage.commit('global', (db) =>
       db
@@ -78,7 +78,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
     expect(target.deliveries).toHaveLength(1);
   });
 
-  test('an attempt whose lease was taken over is called off, and what came of it does not count', async () => {
+  test('an attempt is canceled after its lease was taken over, and its result does not count', async () => {
     const target = await endlessAttempt();
     const another = { lease_owner: 'another instance', lease_until: 8_000_000_000_000 };
     await setDeliveries(another);
@@ -86,7 +86,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
     expect(await deliveries()).toMatchObject([{ ...another, status: 'pending', attempts: 0, last_error: null }]);
   });
 
-  test('a lease is renewed while it is kept, and not once another has it, or it was settled or ended', async () => {
+  test('a lease is renewed only while it is held, and not after it was taken over, settled or ended', async () => {
     await due({ paths: ['a', 'b'] });
     const renew = (leased: ClaimedDelivery) => renewLease(storage, 'deliveries', leased);
     const first = await claim();
@@ -102,7 +102,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
     expect((await claim()).id).toBe(ended.id);
   });
 
-  test('what an earlier process has left is due at once when it is said that there is no other', async () => {
+  test('deliveries of an earlier process are due at once if it was the only instance', async () => {
     await due();
     const left = await claim();
     await endAllLeases(storage);
@@ -110,13 +110,13 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
     expect(await settle(left, { kind: 'delivered' })).toBe(false);
   });
 
-  test('those who claim at the same moment never get the same delivery, nor two of one path', async () => {
+  test('parallel claims never get the same delivery, nor two of the same path', async () => {
     const paths = Array.from({ length: 30 }, (_, index) => `file-${index}`);
     await due({ paths });
     await Promise.all(paths.map(release));
     const claimed: ClaimedDelivery[] = [];
     async function claimAll(): Promise<void> {
-      // One that finds nothing may have been in the way of another: it looks again until all first ones are taken.
+      // A claim that finds nothing may have collided with another one: it retries until all first ones are claimed.
       while (claimed.length < paths.length) {
         const next = await claimNext(storage);
         if (next !== undefined) claimed.push(next);

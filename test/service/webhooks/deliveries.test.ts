@@ -15,7 +15,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   let remote: string;
   const heads = new Map<string, string>();
 
-  // Beforehand, because making a repository holds up everything else in this process.
+  // Created in advance, because creating a repository blocks this process.
   beforeAll(async () => {
     const repository = createRepository(folder);
     repository.commit({ branch: 'main', files: { a: '1' } }, { branch: 'art/änderung', files: { b: '2' } });
@@ -23,7 +23,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     remote = repository.path;
   });
 
-  /** A workspace with one webhook, whose secret was given or made. */
+  /** A workspace with one webhook, whose secret was given or generated. */
   async function hooked(registration: Readonly<Record<string, unknown>>, remoteOfWorkspace?: string) {
     const workspace = await service.hooks(remoteOfWorkspace);
     const receiver = await service.receiver();
@@ -36,7 +36,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     return { ...workspace, receiver, secret, next };
   }
 
-  test('locks are told of as they are taken and released, signed for the secret that was made', async () => {
+  test('sends locks as they are acquired and released, signed with the generated secret', async () => {
     const { id, lock, unlock, next } = await hooked({ events: ['lock.acquired', 'lock.released', 'lock.expired'] });
     const { body: taken } = await lock('art/hero.psd');
     const acquired = await next();
@@ -62,7 +62,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     expect((await next()).said).toMatchObject({ data: { released_by: 'grace', forced: true } });
   });
 
-  test('a lock that reaches the end of its ttl is told of, with the time when it ended', async () => {
+  test('sends the expiry of a lock with its time', async () => {
     const { id, lock, next } = await hooked({ events: ['lock.expired'] });
     const { body: taken } = await lock('a', '1s');
     expect((await next()).said).toEqual({
@@ -73,7 +73,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     expect((await lock('a')).status).toBe(201);
   });
 
-  test('syncs are told of as they end, only of the branches that a hook names', async () => {
+  test('sends syncs as they end, limited to the branches of the hook', async () => {
     const { id, register, sync, next: nextOfAll } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
     const [main, secret] = [await service.receiver(), newWebhookSecret()];
     await register({ url: main.url(), branches: ['main'], secret });
@@ -94,14 +94,14 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     expect(main.deliveries).toHaveLength(1);
   });
 
-  test('a sync that fails is told of with its error', async () => {
+  test('sends a failed sync with its error', async () => {
     const { sync, next } = await hooked({ events: ['sync.failed'] }, `${folder}/nothing-here.git`);
     const { sync_id } = (await sync('main')).body;
     const failed = { sync_id, branch: 'main', status: 'failed', head: null, error: expect.any(String) };
     expect((await next()).said).toMatchObject({ type: 'sync.failed', data: { sync: failed } });
   });
 
-  /** Makes a statement fail that would add a second row with the same value. */
+  /** Makes any statement fail that would add a second row with the same value. */
   async function whileUnique<T>(rule: RawBuilder<unknown>, work: () => Promise<T>): Promise<T> {
     const { storage } = service;
     await storage.commit('global', (db) => sql`create unique index only_once on ${rule}`.execute(db));
@@ -123,7 +123,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     return rows.map(({ event }) => JSON.parse(event).type);
   };
 
-  test('a lock whose answer cannot be remembered is not taken, and nobody is told of it', async () => {
+  test('rolls back a lock and its event if the response cannot be remembered', async () => {
     const { id } = await hooked({ events: ['lock.acquired'] });
     const lock = (path: string) =>
       service.call('POST', `/v1/workspaces/${id}/locks`, {
@@ -140,7 +140,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     expect([await eventsOf(id), await locked()]).toEqual([['lock.acquired', 'lock.acquired'], 2]);
   });
 
-  test('a sync whose end cannot be told of has not ended', async () => {
+  test('does not end a sync if its event cannot be recorded', async () => {
     const { id, sync } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
     const { storage, call, log } = service;
     const begin = async () => {

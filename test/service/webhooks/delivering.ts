@@ -9,7 +9,7 @@ import { hookRow, succeeded, valueIn } from './samples.ts';
 
 const loopback = [valueIn(parseCidr('127.0.0.0/8')), valueIn(parseCidr('::1/128'))];
 
-/** A resolver that knows no name. */
+/** A resolver that resolves no names. */
 export const nowhere: Resolve = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }));
 
 export const always =
@@ -20,13 +20,13 @@ export const always =
 export const checking = (resolve: Resolve, allowedNetworks = loopback) =>
   createTargetCheck({ allowedNetworks, resolve });
 
-/** Lets deliveries reach receivers at loopback addresses, and no name. */
+/** Allows deliveries to loopback addresses, and resolves no names. */
 export const localCheck = checking(nowhere);
 
 export const secret = newWebhookSecret();
 const headers = { authorization: 'Bearer s3cret' };
 
-/** What is kept of an answer from an allowed network, such as that of the receivers of these tests. */
+/** The kept part of a response from an allowed network, such as those of the receivers in these tests. */
 export const statusOnly = (status: number) => ({ kept: 'status', status });
 
 export const failed = (outcome: DeliveryResult) => {
@@ -34,7 +34,7 @@ export const failed = (outcome: DeliveryResult) => {
   return outcome;
 };
 
-/** An attempt at a receiver at a loopback address. */
+/** Attempts a delivery to a receiver at a loopback address. */
 export const deliverTo = (url: string, terms: Partial<Parameters<typeof deliver>[1]> = {}): Promise<DeliveryResult> =>
   deliver(valueIn(deliveryRequest(hookRow({ url, secret, headers }), succeeded, new Date())), {
     check: localCheck,

@@ -30,7 +30,7 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
   const settleNext = async (end: DeliveryEnd, response: ReceiverResponse | null = null, durationMs = 1) =>
     settle(await claim(), end, { durationMs, response });
 
-  /** All of them, page by page; before each page after the first, something may happen. */
+  /** All deliveries, page by page; `meanwhile` runs before each page after the first. */
   async function listed(id: string, limit: number, meanwhile: () => Promise<unknown>) {
     const found: string[] = [];
     for (let before: number | undefined; ; await meanwhile()) {
@@ -44,11 +44,11 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
   const oldestFirst = async (id: string): Promise<DeliveryOverview[]> =>
     (await listDeliveries(storage, await rowOf(id), { limit: 100 })).deliveries.toReversed();
 
-  test('are listed page by page, the newest first, each once, also while more come', async () => {
+  test('are listed in pages, newest first and each once, even while more arrive', async () => {
     const [id] = [await hook(url), await hook(otherUrl)];
     const paths = Array.from({ length: 9 }, (_, index) => `file-${index}`);
     for (const path of paths) await acquire(path);
-    // No link to a page on which there is nothing.
+    // There is no link to an empty page.
     expect((await listDeliveries(storage, await rowOf(id), { limit: paths.length })).next).toBeUndefined();
     expect((await listDeliveries(storage, await rowOf(id), { limit: paths.length - 1 })).next).toBeDefined();
     let more = 0;
@@ -65,7 +65,7 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
     );
   });
 
-  test('say how far they are, and what came of their last attempt', async () => {
+  test('report their state and the result of their last attempt', async () => {
     const id = await hook(url);
     const lock = await acquire('a');
     await settleNext({ kind: 'delivered' }, { kept: 'status', status: 204 });
@@ -109,12 +109,12 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
     expect((await states())[3]).toEqual({ kind: 'held' });
   });
 
-  test('tell when their last attempt began, how long it took and what was answered, whatever came of it', async () => {
+  test('report the start, the duration and the response of their last attempt, whatever its result', async () => {
     const id = await hook(url);
     const clock = async () => (await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow()).at;
     const ends: [DeliveryEnd, ReceiverResponse | null][] = [
       [{ kind: 'retry', reason: 'no', afterMs: 0 }, whole],
-      // Nothing is left of the answer before.
+      // Nothing remains of the previous response.
       [{ kind: 'retry', reason: 'no', afterMs: 0 }, null],
       [{ kind: 'given-up', reason: 'no' }, whole],
       [{ kind: 'delivered' }, whole],

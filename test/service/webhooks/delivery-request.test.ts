@@ -28,7 +28,7 @@ test('the standard format is the payload of Standard Webhooks, with the time of 
   });
 });
 
-test('the github format is a repository dispatch whose payload has what the standard one has, and the id', () => {
+test('the github format is a repository dispatch with the standard payload and the id', () => {
   expect(requestOf(hookRow({ format: 'github' }), released).headers).toMatchObject({
     'content-type': 'application/json',
     accept: 'application/vnd.github+json',
@@ -41,7 +41,7 @@ test('the github format is a repository dispatch whose payload has what the stan
   });
 });
 
-test('the buildkite format starts a build of the commit that was synced', () => {
+test('the buildkite format starts a build of the synced commit', () => {
   expect(bodyOf('buildkite', succeeded)).toEqual({
     commit: sync.head,
     branch: 'art/änderung',
@@ -56,7 +56,7 @@ test('the buildkite format starts a build of the commit that was synced', () => 
   });
 });
 
-test('the buildkite format tells of a failed sync too, which may have no head', () => {
+test('the buildkite format supports failed syncs, which may have no head', () => {
   const error = 'The remote does not answer.';
   const data = { sync: { ...sync, status: 'failed', head: null, error } } as const;
   expect(bodyOf('buildkite', { ...succeeded, type: 'sync.failed', data })).toMatchObject({
@@ -66,7 +66,7 @@ test('the buildkite format tells of a failed sync too, which may have no head', 
   });
 });
 
-test('only the buildkite format has no words for locks: it is refused for them at registration and at delivery', () => {
+test('only the buildkite format rejects lock events, at registration and at delivery', () => {
   const occurrences: readonly HookEventOccurrence[] = [
     succeeded,
     { ...succeeded, type: 'sync.failed' },
@@ -88,7 +88,7 @@ test('only the buildkite format has no words for locks: it is refused for them a
   );
 });
 
-test('every format is signed over the body that is sent', () => {
+test('every format is signed over the sent body', () => {
   for (const format of hookFormats) {
     const hook = hookRow({ format });
     const { body, headers } = requestOf(hook, succeeded);
@@ -107,7 +107,7 @@ test("a hook's own headers are added, and replace those of its format", () => {
   });
 });
 
-test('is shown with the headers of every attempt, and none of the values that are secret', () => {
+test('the shown request has the headers of every attempt, and no secret values', () => {
   const text = fc.string({ unit: fc.constantFrom(...'abcdef0123456789'), minLength: 12, maxLength: 30 });
   const name = fc.constantFrom('authorization', 'x-key', 'user-agent', 'accept', 'x-api', 'constructor');
   const given = fc.record({
@@ -141,25 +141,25 @@ const spellings = spellingsOf(sent.secrets, 4);
 
 test.each([
   ['the secret of the hook', full.secret],
-  ['its bytes alone', full.secret.slice('whsec_'.length)],
+  ['the bytes of the secret', full.secret.slice('whsec_'.length)],
   ['the signature', signature],
   ['the signature without its version', signature.slice('v1,'.length)],
   ['the value of a header', 'Bearer t0ken-of-ours'],
-  ['the credential in it', 't0ken-of-ours'],
+  ['the credential in a header', 't0ken-of-ours'],
   ['a value with spaces', 'k3y one two'],
   ['a user name and password', basic],
-  ['what these mean', 'ada:p4ssword'],
+  ['the decoded user name and password', 'ada:p4ssword'],
   ['the password alone', 'p4ssword'],
-  ['the query of the address', 'key=a%2Fb%20c&alone1&plain=pl4in'],
-  ['a value of it as it is spelled', 'a%2Fb%20c'],
-  ['a value of it as it is meant', 'a/b c'],
-  ['another value', 'pl4in'],
-  ['a name without a value', 'alone1'],
-])('%s must not be told by the receiver', (_, text) => {
+  ['the query of the URL', 'key=a%2Fb%20c&alone1&plain=pl4in'],
+  ['an encoded query value', 'a%2Fb%20c'],
+  ['a decoded query value', 'a/b c'],
+  ['another query value', 'pl4in'],
+  ['a query name without a value', 'alone1'],
+])('%s is redacted in the response of a receiver', (_, text) => {
   expect(redact(`You have sent: ${text}!`, spellings)).toBe('You have sent: ***!');
 });
 
-test('what every delivery has may be told by the receiver', () => {
+test('non-secret parts of a delivery are not redacted in the response of a receiver', () => {
   const text = `POST /path ${succeeded.id} ${sent.body} application/json key plain`;
   expect(redact(text, spellings)).toBe(text);
 });

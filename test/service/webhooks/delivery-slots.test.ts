@@ -35,7 +35,7 @@ interface Begun {
   readonly attempt: AttemptUnderWay;
 }
 
-/** Begins all that may begin, each of which has more due than that, but for those that are due once. */
+/** Starts all possible attempts. Each hook has more due deliveries, except for the hooks in `once`. */
 function beginAll(slots: DeliverySlots, due: readonly DueHook[], once = new Set<DueHook>()): Begun[] {
   const begun: Begun[] = [];
   let left = due;
@@ -54,7 +54,7 @@ function prove(slots: DeliverySlots, hooks: readonly DueHook[]): void {
 const heldBy = (workspace: string, begun: readonly Begun[]): number =>
   begun.filter(({ hook }) => hook.workspace === workspace).length;
 
-test('starts no attempt for a hook that became slow until all of its attempts have ended, and then one', () => {
+test('starts no attempt for a hook that became slow until all its attempts have ended, and then one', () => {
   const slots = createDeliverySlots();
   const due = [hookOf('game', 1)];
   prove(slots, due);
@@ -119,14 +119,14 @@ test('limits attempts to one origin if quick hooks become slow, and counts them 
   expect(slots.next([...game, elsewhere])).toBe(elsewhere);
 });
 
-test('the last slots are for workspaces that have fewer', () => {
+test('the last slots go to workspaces that hold fewer', () => {
   const slots = createDeliverySlots();
   const [many, few] = [hooksOf('many', 100), hooksOf('few', 100)];
   expect(beginAll(slots, many)).toHaveLength(maxSlotsPerWorkspace);
   expect(heldBy('few', beginAll(slots, [...many, ...few]))).toBe(maxSlots - maxSlotsPerWorkspace);
 });
 
-/** Begins whatever may begin, until nothing may: each attempt becomes slow, unless `onBegun` says that it has ended. */
+/** Starts attempts until none may start. Each attempt becomes slow, unless `onBegun` reports that it has ended. */
 function allBecomeSlow(slots: DeliverySlots, due: readonly DueHook[], onBegun = (_: Begun): boolean => false): number {
   let slow = 0;
   for (let begun = beginAll(slots, due); begun.length > 0; begun = beginAll(slots, due)) {
@@ -139,7 +139,7 @@ function allBecomeSlow(slots: DeliverySlots, due: readonly DueHook[], onBegun = 
   return slow;
 }
 
-test('silent receivers do not keep those of the same workspace waiting that are known to be quick', () => {
+test('silent receivers do not delay quick ones in the same workspace', () => {
   const slots = createDeliverySlots();
   const quick = hookOf('game', 1_000, 1);
   prove(slots, [quick]);
@@ -152,24 +152,24 @@ test('silent receivers do not keep those of the same workspace waiting that are 
   expect(silent).toBeLessThanOrEqual(maxUnansweredPerWorkspace);
 });
 
-test('receivers that were quick and become slow, however many, hold no more than the share of their workspace', () => {
+test('quick receivers that become slow take no more than the share of their workspace', () => {
   const slots = createDeliverySlots();
   const due = hooksOf('game', 100);
   prove(slots, due);
   expect(allBecomeSlow(slots, due)).toBe(maxUnderWayPerWorkspace);
 });
 
-test('an instance holds no more connections than it may, however many workspaces are slow', () => {
+test('an instance never exceeds its limit of connections, however many workspaces are slow', () => {
   const slots = createDeliverySlots();
   const due = Array.from({ length: 40 }, (_, workspace) => hooksOf(`w${workspace}`, 40)).flat();
   expect(allBecomeSlow(slots, due)).toBe(maxUnderWay);
   expect(slots.hasRoom()).toBe(false);
 });
 
-/** How long each attempt of a workspace takes, in turn; each has more due than it can have delivered. */
+/** The duration of each attempt of a workspace, in turn. Each has more due deliveries than it can complete. */
 const durations = fc.array(fc.integer({ min: 1, max: slowAfterMs - 1 }), { minLength: 1, maxLength: 20 });
 
-test('workspaces that always have something due hold equal shares of the slots, whatever they take', () => {
+test('workspaces with due deliveries always get equal shares of the slots, whatever their durations', () => {
   fc.assert(
     fc.property(fc.array(durations, { minLength: 2, maxLength: 24 }), (workspaces) => {
       const slots = createDeliverySlots();
@@ -191,7 +191,7 @@ test('workspaces that always have something due hold equal shares of the slots, 
         for (const { attempt, end } of underWay) if (end === now) attempt.ended();
         underWay = underWay.filter(({ end }) => end !== now);
       }
-      // More workspaces than slots take turns.
+      // If there are more workspaces than slots, they take turns.
       const attempts = workspaces.map((_, index) => turns.get(`w${index}`) ?? 0);
       if (workspaces.length > maxSlots) expect(Math.min(...attempts)).toBeGreaterThan(0);
     }),
@@ -201,11 +201,11 @@ test('workspaces that always have something due hold equal shares of the slots, 
 
 const hostileWorkspace = fc.record({
   receivers: fc.integer({ min: 1, max: 100 }),
-  /** Up to the time limit of an attempt; some pretend to be quick first. */
+  /** Durations up to the timeout of an attempt; some receivers pretend to be quick first. */
   takes: fc.array(fc.integer({ min: 1, max: 15_000 }), { minLength: 1, maxLength: 10 }),
 });
 
-test('whatever the receivers of a few workspaces do, a delivery of another begins within about a second', () => {
+test('a delivery of another workspace starts within about a second, whatever the receivers of some do', () => {
   fc.assert(
     fc.property(
       fc.array(hostileWorkspace, { minLength: 1, maxLength: 6 }),
@@ -224,7 +224,7 @@ test('whatever the receivers of a few workspaces do, a delivery of another begin
           const due = [...always, ...[...awaited].filter(({ since }) => since <= now)];
           for (const { hook, attempt } of beginAll(slots, due, awaited)) {
             if (hook.workspace.startsWith('w')) {
-              // 100 ms for the steps in which this test looks.
+              // 100 ms is the step of this simulation.
               expect(now - hook.since).toBeLessThanOrEqual(slowAfterMs + 100);
               events.push({ at: now + 50, happen: attempt.ended });
               continue;

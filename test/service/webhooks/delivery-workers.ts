@@ -6,7 +6,7 @@ import { type DeliveryTerms, runDelivery, startDeliveries } from '../../../src/s
 import { localCheck } from './delivering.ts';
 import { claimNext } from './hooked-storage.ts';
 
-/** Everything is tried again at once, and without end. */
+/** Retries at once, and without end. */
 const impatient: DeliveryTerms = { timeoutMs: 10_000, renewEveryMs: 10_000, schedule: () => 0 };
 
 interface Options {
@@ -14,7 +14,7 @@ interface Options {
   readonly pollMs?: number;
 }
 
-/** What one instance does about deliveries. It is stopped when the test ends. */
+/** Starts the delivery work of one instance. It is stopped when the test ends. */
 export function startDeliveryWorkers(storage: Storage, { terms = {}, pollMs = 20 }: Options = {}) {
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
@@ -26,7 +26,7 @@ export function startDeliveryWorkers(storage: Storage, { terms = {}, pollMs = 20
   return {
     ...worker,
     log: () => lines.join(''),
-    /** How many ended in which way, without those ways in which none did. */
+    /** The number of attempts by outcome, without outcomes that did not occur. */
     async attempts(): Promise<Readonly<Record<string, number>>> {
       const { values } = await metrics.deliveries.get();
       return Object.fromEntries(values.flatMap(({ labels, value }) => (value > 0 ? [[labels.outcome, value]] : [])));
@@ -34,7 +34,7 @@ export function startDeliveryWorkers(storage: Storage, { terms = {}, pollMs = 20
   };
 }
 
-/** Makes the attempt that is due, on the usual terms unless told otherwise; false when none is. */
+/** Makes the attempt that is due, on the default terms unless given others; false if none is due. */
 export async function attemptNext(
   storage: Storage,
   { terms, targets = localCheck }: Options & { readonly targets?: typeof localCheck } = {},

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { valueIn, whyOf } from './samples.ts';
 
-test('ordinary headers are kept, with their names in lower case', () => {
+test('ordinary headers are kept, with lower-case names', () => {
   expect(valueIn(parseExtraHeaders({ Authorization: 'Bearer abc', 'X-Team': 'Kunst für alle' }))).toEqual({
     authorization: 'Bearer abc',
     'x-team': 'Kunst für alle',
@@ -22,7 +22,7 @@ const anyValue = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: latin1, minLength: 1, maxLength: 4 }) },
 );
 
-test('what is accepted can be sent, and accepting it again changes nothing', () => {
+test('accepted headers can be sent, and parsing them again changes nothing', () => {
   fc.assert(
     fc.property(fc.dictionary(anyName, anyValue, { minKeys: 1, maxKeys: 3 }), (given) => {
       const parsed = parseExtraHeaders(given);
@@ -39,13 +39,13 @@ test('what is accepted can be sent, and accepting it again changes nothing', () 
 test.each([
   ...['Host', 'Content-Length', 'content-type', 'Transfer-Encoding', 'Connection', 'Keep-Alive', 'TE', 'Trailer'],
   ...['Upgrade', 'Expect', 'Proxy-Authorization', 'Webhook-Signature', 'webhook-anything'],
-  // Programs would lose it.
+  // Programs would lose this property.
   ...['__proto__', '__PROTO__'],
-])('%s is refused', (name) => {
+])('the header %s is rejected', (name) => {
   expect(whyOf(parseExtraHeaders(JSON.parse(`{"${name}":"x"}`)))).toContain(name.toLowerCase());
 });
 
-test('names that are not tokens are refused without being repeated', () => {
+test('names that are not tokens are rejected without being repeated', () => {
   for (const name of ['', 'Bearer s3cret', 'a:b', 'ä', 'a\r\nb', 's3cret'.repeat(20)]) {
     const reason = whyOf(parseExtraHeaders({ 'x-fine': 'x', [name]: 'x' }));
     expect(reason).toContain('header 2');
@@ -54,27 +54,27 @@ test('names that are not tokens are refused without being repeated', () => {
 });
 
 test.each([
-  ['empty', ''],
-  ['with a line break', 's3cret\r\nx-other: y'],
-  ['with a tab', 's3cret\t'],
-  ['with a NUL', 's3cret\0'],
-  ['with DEL', 's3cret\x7f'],
-  ['outside ISO 8859-1', 's3cret✓'],
-  ['whose secret was left empty', 'Bearer '],
-])('a value that is %s is refused by its name alone', (_, value) => {
+  ['is empty', ''],
+  ['has a line break', 's3cret\r\nx-other: y'],
+  ['has a tab', 's3cret\t'],
+  ['has a NUL', 's3cret\0'],
+  ['has a DEL', 's3cret\x7f'],
+  ['is outside ISO 8859-1', 's3cret✓'],
+  ['has an empty secret', 'Bearer '],
+])('a value that %s is rejected, with an error that has only its name', (_, value) => {
   const reason = whyOf(parseExtraHeaders({ 'X-Key': value }));
   expect(reason).toContain('x-key');
   expect(reason).not.toContain('s3cret');
 });
 
-test('there are at most 20, with values of at most 4,096 bytes, and none is there twice', () => {
+test('rejects more than 20 headers, values above 4,096 bytes, and duplicates', () => {
   const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, 'y']));
   expect([20, 21].map((count) => parseExtraHeaders(headers(count)).ok)).toEqual([true, false]);
   expect([4_096, 4_097].map((bytes) => parseExtraHeaders({ a: 'x'.repeat(bytes) }).ok)).toEqual([true, false]);
   expect(whyOf(parseExtraHeaders({ 'X-Key': 'a', 'x-key': 'b' }))).toContain('twice');
 });
 
-test('a name that JavaScript gives a meaning to is a name like any other', () => {
+test('a name with a meaning in JavaScript is treated like any other', () => {
   const given = JSON.parse('{"toString":"a","constructor":"b"}');
   expect(Object.entries(valueIn(parseExtraHeaders(given)))).toEqual([
     ['tostring', 'a'],

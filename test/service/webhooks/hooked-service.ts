@@ -7,17 +7,17 @@ import type { DatabaseKind } from '../../support/databases.ts';
 import { type Ask, type Reply, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
 import { type Delivery, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 
-/** Only ends a wait that would have no end: what is waited for comes in a moment, on a busy machine too. */
+/** A limit for waits that would never end: the awaited result arrives quickly, even on a busy machine. */
 export const patient = { timeout: 30_000 };
 
-/** What a test gave that must not come back: the secret, the values of the headers, the query of the address. */
+/** The secrets that a test passed in, which must not be returned: the secret, header values, and the URL query. */
 function secretsIn({ url, secret, headers }: Readonly<Record<string, unknown>>): string[] {
   const query = typeof url === 'string' && URL.canParse(url) ? new URL(url).search.slice(1) : '';
   const values = typeof headers === 'object' && !Array.isArray(headers) ? Object.values(headers ?? {}) : [];
   return [query, secret, ...values].filter((text): text is string => typeof text === 'string' && text.length > 7);
 }
 
-/** The address is for whoever registers it; the secret is for the one who had it made, and for a repetition of that. */
+/** The reply without its URL and secret, which are meant only for the client that registers the hook. */
 function withoutWhatIsMeantForIt({ text, status, body }: Reply): string {
   if (typeof body?.url !== 'string') return text;
   const { url: _, secret, ...rest } = body;
@@ -32,7 +32,7 @@ async function startHookedService(kind: DatabaseKind, options: RunningServiceOpt
   const secrets = new Set<string>();
   const receivers: WebhookReceiver[] = [];
 
-  /** Asks with a token that may do everything. */
+  /** Sends a request with a token that has all scopes. */
   async function call(method: string, path: string, ask?: Ask): Promise<Reply> {
     const reply = await service.ask(method, path, { token, ...ask });
     replies.push(reply);
@@ -41,13 +41,13 @@ async function startHookedService(kind: DatabaseKind, options: RunningServiceOpt
   return {
     ...service,
     call,
-    /** A receiver that is there until the tests of the file are over, so that tests can run side by side. */
+    /** A receiver that runs until the tests of the file have ended, so that tests can run concurrently. */
     async receiver(): Promise<WebhookReceiver> {
       const receiver = await startWebhookReceiver();
       receivers.push(receiver);
       return receiver;
     },
-    /** A new workspace, and how to register hooks in it. */
+    /** Creates a workspace, and returns functions to register hooks in it. */
     async hooks(remote?: string) {
       const id = await service.workspace(remote);
       const base = `/v1/workspaces/${id}`;
@@ -64,7 +64,7 @@ async function startHookedService(kind: DatabaseKind, options: RunningServiceOpt
         unlock: (path: string) => call('DELETE', `${base}/locks/${encodeURIComponent(path)}`),
       };
     },
-    /** Stops it, and looks whether it has told a secret to anybody: it knows those of the tests, and all its answers. */
+    /** Stops the service, and checks that no secret of the tests appears in its responses or records. */
     async stop() {
       const errors = await service.storage.read.selectFrom('deliveries').select('last_error').execute();
       await service.stop();
@@ -82,21 +82,21 @@ async function startHookedService(kind: DatabaseKind, options: RunningServiceOpt
 
 export type HookedService = Awaited<ReturnType<typeof startHookedService>>;
 
-/** The whole service, for the tests of hooks of a file. */
+/** A complete service for the hook tests of a file. */
 export function hookedService(kind: DatabaseKind, options: RunningServiceOptions = {}): HookedService {
-  // Nobody looks at it before it is started.
+  // Not used before the service is started.
   const shared = {} as HookedService;
   beforeAll(async () => void Object.assign(shared, await startHookedService(kind, options)));
   afterAll(() => shared.stop());
   return shared;
 }
 
-/** What a delivery says, once the standardwebhooks package has verified it. */
+/** The payload of a delivery, verified by the standardwebhooks package. */
 export const verified = (secret: string, { body, headers }: Delivery): unknown =>
   new Webhook(secret).verify(body, headers as Record<string, string>);
 
 export const idOf = ({ headers }: Delivery): string => String(headers['webhook-id']);
 
-/** What the audit has of one hook, the oldest first: no test can empty it for the next. */
+/** The audit entries of one hook, oldest first: the audit cannot be emptied between tests. */
 export const auditOf = async (storage: Storage, hook: string): Promise<readonly RecordedEntry[]> =>
   (await readAudit(storage, { limit: 1_000 })).entries.filter(({ detail }) => detail['hook'] === hook).toReversed();

@@ -26,7 +26,7 @@ import type { DatabaseKind } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { valueIn } from './samples.ts';
 
-/** Without the audit, of which the registration itself would be the first event. */
+/** Without the audit events: the registration itself would be the first one. */
 const everyEvent = hookEvents.filter((event) => event !== 'audit.recorded');
 
 const workspace = 'game';
@@ -36,7 +36,7 @@ export const secret = newWebhookSecret();
 
 export const actor: Actor = { name: bearer.name, tokenId: bearer.id, address: null };
 
-/** An attempt of which only its end matters. */
+/** An attempt, for tests that need only its end. */
 export const made: AttemptMade = { durationMs: 1, response: null };
 
 type StoredDelivery = Omit<Selectable<Tables['deliveries']>, 'event'> & { readonly event: HookEventOccurrence };
@@ -59,7 +59,7 @@ export async function releaseIn(db: Database, { now }: Storage, path: string): P
   return release.lock;
 }
 
-/** The delivery that has waited longest: for tests of what does not hang on whose turn it is. */
+/** Claims the delivery that has waited longest, for tests that do not depend on scheduling. */
 export async function claimNext(storage: Storage): Promise<ClaimedDelivery | undefined> {
   for (const { id } of (await activeHooks(storage)).due.toSorted((a, b) => a.since - b.since)) {
     const claimed = await claimDelivery(storage, id);
@@ -69,21 +69,21 @@ export async function claimNext(storage: Storage): Promise<ClaimedDelivery | und
 }
 
 /**
- * One database for the tests of a file, with a workspace in which locks are taken and hooks told of it without a service
- * around it. At the beginning of each test there are neither hooks nor locks.
+ * One database for the tests of a file, with a workspace where locks are acquired and hooks receive events without a
+ * service around it. Each test starts without hooks and locks.
  */
 export function hookedStorage(kind: DatabaseKind) {
   const storage = sharedStorage(kind, { workspaces: [workspace] });
   const change = <T>(work: (db: Database) => Promise<T>): Promise<T> => storage.commit('global', work);
 
-  /** All of them, in the order of their events. */
+  /** All deliveries, in the order of their events. */
   async function deliveries(): Promise<StoredDelivery[]> {
     const rows = await storage.read.selectFrom('deliveries').selectAll().orderBy('sequence').execute();
     return rows.map((row) => ({ ...row, event: JSON.parse(row.event) }));
   }
   const hooked = {
     storage,
-    /** A hook for all events, unless told otherwise. Gives its id. */
+    /** Registers a hook for all events unless told otherwise. Returns its id. */
     async hook(url: string, given: Partial<HookRegistration> = {}): Promise<string> {
       const all = { workspace, url, events: everyEvent, branches: null, format: 'standard' } as const;
       const registration = { ...all, headers: valueIn(parseExtraHeaders({})), secret, actor, ...given };
@@ -97,7 +97,7 @@ export function hookedStorage(kind: DatabaseKind) {
     release: (path: string) => change((db) => releaseIn(db, storage, path)),
     deliveries,
     statuses: async () => (await deliveries()).map(({ status }) => status),
-    /** The delivery that has waited longest; fails when none is due. */
+    /** Claims the delivery that has waited longest; fails if none is due. */
     async claim(): Promise<ClaimedDelivery> {
       return (await claimNext(storage)) ?? expect.fail('There is nothing to claim.');
     },
@@ -109,7 +109,7 @@ export function hookedStorage(kind: DatabaseKind) {
     setDeliveries: (columns: Updateable<Tables['deliveries']>) =>
       change((db) => db.updateTable('deliveries').set(columns).execute()),
     setHooks: (columns: Updateable<Tables['hooks']>) => change((db) => db.updateTable('hooks').set(columns).execute()),
-    /** Ends the time that deliveries wait for their next attempt. */
+    /** Ends the wait of all deliveries for their next attempt. */
     makeDue: () =>
       change((db) =>
         db.updateTable('deliveries').set({ next_attempt_at: 0 }).where('next_attempt_at', 'is not', null).execute(),
@@ -123,7 +123,7 @@ export function hookedStorage(kind: DatabaseKind) {
   afterEach(hooked.clear);
   return {
     ...hooked,
-    /** A hook, and what is due for it since locks were taken. */
+    /** A hook with due deliveries, one for each acquired lock. */
     async due({ url = 'https://a.example.com/', paths = ['a'] as readonly string[] } = {}) {
       const id = await hooked.hook(url);
       for (const path of paths) await hooked.acquire(path);

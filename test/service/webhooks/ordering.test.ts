@@ -19,7 +19,7 @@ const failing: Behaviour = { does: 'answer', status: 500 };
 const lockIn = ({ body }: Delivery): Lock => JSON.parse(body).data.lock;
 const toldIn = ({ type, data }: { type: string; data: { lock: Lock } }): string => `${type} ${data.lock.fence}`;
 
-/** What a receiver heard of each path, without repetitions. */
+/** The events that a receiver got for each path, without repetitions. */
 function heardOf(deliveries: readonly Delivery[]): Readonly<Record<string, readonly string[]>> {
   const first = new Map(deliveries.toReversed().map((delivery) => [idOf(delivery), delivery]));
   const paths = Map.groupBy([...first.values()].reverse(), (delivery) => lockIn(delivery).path);
@@ -28,7 +28,7 @@ function heardOf(deliveries: readonly Delivery[]): Readonly<Record<string, reado
   );
 }
 
-/** Each of them takes the lock on its path, or releases it. */
+/** Paths whose lock each step acquires or releases. */
 const changes = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 25 });
 
 const behaviours = fc.array(
@@ -50,7 +50,7 @@ const behaviours = fc.array(
 
 const losses = fc.array(fc.subarray(['lock:a', 'lock:b', 'lock:c'], { minLength: 1 }), { maxLength: 15 });
 
-/** What happens to deliveries, all at any time and in any order. */
+/** Steps that deliveries can go through, at any time and in any order. */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ does: fc.constant('event' as const), path: fc.constantFrom('a', 'b') }) },
   { weight: 6, arbitrary: fc.record({ does: fc.constant('claim' as const) }) },
@@ -71,7 +71,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
   const { acquire, release, hook, storage, makeDue, clear, pause, resume, settle, sendAgain, deliveries, statuses } =
     hookedStorage(kind);
 
-  /** Makes the changes one after the other, and gives what happened to each path. */
+  /** Makes the changes one after the other, and returns the events of each path. */
   async function make(paths: readonly string[]): Promise<Readonly<Record<string, readonly string[]>>> {
     const happened = new Map<string, string[]>();
     for (const path of paths) {
@@ -85,7 +85,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
 
   const allDelivered = async (): Promise<boolean> => (await statuses()).every((status) => status === 'delivered');
 
-  test('the first of a path is waited for; other paths and other hooks go on', async () => {
+  test('only the first event of a path is waited for, and other paths and hooks continue', async () => {
     const [target, other] = [await receiver(), await receiver()];
     target.behave(failing);
     await hook(target.url());
@@ -108,9 +108,9 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
   });
 
   test.each<[string, fc.Arbitrary<string[][]>]>([
-    ['and nothing twice in between', fc.constant([])],
-    ['and nothing is lost, where instances keep losing their leases', losses],
-  ])('however a receiver fails, it hears of each path in the order of its locks, %s', async (_, lost) => {
+    ['without interleaved repetitions', fc.constant([])],
+    ['without a loss if instances lose their leases', losses],
+  ])('a failing receiver gets the events of each path in order, %s', async (_, lost) => {
     const terms = { timeoutMs: 1_500, renewEveryMs: 20 };
     const instances = [startDeliveryWorkers(storage, { terms }), startDeliveryWorkers(storage, { terms })];
     await fc.assert(
@@ -130,7 +130,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
           await expect.poll(allDelivered, patient).toBe(true);
           expect(heardOf(target.deliveries)).toEqual(happened);
           if (losing.length > 0) return;
-          // While every lease is kept, attempts at one delivery follow each other without another of its path between.
+          // While every lease is kept, attempts at one delivery are not interleaved with others of its path.
           for (const heard of Map.groupBy(target.deliveries, (delivery) => lockIn(delivery).path).values()) {
             const ids = heard.map(idOf);
             expect(ids.filter((id, index) => id !== ids[index - 1])).toEqual([...new Set(ids)]);
@@ -142,7 +142,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
     for (const { log } of instances) expect(log()).not.toContain('unexpected');
   });
 
-  test('whatever happens, the first of each path alone is due, how many wait is known, and everything comes to its end', async () => {
+  test('only the first event of each path is due, the backlog count is right, and every delivery ends', async () => {
     onTestFinished(() => setHookQuotas(storage, defaultHookQuotas));
     await setHookQuotas(storage, { ...defaultHookQuotas, maxWaitingDeliveries: 8 });
 
@@ -189,7 +189,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
                 if (claimed === undefined) break;
                 expect(await settle(claimed, { kind: next.end, reason: 'no', afterMs: 0 })).toBe(true);
                 if (next.end !== 'gone') break;
-                // What else is under way to its receiver is dropped.
+                // Other running attempts to its receiver are dropped.
                 underWay = underWay.filter(({ hook: { id } }) => id !== claimed.hook.id);
                 inactive.add(claimed.hook.id);
                 break;

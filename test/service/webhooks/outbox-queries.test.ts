@@ -30,7 +30,7 @@ const url = 'https://a.example.com/';
 describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
   const { storage, hook, pause, acquire } = hookedStorage(kind);
 
-  test('where there is no hook, a change of a lock asks for hooks once, and writes nothing', async () => {
+  test('without hooks, a lock change looks for hooks once, and writes nothing', async () => {
     const queries: RecordedQuery[] = [];
     await recorded(storage, queries).commit('global', (db) => acquireIn(db, storage, 'a'));
     await recorded(storage, queries).commit('global', (db) => releaseIn(db, storage, 'a'));
@@ -42,7 +42,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     expect(more).toEqual([]);
   });
 
-  test('nothing looks for deliveries at events while no webhook is registered', async () => {
+  test('without hooks, events cause no query for deliveries', async () => {
     const queries: RecordedQuery[] = [];
     const worker = startDeliveryWorkers({ ...storage, read: recording(storage.read, queries) }, { pollMs: 3_600_000 });
     await expect.poll(() => queries.length).toBe(1);
@@ -60,14 +60,14 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     await expect.poll(() => queries.length).toBeGreaterThan(2);
   });
 
-  test('however many deliveries there are, no query of the work looks at all of them', async () => {
+  test('no query of the delivery work scans all deliveries', async () => {
     const alive = await hook(url);
     const dead = await hook('https://dead.example.com/');
     const paused = await hook('https://paused.example.com/');
     const { now } = storage;
     await pause(paused);
     await storage.commit('global', async (db) => {
-      // Half of them are over; of the others, some thousand are due, some are put off, some wait for others, and some are held.
+      // Half of them have ended; of the rest, some thousand are due, postponed, waiting for others, or held.
       for (let thousand = 0; thousand < 12; thousand += 1) {
         const over = thousand % 2 === 0;
         const key = thousand === 1 ? sql`'lock:one'` : sql`${sql.lit(`lock:${thousand}/`)} || n`;
@@ -128,11 +128,11 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     for (const query of aboutDeliveries) {
       const plan = await planOf(storage, query, { id: 'msg_new', hookId: dead, orderingKey: 'lock:one' });
       expect(plan, query.text).not.toMatch(/SCAN deliveries|Seq Scan on deliveries/);
-      // The clock has to be a bound of the index, not a filter behind it.
+      // The clock must be a bound of the index, not a filter after it.
       if (/next_attempt_at <=/.test(query.text)) {
         expect(plan, query.text).toMatch(/next_deliveries.*next_attempt_at<|Index Cond: .*next_attempt_at <=/);
       }
-      // PostgreSQL knows how many there are, and may find another way to be the shorter one.
+      // PostgreSQL knows the number of rows, and may choose another plan.
       if (storage.dialect === 'sqlite') {
         const { text } = query;
         if (/^select .*"last_error" is not null/.test(text)) expect(plan, text).toContain('INDEX troubled_deliveries');

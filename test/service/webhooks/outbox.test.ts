@@ -12,7 +12,7 @@ const [url, otherUrl, thirdUrl] = ['https://a.example.com/', 'https://b.example.
 describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
   const { storage, hook, acquire, release, deliveries, claim, settle } = hookedStorage(kind);
 
-  /** Which events wait for a hook. */
+  /** The events that wait for a hook. */
   const waitingFor = async (hook: string): Promise<HookEvent[]> =>
     (await deliveries()).filter(({ hook_id }) => hook_id === hook).map(({ event }) => event.type);
 
@@ -22,7 +22,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     return storage.commit('global', (db) => recordEvent(db, storage.now, { ...event, data: { sync } }, subject));
   };
 
-  test('each hook of the workspace that asks for an event gets a delivery of its own, with an id of its own', async () => {
+  test('each hook that subscribes to an event gets its own delivery with its own id', async () => {
     await storage.commit('global', (db) => addWorkspace(db, storage.now, { id: 'film', remote: '' }));
     const all = await hook(url);
     const acquired = await hook(otherUrl, { events: ['lock.acquired', 'sync.failed'] });
@@ -38,7 +38,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     expect(new Set((await deliveries()).map(({ id }) => id)).size).toBe(5);
   });
 
-  test('a lock that has expired is told of before the one that takes its place, at the time when it ended', async () => {
+  test('an expired lock is sent before its successor, with the time of its expiry', async () => {
     await hook(url);
     const first = await acquire('a');
     await storage.commit('global', (db) => db.updateTable('locks').set({ expires_at: 1_767_323_045_006 }).execute());
@@ -53,7 +53,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     expect(second.fence).toBeGreaterThan(first.fence);
   });
 
-  test('of events that are put down together, the second of a path waits for the first', async () => {
+  test('the second of two events of a path in one batch waits for the first', async () => {
     await hook(url);
     await hook(otherUrl);
     const data = { lock: await acquire('a') };
@@ -78,7 +78,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     ]);
   });
 
-  test('a hook with branches hears of syncs of these, and of locks, which have none', async () => {
+  test('a hook with branches gets only syncs of those branches, and all lock events', async () => {
     const some = await hook(url, { branches: ['main', 'art/hero'] });
     const any = await hook(otherUrl, { branches: null });
     for (const branch of ['main', 'Main', 'art', 'art/hero']) await syncSucceeded(branch);
@@ -87,7 +87,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     expect(await waitingFor(any)).toHaveLength(5);
   });
 
-  test('a hook that is registered again hears what it asks for now, and gets what was already waiting', async () => {
+  test('a hook that is registered again gets its new events, and its waiting deliveries', async () => {
     const id = await hook(url, { events: ['lock.acquired'] });
     await acquire('a');
     await hook(url, { events: ['lock.released'] });
@@ -96,7 +96,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     expect(await waitingFor(id)).toEqual(['lock.acquired', 'lock.released']);
   });
 
-  test('a removed hook leaves no delivery behind, nor does one that is under way come back', async () => {
+  test('a removed hook leaves no delivery behind, even if an attempt is running', async () => {
     const id = await hook(url);
     const remove = (workspace: string) =>
       storage.commit('global', (db) => removeHook(db, storage.now, { workspace, id, actor }));

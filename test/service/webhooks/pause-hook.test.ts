@@ -25,7 +25,7 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
   const told = async (id: string) =>
     (await deliveries()).filter(({ hook_id }) => hook_id === id).map(({ status, event }) => [status, event.type]);
 
-  test('what happens meanwhile is not for it, what waits is held, and both go on for other hooks', async () => {
+  test('skips new events, holds waiting ones, and does not affect other hooks', async () => {
     const [id, other] = [await hook(url), await hook(otherUrl)];
     await acquire('a');
     await release('a');
@@ -51,7 +51,7 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
     expect((await told(id)).at(-1)).toEqual(['pending', 'lock.acquired']);
   });
 
-  test('410 to an attempt that was under way ends the hook all the same, also when it was resumed meanwhile', async () => {
+  test('is overridden by 410 from an earlier attempt, even after resuming', async () => {
     for (const resumed of [false, true]) {
       const id = await hook(url);
       await acquire(`a/${resumed}`);
@@ -65,7 +65,7 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
     }
   });
 
-  test('however long something is held, it is not removed, and has its whole time when the hook is resumed or registered again', async () => {
+  test('keeps held deliveries, with all their time after resuming or a new registration', async () => {
     const to = await receiver();
     to.behave({ does: 'answer', status: 500 });
     const outcome = async () => {
@@ -80,7 +80,7 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
       await removeOldDeliveries(storage, shippedRetention);
       await wake(id);
       expect(await outcome()).toBe('pending');
-      // Waking a hook that is awake gives no time: a dead receiver's queue has to have an end.
+      // Resuming an active hook gives no more time: the queue of a dead receiver must end.
       await setHooks({ resumed_at: Date.now() - 29 * day });
       await wake(id);
       await makeDue();
@@ -89,14 +89,14 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
     }
   });
 
-  test('a hook that an earlier version has put to sleep, without a reason, was ended by its receiver', async () => {
+  test('a hook that an older version deactivated without a reason was ended by its receiver', async () => {
     const id = await hook(url);
     await setHooks({ active: 0 });
     const row = await findHook(storage.read, 'game', id);
     expect(row && inactiveWhyOf(row)).toBe('gone');
   });
 
-  test('the audit has each change once, with its actor and without anything secret; what changes nothing is not in it', async () => {
+  test('the audit records each change once, with its actor and without secrets, and no refused changes', async () => {
     const id = await hook('https://a.example.com/p4th-secret?key=s3cret');
     const before = await stateOf(id);
     expect((await resume(id)).kind).toBe('active-already');

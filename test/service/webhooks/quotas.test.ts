@@ -27,7 +27,7 @@ describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
   const waiting = async (hook: string): Promise<number> =>
     (await deliveries()).filter(({ hook_id, finished_at }) => hook_id === hook && finished_at === null).length;
 
-  test('an event beyond as many deliveries as may wait is not put down for that hook, and counted; others get it', async () => {
+  test('drops and counts events for a hook with a full queue, while other hooks get them', async () => {
     const full = await hook(url);
     await limitTo(3);
     for (const path of ['a', 'b', 'c']) await acquire(path);
@@ -42,14 +42,14 @@ describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
     expect(Date.parse(dropped_events?.since ?? '')).toBeLessThanOrEqual(Date.parse(dropped_events?.last ?? ''));
     expect((await overview(empty)).dropped_events).toBeNull();
 
-    // As soon as there is room, events are put down again.
+    // New events are recorded as soon as there is room.
     await settle(await claim(), { kind: 'delivered' });
     await acquire('f');
     expect((await deliveries()).filter(({ hook_id }) => hook_id === full)).toHaveLength(4);
     expect((await overview(full)).dropped_events).toMatchObject({ count: 2 });
   });
 
-  test('as many deliveries wait for a hook as may, and the next lock costs what it costs without them', async () => {
+  test('a lock stays fast while a webhook has a full queue of deliveries', async () => {
     const [full, other] = [await hook(url), await hook('https://b.example.com/')];
     const many = runs(5_000, defaultHookQuotas.maxWaitingDeliveries);
     await limitTo(many);
@@ -68,7 +68,7 @@ describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
     measured('a lock, beside a webhook for which as many deliveries wait as may', took / 100);
   });
 
-  test('without a service that has set them, they are the defaults', async () => {
+  test('default quotas apply if no service has set any', async () => {
     await storage.commit('global', (db) => db.deleteFrom('quotas').execute());
     for (let index = 0; index < 100; index += 1) await hook(`https://r${index}.example.com/`);
     await expect(hook('https://one-more.example.com/')).rejects.toThrow('There are 100 hooks.');

@@ -12,7 +12,7 @@ function whole(given: Partial<ReadResponse>, secrets: readonly string[] = []) {
   return response;
 }
 
-test('of any bytes well-formed text of at most 1,024 bytes is kept, without controls, and what follows is owned up to', () => {
+test('at most 1,024 bytes of well-formed text are kept of a body, without controls, and a cut is reported', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 3_000 }).map((array) => Buffer.from(array)),
     fc.string({ unit: 'grapheme', maxLength: 1_500 }).map((text) => Buffer.from(text)),
@@ -24,7 +24,7 @@ test('of any bytes well-formed text of at most 1,024 bytes is kept, without cont
       expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(1_024);
       expect(shown).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
       if (isCut) expect(bodyIsCut).toBe(true);
-      // Nothing is cut that had room: every character takes at most four bytes.
+      // Text that fits is not cut: every character takes at most four bytes.
       else if (bodyIsCut) expect(Buffer.byteLength(shown)).toBeGreaterThan(1_020);
       else expect([...shown]).toHaveLength([...new TextDecoder().decode(body).replaceAll('\r\n', '\n')].length);
     }),
@@ -43,7 +43,7 @@ test('lines and tabs stay, and everything else that moves, hides or reorders tex
   });
 });
 
-test('a few headers are kept, in the length that a person reads, and a redirect without its query', () => {
+test('a few headers are kept in a readable length, and a redirect is kept without its query', () => {
   const { headers } = whole({
     headers: {
       'content-type': 'text/html',
@@ -63,7 +63,7 @@ test('a few headers are kept, in the length that a person reads, and a redirect 
   });
 });
 
-test('what a receiver repeats of the request is hidden before anything is cut, in headers as well', () => {
+test('secrets of the request are redacted before the response is cut, in headers as well', () => {
   const secret = 'a-credential-of-the-hook';
   const { body, headers } = whole(
     {

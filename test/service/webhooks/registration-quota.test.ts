@@ -14,7 +14,7 @@ describe.each(realDatabaseKinds)('a service with small quotas of webhooks on $na
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   };
 
-  test('refuses one hook more than a workspace may have with 422, and says what to do, in the form of the dashboard too', async () => {
+  test('refuses a hook beyond the quota with 422 and advice, in the API and on the dashboard', async () => {
     const { id, register } = await service.hooks();
     for (const url of [first, second]) expect((await register({ url })).status).toBe(201);
     const { status, body, headers } = await register({ url: third });
@@ -35,9 +35,9 @@ describe.each(realDatabaseKinds)('a service with small quotas of webhooks on $na
     await expect.poll(() => metric('workspace_webhooks_max'), patient).toBe(2);
   });
 
-  test('tells the pages, the metrics and the log of events that were dropped, and goes on with locks as ever', async () => {
+  test('reports dropped events on pages, in metrics and in the log, and still grants locks', async () => {
     const { id, register, lock } = await service.hooks();
-    // Nothing is delivered to it: the address is a name that is not looked up.
+    // Nothing is delivered, because the name in the URL does not resolve.
     const { body: hook } = await register({ url: first, events: ['lock.acquired'] });
     await service.storage.commit('global', (db) =>
       db.insertInto('hook_backlogs').values({ hook_id: hook.id, waiting: 2, dropped: 0 }).execute(),

@@ -23,7 +23,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   const hooksIn = (workspace: string) =>
     service.storage.read.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).execute();
 
-  test('with an address alone: it is told of syncs that succeeded, and the answer has a secret made for it', async () => {
+  test('subscribes to succeeded syncs by default, and returns a generated secret', async () => {
     const { register } = await service.hooks();
     const { status, body } = await register({ url, colour: 'an unknown field' });
     expect(status).toBe(201);
@@ -43,7 +43,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     expect((await register({ url: `${url}2` })).body.secret).not.toBe(body.secret);
   });
 
-  test('a secret that was given is not shown; of headers only the names are, and an event that is named twice once', async () => {
+  test('never returns a given secret, returns only header names, and removes duplicate events', async () => {
     const { register } = await service.hooks();
     const { status, body } = await register({
       url,
@@ -55,7 +55,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     expect(body.header_names.toSorted()).toEqual(['authorization', 'x-pipeline']);
   });
 
-  test('the audit tells who registered and who replaced it, once however often the request is repeated, which gets the same answer', async () => {
+  test('is audited once with its actor, however often the request is repeated with the same response', async () => {
     const { id: workspace, register } = await service.hooks();
     const key = randomUUID();
     const given = { url, headers: { Authorization: 'Bearer a-credential' } };
@@ -85,7 +85,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     expect(addresses).toEqual([{ address: '127.0.0.1' }]);
   });
 
-  test('the same address again replaces everything but the id and the secret, and shows no secret', async () => {
+  test('replaces a hook with the same URL except for its id and its secret, and returns no secret', async () => {
     const { id, register } = await service.hooks();
     const { body: first } = await register({
       url,
@@ -113,7 +113,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     expect(await hooksIn(id)).toMatchObject([{ secret: given }]);
   });
 
-  test('another spelling of an address is the same address, and one of another workspace is another hook', async () => {
+  test('treats other spellings of a URL as the same hook, and other workspaces separately', async () => {
     const [one, other] = [await service.hooks(), await service.hooks()];
     const { body: first } = await one.register({ url: 'https://93.184.216.34/a/../hooks' });
     const { status, body } = await one.register({ url: 'HTTPS://93.184.216.34:443/hooks' });
@@ -124,7 +124,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   });
 
   test.each(['https://public.example.com/', 'https://not-known-yet.example.com/', 'http://allowed.example.com/'])(
-    'the address may be %s',
+    'accepts the URL %s',
     async (address) => {
       const { register } = await service.hooks();
       expect((await register({ url: `${address}?key=the-key-of-the-url` })).status).toBe(201);
@@ -132,18 +132,18 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   );
 
   test.each<[string, string, Record<string, unknown>]>([
-    ['no address', '#/url', { url: undefined }],
-    ['a private address', '#/url', { url: 'https://10.0.0.1/?key=the-key-of-the-url' }],
-    ['a name that leads to one', '#/url', { url: 'https://both.example.com/?key=the-key-of-the-url' }],
+    ['a missing URL', '#/url', { url: undefined }],
+    ['a private IP address', '#/url', { url: 'https://10.0.0.1/?key=the-key-of-the-url' }],
+    ['a name with a private IP address', '#/url', { url: 'https://both.example.com/?key=the-key-of-the-url' }],
     ['no event', '#/events', { events: [] }],
     ['an unknown event', '#/events/1', { events: ['sync.failed', 'sync.begun'] }],
-    ['a branch that cannot be one', '#/branches/1', { branches: ['main', '-x'] }],
-    ['a secret of another form', '#/secret', { secret: 'correct horse battery staple' }],
+    ['an invalid branch', '#/branches/1', { branches: ['main', '-x'] }],
+    ['an invalid secret', '#/secret', { secret: 'correct horse battery staple' }],
     ['an unknown format', '#/format', { format: 'xml' }],
     ['lock events for buildkite', '#/format', { format: 'buildkite', events: ['lock.acquired'] }],
     ['a header that a delivery sets', '#/headers', { headers: { 'Webhook-Signature': 'v1,a-signature' } }],
     ['a header named __proto__', '#/headers', JSON.parse('{"headers":{"__proto__":"some-value"}}')],
-  ])('refuses %s, and says where', async (_, pointer, fields) => {
+  ])('rejects %s, and reports the field', async (_, pointer, fields) => {
     const { id, register } = await service.hooks();
     const { status, body } = await register({ url, ...fields });
     expect(status).toBe(422);
@@ -152,7 +152,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     expect(await hooksIn(id)).toEqual([]);
   });
 
-  test('two registrations of one address at the same moment are one hook', async () => {
+  test('creates one hook for parallel requests with the same URL', async () => {
     const { id, register } = await service.hooks();
     const replies = await Promise.all(Array.from({ length: 8 }, () => register({ url })));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);

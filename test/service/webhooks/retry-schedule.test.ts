@@ -4,7 +4,7 @@ import { maxAttempts, nextAttemptAfter, retryAfterSeconds } from '../../../src/s
 
 const attempts = Array.from({ length: maxAttempts }, (_, made) => made);
 
-test('the attempts are made at the times that Standard Webhooks lists, and then no more', () => {
+test('attempts follow the schedule of Standard Webhooks, and end with it', () => {
   let sinceStart = 0;
   const times = attempts.map((made) => {
     sinceStart += nextAttemptAfter(made, () => 0) ?? Number.NaN;
@@ -16,7 +16,7 @@ test('the attempts are made at the times that Standard Webhooks lists, and then 
   expect(nextAttemptAfter(maxAttempts + 1)).toBeUndefined();
 });
 
-test('jitter spreads an attempt, makes none early and none much later', () => {
+test('jitter delays an attempt by at most about 10%, and never makes it early', () => {
   fc.assert(
     fc.property(fc.constantFrom(...attempts), fc.double({ min: 0, max: 1, noNaN: true }), (made, random) => {
       const exact = nextAttemptAfter(made, () => 0) ?? Number.NaN;
@@ -29,11 +29,11 @@ test('jitter spreads an attempt, makes none early and none much later', () => {
 });
 
 test.each([
-  ['seconds', '120', 120],
-  ['a part of a second, which counts as a whole one', '1.5', 2],
-  ['a date', 'Wed, 04 Mar 2026 10:01:00 GMT', 60],
-  ['more than a day, which counts as a day', '99999999999999999999', 86_400],
-  ['nothing', 'soon', undefined],
-])('a receiver may ask for %s', (_, field, seconds) => {
+  ['a number of seconds', '120', 120],
+  ['a fraction of a second, which is rounded up', '1.5', 2],
+  ['a date in a header', 'Wed, 04 Mar 2026 10:01:00 GMT', 60],
+  ['more than a day, which is limited to a day', '99999999999999999999', 86_400],
+  ['an invalid time, which is ignored', 'soon', undefined],
+])('a busy receiver may ask for %s', (_, field, seconds) => {
   expect(retryAfterSeconds(field, new Date('2026-03-04T10:00:00.500Z'))).toBe(seconds);
 });

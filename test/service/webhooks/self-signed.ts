@@ -1,10 +1,10 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** One element of DER (ITU-T X.690): its tag, its length, what it holds. */
+/** One DER element (ITU-T X.690): its tag, its length and its content. */
 function element(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const value = Buffer.concat(content);
   const size = value.length;
-  // In as few bytes as it can be written in: some readers of certificates take no other.
+  // The shortest form of the length: some certificate parsers accept no other.
   const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
   return Buffer.concat([Buffer.from([tag, ...length]), value]);
 }
@@ -27,7 +27,7 @@ const ecdsaWithSha256 = sequence(identifier('2a8648ce3d040302'));
 const commonName = identifier('550403');
 const subjectAltName = identifier('551d11');
 
-/** A certificate (RFC 5280) for one DNS name, made on the spot and signed by its own key. */
+/** A certificate (RFC 5280) for one DNS name, generated on demand and signed with its own key. */
 export function selfSigned(
   dnsName: string,
   validUntil: Date = new Date(Date.now() + 3_600_000),

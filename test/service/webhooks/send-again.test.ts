@@ -15,7 +15,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
   const { storage, deliveries, due, claim, settle, setDeliveries, acquire, pause, resume, release } =
     hookedStorage(kind);
 
-  test('one that was delivered arrives again under its id, and once more only', async () => {
+  test('a completed delivery arrives again with the same id, exactly once per request', async () => {
     const to = await receiver();
     const { again } = await due({ url: to.url() });
     await attemptNext(storage);
@@ -36,7 +36,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
     expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 4, last_error: null }]);
   });
 
-  test('one that waits for its next attempt does not wait any more, and keeps its schedule', async () => {
+  test('a delivery that waits for its next attempt is due at once, and keeps its schedule', async () => {
     const { again } = await due();
     const first = await claim();
     await settle(first, retry);
@@ -48,7 +48,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
     expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: 2 }]);
   });
 
-  test('is refused while an attempt is under way, until the instance that makes it is taken for dead', async () => {
+  test('is refused during an attempt, until the lease of its instance has expired', async () => {
     const { again } = await due();
     const claimed = await claim();
     expect(await again(claimed.id)).toEqual(refusal('in progress'));
@@ -58,7 +58,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
     expect((await claim()).id).toBe(claimed.id);
   });
 
-  test('is refused while its hook is paused, or ended by its receiver', async () => {
+  test('is refused while its hook is paused, or after its receiver has ended it', async () => {
     const { id, again } = await due();
     const claimed = await claim();
     await settle(claimed, delivered);
@@ -72,7 +72,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
     expect(await again(claimed.id)).toEqual(atOnce);
   });
 
-  test('a later one about the same path steps back, and is due as soon as that is over', async () => {
+  test('delays a later delivery of the same path until it has ended', async () => {
     const { again } = await due();
     const first = await claim();
     await settle(first, delivered);
@@ -88,7 +88,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
     expect(await claim()).toMatchObject({ id: second.id, attempts: 1 });
   });
 
-  test('is refused while an attempt at a later one about the same path is under way, and of another path it is not', async () => {
+  test('is refused during an attempt at a later delivery of the same path, but not of another path', async () => {
     const { again } = await due();
     await acquire('b');
     const [first, other] = [await claim(), await claim()];
@@ -102,7 +102,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
     expect(await again(first.id)).toEqual(atOnce);
   });
 
-  test('of several that are sent again the order stays that of their events', async () => {
+  test('keeps the order of events if several deliveries are sent again', async () => {
     const { again } = await due();
     const acquired = await claim();
     await settle(acquired, delivered);
@@ -118,7 +118,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
     expect((await claim()).id).toBe(released.id);
   });
 
-  test('the audit tells who did it, not of what was refused, and nothing secret', async () => {
+  test('is audited with its actor and without secrets, unless it was refused', async () => {
     const { id, again } = await due({
       url: 'https://a.example.com/p4th-secret?key=s3cret',
     });

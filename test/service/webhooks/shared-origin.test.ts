@@ -9,7 +9,7 @@ const answering = ['/ci', '/chat', '/bot'];
 
 const silent = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `/silent-${index}`);
 
-/** A service, and one origin at which some paths answer and all others hang. */
+/** A service, and one origin where some paths respond and all others hang. */
 async function gateway() {
   const { workspace, token, baseUrl, stop } = await startServiceProcess({ args: ['--log-level', 'error'] });
   onTestFinished(() => stop().then(() => undefined));
@@ -42,7 +42,7 @@ test('a URL that hangs does not delay new webhooks to other URLs of the same ori
   await lockAndAwaitAnswered('a', 'b', 'c', 'd', 'e');
   await expect.poll(() => arrivedAt('/silent'), patient).toBeGreaterThan(0);
   await lockAndAwaitAnswered('f', 'g');
-  // A second one would follow as soon as the first is given up, after the time limit of an attempt.
+  // A second attempt would follow the timeout of the first one.
   expect(arrivedAt('/silent')).toBe(1);
 });
 

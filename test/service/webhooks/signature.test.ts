@@ -25,7 +25,7 @@ test('a receiver with the standardwebhooks package verifies every body, id and s
   );
 });
 
-test('a secret is whatever 24 to 64 bytes are written as, and nothing that receivers may read otherwise', () => {
+test('a secret is the canonical encoding of 24 to 64 bytes, which all receivers decode alike', () => {
   const nearly = fc
     .tuple(fc.uint8Array({ minLength: 22, maxLength: 67 }), fc.nat(), fc.constantFrom(...'AQgwB=+/-_ \n', ''))
     .map(([bytes, at, character]) => {
@@ -47,7 +47,7 @@ test('a secret is whatever 24 to 64 bytes are written as, and nothing that recei
   for (const text of [key, `whsk_${key}`, `WHSEC_${key}`]) expect(parseSecret(text).ok).toBe(false);
 });
 
-test('the refusal of a secret says how to make one, and repeats nothing of what was given', () => {
+test('the rejection of a secret explains how to generate one, and repeats nothing of the value', () => {
   const reason = whyOf(parseSecret('whsec_hunter2hunter2'));
   expect(reason).toContain('openssl rand -base64 32');
   expect(reason).not.toContain('hunter2');

@@ -8,7 +8,7 @@ import { valueIn } from './samples.ts';
 const judge = (address: string, ...allowed: string[]) =>
   createTargetCheck({ allowedNetworks: allowed.map((text) => valueIn(parseCidr(text))) }).judge(address);
 
-/** The first and the last of a range, and addresses that reach it in another way. */
+/** The first and the last addresses of each range, and other notations for addresses in it. */
 test.each([
   ['an unspecified address', '0.0.0.0 0.255.255.255 ::'],
   ['a loopback address', '127.0.0.1 127.255.255.255 ::1 ::ffff:127.0.0.1 ::ffff:7f00:1 64:ff9b::127.0.0.1'],
@@ -25,18 +25,18 @@ test.each([
   ['a reserved address', '192.0.0.192 192.88.99.1 240.0.0.1 255.255.255.255 ::7f00:1 ::127.0.0.1 ::1.1.1.1'],
   ['a reserved address', '::ffff:0:127.0.0.1 64:ff9b:1::1 100::1 2001:1::1 2001:1ff:ffff::1 4000::1 5f00::1'],
   ['something that is not an address', 'localhost 1.2.3 010.0.0.1'],
-])('%s is refused as that: %s', (what, addresses) => {
+])('%s is refused with that reason: %s', (what, addresses) => {
   for (const address of addresses.split(' ')) {
     expect([address, judge(address)]).toEqual([address, { kind: 'refused', what }]);
   }
 });
 
-/** Those next to what is refused, and ordinary ones. */
+/** The neighbors of refused ranges, and ordinary addresses. */
 test.each([
   '1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 172.15.255.255 172.32.0.0',
   '192.167.255.255 198.17.255.255 223.255.255.255 ::ffff:1.1.1.1 64:ff9b::101:101',
   '2001:200::1 2606:4700:4700::1111 2a00:1450:4001:82a::200e 2003::1',
-])('what everybody reaches is public: %s', (addresses) => {
+])('globally reachable addresses are public: %s', (addresses) => {
   for (const address of addresses.split(' ')) expect([address, judge(address).kind]).toEqual([address, 'public']);
 });
 
@@ -48,11 +48,11 @@ test.each([
   ['127.0.0.1', '::1', 'refused'],
   ['1.1.1.1', '1.1.1.1', 'allowed'],
   ['1.1.1.2', '1.1.1.1', 'public'],
-])('%s, where %s is allowed, is %s', (address, network, kind) => {
+])('%s is classified relative to the allowed network %s as %s', (address, network, kind) => {
   expect(judge(address, network).kind).toBe(kind);
 });
 
-test('an IPv4 address is judged the same on its own, mapped, and behind NAT64', () => {
+test('an IPv4 address gets the same verdict plain, mapped, and behind NAT64', () => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {
       for (const prefix of ['::ffff:', '64:ff9b::']) {
@@ -63,7 +63,7 @@ test('an IPv4 address is judged the same on its own, mapped, and behind NAT64', 
   );
 });
 
-test('a host that is an address is not looked up, and one without addresses is an error', async () => {
+test('an IP address as host is not resolved, and a host without addresses is an error', async () => {
   const asked: string[] = [];
   const { addressesOf } = checking(async (name) => {
     asked.push(name);
@@ -77,7 +77,7 @@ test('a host that is an address is not looked up, and one without addresses is a
   expect(asked).toEqual(['127.0.0.1.example.com']);
 });
 
-test('a look-up that nobody waits for any more is not begun, and one under way is left', async () => {
+test('a lookup is not started after its cancellation, and a running one is abandoned', async () => {
   let begun = 0;
   const { addressesOf } = checking(() => {
     begun += 1;

@@ -7,7 +7,7 @@ import { words } from '../http/shared-service.ts';
 import { always, checking, localCheck, nowhere } from './delivering.ts';
 import { valueIn, whyOf } from './samples.ts';
 
-/** The URL has what must not be in any sentence. */
+/** A URL with parts that no message may contain. */
 const urlWith = (base: string): string => `${base}/s3cret?token=s3cret`;
 const refusalOf = async (base: string, ...terms: Parameters<typeof checking>): Promise<string> => {
   const reason = whyOf(await checkTarget(urlWith(base), checking(...terms)));
@@ -15,7 +15,7 @@ const refusalOf = async (base: string, ...terms: Parameters<typeof checking>): P
   return reason;
 };
 
-test('a name is refused when any of its addresses is, and not told which address of the internal network it has', async () => {
+test('a name is refused if any of its IP addresses is, without revealing internal addresses', async () => {
   for (const [addresses, kind] of [
     [['1.1.1.1', '192.168.0.1'], 'private'],
     [['fe80::1', '1.1.1.1'], 'link-local'],
@@ -31,11 +31,11 @@ const spellings = words(`
   https://10.0.0.1 https://169.254.169.254 https://2130706434:8443 https://0xa.1 https://012.0.0.1 https://10.1
   https://10.0.0.1. https://１０.0.0.1 https://%31%30.0.0.1 https://[::FFFF:10.0.0.1]
   https://[0:0:0:0:0:ffff:0a00:0001] https://[::]`);
-test.each(spellings)('%s is refused as what it is, however it is spelled', async (base) => {
+test.each(spellings)('%s is refused as an IP address in any spelling', async (base) => {
   expect(await refusalOf(base, nowhere, [])).toContain('leads to');
 });
 
-test('plain http leads only into allowed networks', async () => {
+test('plain http is accepted only for allowed networks', async () => {
   for (const url of ['http://127.0.0.1:9/x', 'http://[::1]:9/x']) {
     expect((await checkTarget(url, localCheck)).ok).toBe(true);
   }
@@ -44,14 +44,14 @@ test('plain http leads only into allowed networks', async () => {
   expect(await refusalOf('http://hooks.example.com', always('1.1.1.1'))).toContain('use https');
 });
 
-test('a name that does not resolve now is accepted for https, and refused for http', async () => {
+test('a name that does not resolve is accepted for https, and refused for http', async () => {
   for (const resolve of [nowhere, always()]) {
     expect((await checkTarget('https://soon.example.com/', checking(resolve))).ok).toBe(true);
     expect(await refusalOf('http://soon.example.com', resolve)).toContain('does not resolve');
   }
 });
 
-test('a name server that does not answer is not waited for', async () => {
+test('an unresponsive name server does not delay the check', async () => {
   const silent: Resolve = () => new Promise(() => {});
   const limit = { resolveWithinMs: 5 };
   expect((await checkTarget('https://slow.example.com/', checking(silent), limit)).ok).toBe(true);
@@ -59,7 +59,7 @@ test('a name server that does not answer is not waited for', async () => {
 });
 
 test.each([
-  ['nothing', ''],
+  ['an empty text', ''],
   ['a path', '/hooks'],
   ['another scheme', 'ftp://example.com/s3cret'],
   ['a script', 'javascript:s3cret'],
@@ -70,17 +70,17 @@ test.each([
   ['an empty fragment', 'https://example.com/s3cret#'],
   ['a line break', 'https://example.com/s3cret\n'],
   ['a NUL', 'https://example.com/s3cret\0'],
-  ['a space before it', ' https://example.com/s3cret'],
-  ['a host that is none', 'https://exa mple.com/s3cret'],
-  ['an address that is none', 'https://1.2.3.256/s3cret'],
-  ['a port that is none', 'https://example.com:99999/s3cret'],
-  ['too many characters', `https://example.com/s3cret${'x'.repeat(maxUrlLength)}`],
-  ['too many characters once encoded', `https://example.com/s3cret${'ä'.repeat(maxUrlLength / 4)}`],
-])('%s is not a target, and the refusal repeats nothing of it', (_, text) => {
+  ['a leading space', ' https://example.com/s3cret'],
+  ['an invalid host', 'https://exa mple.com/s3cret'],
+  ['an invalid IP address', 'https://1.2.3.256/s3cret'],
+  ['an invalid port', 'https://example.com:99999/s3cret'],
+  ['a text that is too long', `https://example.com/s3cret${'x'.repeat(maxUrlLength)}`],
+  ['a text that is too long once encoded', `https://example.com/s3cret${'ä'.repeat(maxUrlLength / 4)}`],
+])('%s is not a target, and its rejection repeats nothing of it', (_, text) => {
   expect(whyOf(parseTarget(text))).not.toContain('s3cret');
 });
 
-test('what is accepted is accepted again, unchanged', () => {
+test('an accepted target is accepted again unchanged', () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true, validSchemes: ['http', 'https'] }), (text) => {
       const target = valueIn(parseTarget(text));

@@ -5,7 +5,7 @@ import { startDeliveryWorkers } from './delivery-workers.ts';
 import { patient } from './hooked-service.ts';
 import { hookedStorage } from './hooked-storage.ts';
 
-/** SQLite stores it, but node:sqlite does not return it as a number. */
+/** SQLite stores this number, but node:sqlite does not return it as a number. */
 const unsafe = 2 ** 53;
 
 describe.each(realDatabaseKinds)('damaged rows of webhooks on $name', (kind) => {

@@ -15,7 +15,7 @@ const response = (head: string): RemoteBranches => ({
   defaultBranch: branchNamed('main'),
 });
 
-/** Remotes that are asked and answer when the test says so. */
+/** Remotes that are queried and answer under the control of the test. */
 function setUp() {
   const asked: { readonly remote: string; begin(): void; readonly reply: PromiseWithResolvers<RemoteBranches> }[] = [];
   const list = createListBranches(storage, {
@@ -32,7 +32,7 @@ function setUp() {
 const headOf = (listing: Awaited<ReturnType<ReturnType<typeof createListBranches>>>): string | undefined =>
   listing.kind === 'listed' ? listing.branches[0]?.head : listing.kind;
 
-test('whoever asks for branches before the remote has been asked gets that answer, and who comes later a new one', async () => {
+test('requests before the start of a listing share it, and later ones share the next', async () => {
   const { list, asked } = setUp();
   const early = Array.from({ length: 100 }, () => list(game));
   expect(asked).toHaveLength(1);
@@ -46,7 +46,7 @@ test('whoever asks for branches before the remote has been asked gets that answe
   expect(new Set((await Promise.all(late)).map(headOf))).toEqual(new Set(['2']));
 });
 
-test('another remote is another question', async () => {
+test('different remotes are listed separately', async () => {
   const { list, asked } = setUp();
   const listings = [list(game), list({ ...game, remote: 'https://git.example.com/other.git' })];
   expect(asked.map(({ remote }) => remote)).toEqual([game.remote, 'https://git.example.com/other.git']);
@@ -57,7 +57,7 @@ test('another remote is another question', async () => {
   expect((await Promise.all(listings)).map(headOf)).toEqual(['0', '1']);
 });
 
-test('after one that never began, because too many others did, the remote is asked again', async () => {
+test('after a listing that was rejected as busy, the remote is listed again', async () => {
   const { list, asked } = setUp();
   const first = list(game);
   asked[0]?.reply.reject(new GitError('busy', 'Too many remotes are being asked.'));

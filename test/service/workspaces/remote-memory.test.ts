@@ -7,7 +7,7 @@ import { realDatabaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 
-describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind) => {
+describe.each(realDatabaseKinds)('the memory of remotes on $name', (kind) => {
   const storage = sharedStorage(kind);
 
   const game = { id: 'game', remote: 'https://git.example.com/game.git' };
@@ -16,7 +16,7 @@ describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind
     defaultBranch: branchNamed('main'),
   });
 
-  /** Remotes whose answers the test gives, in the order in which they are asked for. */
+  /** Remotes whose answers the test controls, in the order of the queries. */
   function setUp() {
     const asked: { readonly id: string; readonly reply: PromiseWithResolvers<RemoteBranches> }[] = [];
     const stopping = new AbortController();
@@ -36,7 +36,7 @@ describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind
     return { memory, asked, next, stopping };
   }
 
-  test('knows nothing at first, then the last answer, and still has it when the remote falls silent', async () => {
+  test('is empty at first, then has the last answer, and keeps it if the remote falls silent', async () => {
     const { memory, asked, next } = setUp();
     expect(memory.known(game)).toEqual({ listing: undefined, failure: undefined });
     const first = memory.ask(game);
@@ -62,7 +62,7 @@ describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind
     expect((await third).failure).toBeUndefined();
   });
 
-  test('asks once for all who ask at the same time, and takes it for the remote of no other workspace of that name', async () => {
+  test('queries once for parallel requests, and is not used for another remote of the workspace', async () => {
     const { memory, asked, next } = setUp();
     const all = Promise.all([memory.ask(game), memory.ask(game), memory.ask(game)]);
     await next(1);
@@ -72,7 +72,7 @@ describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind
     expect(memory.known({ ...game, remote: 'https://git.example.com/other.git' }).listing).toBeUndefined();
   });
 
-  test('asks two remotes at a time for those who do not wait, and at once for whoever does', async () => {
+  test('queries at most two remotes in the background, but at once for waiting clients', async () => {
     const { memory, asked, next, stopping } = setUp();
     for (const id of ['a', 'b', 'c', 'c', 'd']) memory.askSoon({ ...game, id });
     await next(2);

@@ -21,7 +21,7 @@ const on = (storage: Storage) => ({ storage, commitReleases: commitReleasesOf(st
 const numbers = (count: number) =>
   sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})`;
 
-/** As many changes of locks as these, long ago. */
+/** Stores this number of old lock changes. */
 const storeHistory = (db: Database, workspace: string, rows: number) =>
   sql`insert into lock_history (workspace_id, at, fence, kind, path, lock_id, owner)
     ${numbers(rows)} select ${workspace}, n, n, 'acquired', 'Content/' || (n * 7919 % ${sql.lit(rows)}), 'lock_' || n, 'ci'
@@ -39,7 +39,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
       }),
     );
 
-  /** Of everything that a workspace can have much of. */
+  /** Stores many rows in every table that can have many rows per workspace. */
   const storeMuch = (workspace: string, rows: number) =>
     storage.commit('global', async (db) => {
       await addWorkspace(db, storage.now, { id: workspace, remote: 'https://git.example.com/game.git' });
@@ -64,7 +64,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
       );
     });
 
-  test('is removed in pieces, and another keeps all that belongs to it', async () => {
+  test('is removed in pieces, and all data of another workspace stays', async () => {
     await storeMuch('keeps', 2);
     await storeMuch('large', 2_500);
     await storeSyncs(storage, { id: 'running', workspace_id: 'large', status: 'running', finished_at: null });
@@ -93,7 +93,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     expect(largest.filter((rows) => rows === 500)).toHaveLength(25);
   });
 
-  test('stays with its history when it has a lock', async () => {
+  test('is kept with its history if it has a lock', async () => {
     await storage.commit('global', async (db) => {
       await addWorkspace(db, storage.now, { id: 'held', remote: 'https://git.example.com/game.git' });
       await storeHistory(db, 'held', 5);
@@ -104,7 +104,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     expect(await rowsLeft()).toEqual(before);
   });
 
-  test('is removed with its locks by force, each of them in the history until then and in the audit', async () => {
+  test('is removed with its locks by force, and each lock is recorded in the history and the audit', async () => {
     await storage.commit('global', (db) =>
       addWorkspace(db, storage.now, { id: 'forced', remote: 'https://git.example.com/game.git' }),
     );
@@ -131,7 +131,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     });
     const watchedRemoval = { storage: watched, commitReleases };
     const removal = await removeWorkspaceInPieces(watchedRemoval, actor, 'forced', { force: true });
-    // Whoever waits for one of them is notified.
+    // Clients that wait for one of the locks are notified.
     expect(released).toEqual(paths);
     expect(removal).toMatchObject({ kind: 'removed', ended: { count: 120 } });
     const named = removal.kind === 'removed' ? removal.ended.named.map(({ path }) => path) : [];
@@ -151,7 +151,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
   });
 });
 
-test('locks are taken while a command removes the largest history', { timeout: 1_200_000 }, async () => {
+test('locks are acquired while a command removes the largest history', { timeout: 1_200_000 }, async () => {
   const folder = await temporaryFolder();
   const service = await startServiceProcess({ folder });
   onTestFinished(async () => void (await service.stop()));
@@ -163,7 +163,7 @@ test('locks are taken while a command removes the largest history', { timeout: 1
   const removal = startCommand(['workspace', 'remove', 'large'], { folder });
   const tookMs: number[] = [];
   const { token } = service;
-  /** The first of its changes that is left; undefined once the workspace is gone. */
+  /** The first remaining change of the workspace; undefined once the workspace is gone. */
   async function firstLeft(): Promise<number | undefined> {
     const { rows } = await sql<{ first: number }>`select coalesce((select min(at) from lock_history
       where workspace_id = 'large'), 0) as first from workspaces where id = 'large'`.execute(storage.read);
@@ -179,9 +179,9 @@ test('locks are taken while a command removes the largest history', { timeout: 1
   }
   expect(await removal.ended()).toBe(0);
   await storage.close();
-  // Locks were taken between the pieces.
+  // Locks were acquired between the pieces.
   expect(seen.size).toBeGreaterThan(20);
-  // A time says something on an idle machine only, as the soak test has it.
+  // Timings are meaningful only on an idle machine, such as in the soak test.
   if (process.env['SOAK'] !== '1') return;
   tookMs.sort((one, other) => one - other);
   expect(tookMs[Math.ceil(tookMs.length * 0.99) - 1]).toBeLessThan(100);

@@ -4,7 +4,7 @@ import { createSuggestPaths } from '../../../src/service/workspaces/suggest-path
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 
-test('however many people type, few git processes run for a workspace, and none for long: others get no suggestions', async () => {
+test('suggestions use at most two short git processes per workspace, and further requests get none', async () => {
   const { storage, remove } = await sqlite.open();
   onTestFinished(remove);
   const workspace = { id: 'game', remote: 'https://git.example.com/r.git' };

@@ -1,19 +1,19 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { CDPSession, Page } from 'playwright-core';
 
-/** WCAG 2.2 AA is all that came before it as well; the best practices are axe's own. */
+/** WCAG 2.2 AA includes all earlier criteria; the best practices are those of axe. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /**
- * A world of its own sees the same document, and neither the page's policy (script-src, Trusted Types) nor its clock
- * applies to it. Where JavaScript is off no timer ever fires in it either; axe uses them only to take turns.
+ * An isolated world sees the same document, but neither the policy of the page (script-src, Trusted Types) nor its
+ * clock applies to it. With JavaScript off, timers never fire there either; axe uses them only to yield.
  */
 const withoutTimers = `globalThis.setTimeout = (work, _ms, ...given) => {
   queueMicrotask(() => work(...given));
   return 0;
 };`;
 
-/** axe takes what has no colour behind it for white, whatever the browser paints there in a dark scheme. */
+/** axe assumes white for elements without a background color, whatever the browser paints in a dark scheme. */
 const hasBackground = `[document.documentElement, document.body].some(
   (element) => getComputedStyle(element).backgroundColor !== 'rgba(0, 0, 0, 0)')`;
 
@@ -37,7 +37,7 @@ async function evaluate(session: CDPSession, contextId: number, expression: stri
   return String(result.value);
 }
 
-/** Puts axe beside the page. */
+/** Loads axe into an isolated world of the page. */
 async function startAxe(page: Page) {
   const session = await page.context().newCDPSession(page);
   const { frameTree } = await session.send('Page.getFrameTree');
@@ -67,7 +67,7 @@ const toText = (found: AxeResults['violations'], colours: string): string[] =>
     ),
   );
 
-/** Holds the page, as it is now, against WCAG 2.2 AA: in light and in dark colours. */
+/** Checks the current state of the page against WCAG 2.2 AA, in light and in dark colors. */
 export async function expectAccessible(page: Page): Promise<void> {
   const wasDark = await page.evaluate<boolean>(`matchMedia('(prefers-color-scheme: dark)').matches`);
   const before = wasDark ? 'dark' : 'light';

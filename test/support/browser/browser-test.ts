@@ -8,10 +8,10 @@ import { findBrowser } from './find.ts';
 import { launchBrowser } from './launch.ts';
 import { type OpenedPage, openPageIn, type PageOptions } from './open-page.ts';
 
-/** A page of its own for this test. Whatever goes wrong in it fails the test at its end. */
+/** Opens a page for this test only. Problems in it fail the test at its end. */
 export type OpenPage = (options?: PageOptions) => Promise<Page>;
 
-/** Keeps what a person would have seen when the test failed, outside of what is removed. */
+/** Keeps screenshots of a failed test in a folder that is not removed. */
 async function keepPictures(pages: readonly OpenedPage[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'workspace-failed-page-'));
   for (const [index, { page }] of pages.entries()) {
@@ -23,7 +23,7 @@ async function keepPictures(pages: readonly OpenedPage[]): Promise<void> {
   }
 }
 
-/** Closes the pages of a test, and fails it when something went wrong in them. */
+/** Closes the pages of a test, and fails it if they had problems. */
 export async function endPages(pages: readonly OpenedPage[], hasFailed: () => boolean): Promise<void> {
   for (const page of pages) await page.settle();
   const problems = pages.flatMap((page) => page.problems.unexpected);
@@ -36,11 +36,11 @@ export async function endPages(pages: readonly OpenedPage[], hasFailed: () => bo
 }
 
 /**
- * `test` for what takes a browser: `test('…', async ({ openPage }) => { … })`. One browser serves all tests of a worker
- * process. Where there is none, a test that asks for it or for `openPage` is left out and says so.
+ * `test` for browser tests: `test('…', async ({ openPage }) => { … })`. One browser serves all tests of a worker
+ * process. Without a browser, tests that use it or `openPage` are skipped with a reason.
  */
 export const test = plain
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern what a fixture needs: nothing.
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the required fixtures from the pattern: none.
   .extend('browserHere', { scope: 'worker' }, async ({}, { onCleanup }): Promise<Browser | string> => {
     const found = findBrowser();
     if (found.kind === 'missing') return found.reason;

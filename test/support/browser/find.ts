@@ -7,7 +7,7 @@ export type Found =
   /** The reason is a sentence. */
   | { readonly kind: 'missing'; readonly reason: string };
 
-/** Where it usually is, the most wanted first. .ci/run looks for the same names on Linux. */
+/** The usual paths, preferred ones first. .ci/run looks for the same names on Linux. */
 function candidates(): readonly string[] {
   switch (process.platform) {
     case 'win32':
@@ -23,7 +23,7 @@ function candidates(): readonly string[] {
   }
 }
 
-/** Being there is not enough: on Ubuntu `chromium-browser` may be a script that only says where to get one. */
+/** A file alone is not enough: on Ubuntu, `chromium-browser` may be a script that only says how to install it. */
 function answers(program: string): boolean {
   return spawnSync(program, ['--version'], { stdio: 'ignore', timeout: 30_000 }).status === 0;
 }

@@ -2,40 +2,40 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { collectProblems, type Problems } from './problems.ts';
 
 export interface PageOptions {
-  /** Light without it. */
+  /** Default: light. */
   readonly colorScheme?: 'light' | 'dark';
-  /** A desktop's without it. */
+  /** Default: the viewport of a desktop. */
   readonly viewport?: { readonly width: number; readonly height: number };
-  /** UTC without it. */
+  /** Default: UTC. */
   readonly timeZone?: string;
-  /** On without it. */
+  /** Default: on. */
   readonly javaScript?: boolean;
 }
 
-/** The width that WCAG 2.2 wants pages to be usable at (success criterion 1.4.10). */
+/** The width at which pages must be usable by WCAG 2.2 (success criterion 1.4.10). */
 export const phone = { width: 320, height: 640 };
 
 export interface OpenedPage {
   readonly page: Page;
   readonly problems: Problems;
-  /** Returns when everything has been told that the pages reported before. */
+  /** Resolves when all earlier reports of the pages have arrived. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A page that is busy for longer than that will not answer. */
+/** A page that is busy for longer than this is considered unresponsive. */
 const timeoutMs = 5_000;
 
 const problemsOf = new WeakMap<BrowserContext, Problems>();
 
-/** Waits for something that goes wrong and is meant to, so that the test does not fail of it. */
+/** Waits for an expected problem, so that it does not fail the test. */
 export async function expectProblem(page: Page, pattern: RegExp): Promise<void> {
   const problems = problemsOf.get(page.context());
   if (problems === undefined) throw new Error('Nobody collects the problems of this page: open it with openPage.');
   await problems.expect(pattern);
 }
 
-/** An empty page that shares no cookie, storage or cache with another one. */
+/** An empty page that shares no cookies, storage or cache with other pages. */
 export async function openPageIn(
   browser: Browser,
   {
@@ -52,7 +52,7 @@ export async function openPageIn(
     reducedMotion: 'reduce',
     locale: 'en-GB',
     timezoneId: timeZone,
-    // Nothing but this machine can be reached, and a test that needs https makes its own certificate.
+    // Only this machine can be reached, and tests of https use self-signed certificates.
     ignoreHTTPSErrors: true,
   });
   const problems = collectProblems(context);
@@ -61,7 +61,7 @@ export async function openPageIn(
     page: await context.newPage(),
     problems,
     settle: async () => {
-      // The answer comes after all that the page has reported before it was asked.
+      // The answer arrives after all earlier reports of the page.
       const answers = Promise.all(context.pages().map((page) => page.evaluate('0').catch(() => undefined)));
       await Promise.race([answers, new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())]);
     },

@@ -1,13 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import type { BrowserContext, ConsoleMessage, Request } from 'playwright-core';
 
-/** How long a problem that is expected may take to come. */
+/** The maximum wait for an expected problem. */
 const timeoutMs = 20_000;
 
 export interface Problems {
-  /** What has gone wrong and was not expected, as lines for a person. */
+  /** The unexpected problems, as lines for a person. */
   readonly unexpected: readonly string[];
-  /** Waits for a problem and takes it out of those that were not expected. */
+  /** Waits for a problem, and removes it from the unexpected ones. */
   expect(pattern: RegExp): Promise<void>;
 }
 
@@ -16,10 +16,10 @@ const hasHost = (url: string): boolean => /^(https?|wss?):/.test(url);
 
 function ofConsole(message: ConsoleMessage): string | undefined {
   const text = message.text();
-  // The failed request tells the same, and of which address.
+  // The failed request reports the same problem, with its URL.
   if (message.type() !== 'error' || text.startsWith('Failed to load resource: net::')) return undefined;
   const { url, lineNumber } = message.location();
-  // The words differ between versions of the browser and between directives; all name one of these.
+  // The wording differs between browser versions and directives; all contain one of these names.
   const isPolicy = /Content[ -]Security[ -]Policy|'?Trusted(HTML|Script|ScriptURL|Type)/i.test(text);
   return `${isPolicy ? 'Content Security Policy' : 'Console'}: ${text} (${url}:${lineNumber + 1})`;
 }
@@ -27,15 +27,15 @@ function ofConsole(message: ConsoleMessage): string | undefined {
 function ofRequest(request: Request): string | undefined {
   const reason = request.failure()?.errorText ?? 'no reason given';
   const what = `${request.method()} ${request.url()}`;
-  // Given up by the page or by who left it, as every stream of events is; a server or a network cannot cause that.
+  // Aborted by the page or by leaving it, as every event stream is; servers and networks cannot cause this.
   if (reason === 'net::ERR_ABORTED') return undefined;
-  // What the policy forbids is told by the console, with the directive.
+  // The console reports policy violations, with the directive.
   if (reason === 'csp') return undefined;
   if (hasHost(request.url()) && !isOurs(request.url())) return `Beyond this machine: ${what} was refused (${reason})`;
   return `Request failed: ${what} (${reason})`;
 }
 
-/** Collects what goes wrong in all pages of a context, from now on. */
+/** Collects the problems in all pages of a context from now on. */
 export function collectProblems(context: BrowserContext): Problems {
   const unexpected: string[] = [];
   const events = new EventEmitter();

@@ -9,18 +9,18 @@ import {
   type Product,
 } from '../reverse-proxy.ts';
 
-/** A reverse proxy with the configuration that its own documentation has for an HTTP service, on plain HTTP. */
+/** A reverse proxy with the configuration that its own documentation recommends for HTTP services, on plain HTTP. */
 export interface Gateway {
   readonly name: string;
-  /** It answers 502, 503 or 504 for a service that is down. */
+  /** Responds 502, 503 or 504 if the service is down. */
   readonly plain: Product;
-  /** It answers 404 instead. */
+  /** Responds 404 instead. */
   readonly hiding: Product;
 }
 
 const folder = import.meta.dirname;
 
-/** The addresses in each of the configurations. */
+/** The addresses in the configurations. */
 const addresses = ({ port, servicePort }: Place) => ({
   '127.0.0.1:8000': `127.0.0.1:${port}`,
   '127.0.0.1:8080': `127.0.0.1:${servicePort}`,
@@ -85,7 +85,7 @@ export const apache: Gateway = {
   hiding: configured(apacheWithBalancer, 'apache-404.conf'),
 };
 
-/** With its default for encoded slashes in a path: it answers them with a 404 of its own. */
+/** With its default for encoded slashes in a path: it responds with its own 404. */
 export const apacheWithoutEncodedSlashes: Product = configured(apacheProgram, 'apache-encoded-slashes.conf');
 
 export const caddy: Gateway = {

@@ -1,7 +1,7 @@
-/** What a gateway answers in place of the service behind it: the response as its source shows it. */
+/** The response of a gateway instead of the service behind it, as shown in its source. */
 export interface RecordedResponse {
   readonly gateway: string;
-  /** When it answers so. */
+  /** The condition for this response. */
   readonly when: string;
   /** A page of documentation, or a repository with a file or an issue. */
   readonly source: string;

@@ -1,4 +1,4 @@
-# The same with a page for what the service does not answer:
+# With a page if the service does not respond:
 # https://varnish-cache.org/docs/7.1/users-guide/vcl-built-in-subs.html#vcl-backend-error
 vcl 4.1;
 

@@ -6,7 +6,7 @@ import { type ServiceProcess, startServiceProcess } from '../service-process.ts'
 
 type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
-/** Instances of the service on one database, each with a data folder of its own. */
+/** Instances of the service on one database, each with its own data folder. */
 export async function startFleet(folder: string, databaseUrl: string, count: number) {
   const startOne = (index: number): Promise<ServiceProcess> =>
     startServiceProcess({
@@ -19,11 +19,11 @@ export async function startFleet(folder: string, databaseUrl: string, count: num
   await Promise.all(indexes.map(async (index) => running.set(index, await startOne(index))));
   const [first] = running.values();
   return {
-    /** Of those that run. */
+    /** The ports of the running instances. */
     ports: () => [...running.values()].map(({ baseUrl }) => Number(new URL(baseUrl).port)),
-    /** All of them know it. */
+    /** The token, which all instances accept. */
     token: first?.token ?? '',
-    /** Ends one as a crash would; false when it does not run. */
+    /** Ends an instance like a crash; false if it is not running. */
     async kill(index: number): Promise<boolean> {
       const instance = running.get(index);
       if (instance === undefined) return false;
@@ -31,18 +31,18 @@ export async function startFleet(folder: string, databaseUrl: string, count: num
       await instance.kill();
       return true;
     },
-    /** Starts one again, however often that takes. */
+    /** Starts an instance again, with retries. */
     async start(index: number): Promise<void> {
       for (let tries = 1; !running.has(index); tries += 1) {
         try {
           running.set(index, await startOne(index));
         } catch (error) {
-          // It does not start while the database is being restarted.
+          // The instance cannot start while the database restarts.
           if (tries === 10) throw error;
         }
       }
     },
-    /** Asks all to stop, and gives how they ended. */
+    /** Stops all instances, and returns their exit codes. */
     stop: () => Promise.all([...running.values()].map((instance) => instance.stop())),
   };
 }
@@ -50,7 +50,7 @@ export async function startFleet(folder: string, databaseUrl: string, count: num
 const longestPeaceMs = 2_500;
 const longestDownMs = 1_500;
 
-/** Kills instances and starts them again, and restarts the database in between. */
+/** Kills and restarts instances, and restarts the database in between. */
 export async function makeChaos(
   { fleet, cluster, instances }: { fleet: Fleet; cluster: PostgresCluster; instances: number },
   durationMs: number,
@@ -79,7 +79,7 @@ export async function makeChaos(
     }
   }
 
-  // Two at a time, so that only one instance is left now and then.
+  // Two at a time, so that sometimes only one instance is left.
   await Promise.all([killAndStart(), killAndStart(), restartDatabase()]);
   return { kills, restarts: modes };
 }

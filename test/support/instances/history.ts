@@ -8,7 +8,7 @@ export interface OutboxRow {
   readonly event: HookEventOccurrence;
 }
 
-/** All events that were committed, in their order. */
+/** All committed events, in their order. */
 export async function readOutbox(databaseUrl: string): Promise<readonly OutboxRow[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -16,7 +16,7 @@ export async function readOutbox(databaseUrl: string): Promise<readonly OutboxRo
     const { rows } = await client.query<{ id: string; key: string; status: string; event: string }>(
       'select id, ordering_key as key, status, event from deliveries order by sequence',
     );
-    // Only the service writes the column.
+    // Only the service writes this column.
     return rows.map((row) => ({ ...row, event: JSON.parse(row.event) as HookEventOccurrence }));
   } finally {
     await client.end();
@@ -25,12 +25,12 @@ export async function readOutbox(databaseUrl: string): Promise<readonly OutboxRo
 
 export interface LockHistory {
   readonly acquired: ReadonlySet<string>;
-  /** Neither released nor expired. */
+  /** Locks that were neither released nor expired. */
   readonly left: ReadonlySet<string>;
   readonly wrong: readonly string[];
 }
 
-/** Goes through the locks of each path: one ends before the next begins, by the database's clock, and has a lower fence. */
+/** Checks the locks of each path: each ends before the next begins, by the database clock, and has a lower fence. */
 export function readLockHistory(rows: readonly OutboxRow[]): LockHistory {
   const acquired = new Set<string>();
   const wrong: string[] = [];

@@ -6,14 +6,14 @@ import type { LockOperation } from '../linearizability/check.ts';
 import { type Ask, ask, type Reply } from '../running-service.ts';
 import type { Random } from '../seed.ts';
 
-/** Clients of several instances, whose answers get lost, and what they know for sure. */
+/** Clients of several instances, whose responses get lost, and their certain knowledge. */
 
 interface Settled {
   readonly reply: Reply;
-  /** It took effect between these two, in milliseconds since 1970. */
+  /** The request took effect between these two times, in milliseconds since 1970. */
   readonly call: number;
   readonly return: number;
-  /** How many attempts before it may have been done or not: their answers were lost. */
+  /** The number of earlier attempts with a lost response, which may have taken effect. */
   readonly lost: number;
 }
 
@@ -21,18 +21,18 @@ interface Settled {
 interface Traffic {
   requests: number;
   lostAnswers: number;
-  /** What had been done by an attempt whose answer was lost, as its key proved. */
+  /** The number of unanswered attempts that had taken effect, as their keys proved. */
   proven: number;
 }
 
 const attemptMs = 20_000;
 const timeoutMs = 120_000;
 
-/** An answer that leaves open whether the request was done, or says that an earlier attempt is still under way. */
+/** A response that leaves the outcome open, or reports an earlier attempt in progress. */
 const isOpen = ({ status, body }: Reply): boolean =>
   status >= 500 || (status === 409 && body?.type?.endsWith(':request-in-progress') === true);
 
-/** Sends a request, again and again as it is, until it is known what became of it. */
+/** Sends a request, and repeats it unchanged until its outcome is known. */
 export async function insist(
   traffic: Traffic,
   base: string,
@@ -59,24 +59,24 @@ export async function insist(
   }
 }
 
-/** A lock that a client was told it has. */
+/** A lock that was granted to a client. */
 interface Grant {
   readonly lock: Lock;
-  /** By the database's clock, which is this machine's. */
+  /** The expiry by the clock of the database, which is that of this machine. */
   readonly expiresAt: number;
-  /** The client has begun to give it back. */
+  /** Whether the client has started to release it. */
   releasing: boolean;
 }
 
-/** What the clients know, and what they found that must not be. */
+/** The knowledge of the clients, and the violations that they found. */
 interface Book {
   readonly grants: Map<string, Grant>;
-  /** By path: the last one granted. */
+  /** The last granted lock by path. */
   readonly held: Map<string, Grant>;
-  /** Of locks whose release was acknowledged. */
+  /** The ids of locks whose release was acknowledged. */
   readonly released: Set<string>;
   readonly violations: string[];
-  /** In any order. */
+  /** Operations in any order. */
   readonly operations: LockOperation[];
 }
 
@@ -88,7 +88,7 @@ export const emptyBook = (): Book => ({
 /** The database rounds its clock to milliseconds. */
 const roundingMs = 2;
 
-/** Whether its client may count on it now. */
+/** Whether its client can rely on it now. */
 export const isHeld = ({ releasing, expiresAt }: Grant): boolean => !releasing && Date.now() + roundingMs < expiresAt;
 
 function noteGrant({ grants, held, violations }: Book, lock: Lock): Grant {
@@ -97,7 +97,7 @@ function noteGrant({ grants, held, violations }: Book, lock: Lock): Grant {
   if (grants.has(lock.id)) violations.push(`${lock.id} on ${lock.path} was given to two clients.`);
   grants.set(lock.id, grant);
   if (other !== undefined && isHeld(other)) {
-    // What a replayed answer tells of may be over.
+    // A replayed response may report an expired lock.
     if (isHeld(grant)) violations.push(`${lock.path} was given as ${lock.id} while ${other.lock.id} was held.`);
     return grant;
   }
@@ -106,7 +106,7 @@ function noteGrant({ grants, held, violations }: Book, lock: Lock): Grant {
 }
 
 export interface Race {
-  /** Of the balancer, with `/v1`. */
+  /** The base URL of the balancer, with `/v1`. */
   readonly base: string;
   readonly token: string;
   readonly workspace: string;
@@ -116,13 +116,13 @@ export interface Race {
   readonly isOver: () => boolean;
 }
 
-/** One in so many locks is short, and left to its end. */
+/** One lock in this number is short, and left to expire. */
 const leftToExpire = 8;
 
 const longestHoldMs = 400;
 const longestPauseMs = 200;
 
-/** Takes locks on paths that all others want too, and gives them back or lets them expire. */
+/** Acquires locks on contested paths, and releases them or lets them expire. */
 export async function raceForLocks(race: Race, client: number, random: Random): Promise<void> {
   const { base, token, workspace, paths, traffic, book, isOver } = race;
   const locks = `/workspaces/${workspace}/locks`;
@@ -150,7 +150,7 @@ export async function raceForLocks(race: Race, client: number, random: Random): 
           headers: { 'if-match': `"${id}"` },
         });
         const { status, text } = released.reply;
-        // After a lost answer: it is gone, or somebody else's.
+        // After a lost response, the lock may be released already, or belong to someone else.
         const allowed = released.lost === 0 ? [204] : [204, 404, 412];
         if (!allowed.includes(status))
           book.violations.push(`The release of ${id} on ${path} was answered ${status} ${text}`);
@@ -181,7 +181,7 @@ async function trigger({ traffic, base, token, workspace }: Race, branch: string
   return reply.body.sync_id;
 }
 
-/** Pushes to the remote and triggers syncs until the race is over; gives the ids of the syncs. */
+/** Pushes to the remote and triggers syncs until the race ends; returns the ids of the syncs. */
 export async function triggerSyncs(race: Race, remote: Repository, random: Random): Promise<Set<string>> {
   const ids = new Set<string>();
   for (let turn = 0; !race.isOver(); turn += 1) {
@@ -200,7 +200,7 @@ interface EndedSync {
   readonly error: string | null;
 }
 
-/** Waits until a sync has ended; one that does not is given as it is. */
+/** Waits until a sync has ended; returns it unfinished after a timeout. */
 export async function awaitSync({ traffic, base, token, workspace }: Race, id: string): Promise<EndedSync> {
   const until = performance.now() + syncPatienceMs;
   for (;;) {
@@ -211,6 +211,6 @@ export async function awaitSync({ traffic, base, token, workspace }: Race, id: s
   }
 }
 
-/** Once more for each branch: all instances together still do what they are for. */
+/** Syncs each branch once more, to show that all instances together still work. */
 export const syncAll = (race: Race): Promise<EndedSync[]> =>
   Promise.all(branches.map(async (branch) => awaitSync(race, await trigger(race, branch))));

@@ -1,20 +1,20 @@
 import { execFileSync } from 'node:child_process';
 
-/** A response to a client about a lock, or a backup or restore of the path; it took effect between two moments, in milliseconds since 1970. */
+/** A response about a lock, or a backup or restore of the path. It took effect between two times, in ms since 1970. */
 export interface LockOperation {
-  /** With its workspace. */
+  /** The path with its workspace. */
   readonly path: string;
   readonly client: number;
   readonly call: number;
   readonly return: number;
   /** `released-or-gone`: an earlier attempt without a response may have released it. */
   readonly kind: 'granted' | 'held' | 'released' | 'released-or-gone' | 'expired' | 'backed-up' | 'restored';
-  /** Of the lock that was granted, released or expired, or of the one in the way; empty for a backup or restore. */
+  /** The id of the granted, released, expired or blocking lock; empty for a backup or restore. */
   readonly id: string;
   readonly fence: number;
 }
 
-/** Whether the Go toolchain is there, with which the checker is compiled. */
+/** Whether the Go toolchain is installed, which compiles the checker. */
 export function hasGo(): boolean {
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });
@@ -24,7 +24,7 @@ export function hasGo(): boolean {
   }
 }
 
-/** The paths whose operations no order explains in which one lock after the other is held; by Porcupine. */
+/** The paths with operations that no sequence of exclusive locks can explain, as checked by Porcupine. */
 export function notLinearizable(operations: readonly LockOperation[]): readonly string[] {
   const output = execFileSync('go', ['run', '.'], {
     cwd: import.meta.dirname,

@@ -13,17 +13,17 @@ import (
 type operation struct {
 	Path   string `json:"path"`
 	Client int    `json:"client"`
-	// Milliseconds since 1970: the operation took effect between the two.
+	// Milliseconds since 1970: the operation took effect between these two times.
 	Call   int64 `json:"call"`
 	Return int64 `json:"return"`
 	// granted, held, released, released-or-gone, expired, backed-up, restored
 	Kind string `json:"kind"`
-	// Of the lock that was granted, released or expired, or of the one in the way.
+	// The id of the granted, released, expired or blocking lock.
 	ID    string `json:"id"`
 	Fence int64  `json:"fence"`
 }
 
-// The lock on one path, and the one in the backup. The fence never falls: not when the lock ends, and not in a restore.
+// The lock on one path, and the one in the backup. The fence never decreases, not even in a restore.
 type lock struct {
 	id     string
 	fence  int64

@@ -4,22 +4,22 @@ import { onTestFinished } from 'vitest';
 
 export interface ConnectProxy {
   readonly address: string;
-  /** The hosts and ports to which a tunnel was asked for, and with which credentials. */
+  /** The hosts and ports of the requested tunnels, with the credentials. */
   readonly asked: readonly { readonly target: string; readonly authorization: string | undefined }[];
   /** Requests that were not for a tunnel. */
   readonly others: readonly string[];
-  /** Fulfilled when the next connection to the proxy has ended. */
+  /** Resolves when the next connection to the proxy has ended. */
   nextEnd(): Promise<void>;
 }
 
 export interface ConnectProxyOptions {
-  /** `silent` never answers; a number refuses with that status. */
+  /** `silent` never responds; a number refuses with that status. */
   readonly manner?: 'open' | 'silent' | number;
 }
 
 /**
- * A proxy that opens tunnels (RFC 9110 section 9.3.6). Whatever host is asked for, the tunnel leads to this machine:
- * names that are not loopback can be used so in tests.
+ * A proxy that opens tunnels (RFC 9110 section 9.3.6). Every tunnel leads to this machine, whatever host is requested,
+ * so that tests can use host names that are not loopback.
  */
 export async function startConnectProxy({ manner = 'open' }: ConnectProxyOptions = {}): Promise<ConnectProxy> {
   const asked: { target: string; authorization: string | undefined }[] = [];
@@ -45,7 +45,7 @@ export async function startConnectProxy({ manner = 'open' }: ConnectProxyOptions
     const target = request.url ?? '';
     asked.push({ target, authorization: request.headers['proxy-authorization'] });
     if (manner === 'silent') {
-      // Who does not read does not notice the end either.
+      // Without reading, the end would not be noticed either.
       clientSide.on('end', () => clientSide.destroy()).resume();
       return;
     }

@@ -3,10 +3,10 @@ import { buffer } from 'node:stream/consumers';
 import type { Answer } from './other-server.ts';
 import { page, reset } from './responses.ts';
 
-/** What becomes of an answer that another server has given. */
+/** The fault that affects a response of another server. */
 export type Fate = 'passed-on' | '502' | 'reset' | 'truncated';
 
-/** Stands before a real service: each request is done there, and then its answer meets the fate that is next. */
+/** Runs before a real service, which processes each request. The next fate then applies to its response. */
 export function afterItsWork(toPort: number, ...fates: readonly Fate[]): Answer {
   const coming = [...fates];
   return (response, request) => {

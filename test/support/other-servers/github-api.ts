@@ -14,24 +14,24 @@ export interface PullRequest {
 }
 
 export interface GitHubApiOptions extends Pick<OtherServerOptions, 'tls'> {
-  /** The token that may read. */
+  /** The token with read access. */
   readonly token?: string;
-  /** Below which path of the server the interface is: `/api/v3` on GitHub Enterprise Server. */
+  /** The base path of the API: `/api/v3` on GitHub Enterprise Server. */
   readonly base?: string;
   readonly repository?: string;
   readonly pulls?: Readonly<Record<number, PullRequest>>;
   readonly history?: History;
   readonly branches?: Readonly<Record<string, string>>;
-  /** Answers in place of GitHub where it gives something. */
+  /** Responds instead of GitHub if it returns a response. */
   readonly instead?: (request: SeenRequest) => Answer | undefined;
 }
 
 export interface GitHubApi extends OtherServer {
-  /** What is in GITHUB_API_URL. */
+  /** The value of GITHUB_API_URL. */
   readonly apiUrl: string;
 }
 
-/** GitHub lists no more of a pull request. */
+/** The maximum number of files that GitHub lists for a pull request. */
 const mostOfAPullRequest = 3_000;
 
 const refusal = (status: number, message: string): Answer =>
@@ -39,7 +39,7 @@ const refusal = (status: number, message: string): Answer =>
 
 export const notFound = refusal(404, 'Not Found');
 
-/** What an Actions token without a permission gets. */
+/** The response to an Actions token without the permission. */
 export const notAccessible = refusal(403, 'Resource not accessible by integration');
 
 export const badCredentials = refusal(401, 'Bad credentials');
@@ -54,7 +54,7 @@ function pullPage(pull: PullRequest, page: number, perPage: number): Page {
   return { body: all.slice((page - 1) * perPage, page * perPage), hasNext: page * perPage < all.length };
 }
 
-/** A small server that answers as GitHub does, as far as changed files are concerned. */
+/** A small server that responds like GitHub about changed files. */
 function gitHubAnswers(options: GitHubApiOptions): Answer {
   const { token = someToken, base = '', repository = 'octo-games/dragon', pulls = {}, branches = {} } = options;
   const { history = createHistory(), instead = () => undefined } = options;

@@ -7,7 +7,7 @@ export interface GitHubFile {
   readonly previous_filename?: string;
 }
 
-/** The files of a commit, by their paths, with something that stands for what is in them. */
+/** The files of a commit by path, with a text that stands for their content. */
 export type Tree = ReadonlyMap<string, string>;
 
 interface Commit {
@@ -16,7 +16,7 @@ interface Commit {
   readonly tree: Tree;
 }
 
-/** What GitHub lists as the difference of two trees. A file that moved with all that is in it was renamed. */
+/** The difference of two trees as GitHub lists it. A file that moved with the same content counts as renamed. */
 export function difference(from: Tree, to: Tree): readonly GitHubFile[] {
   const removed = new Map([...from].filter(([path]) => !to.has(path)).map(([path, content]) => [content, path]));
   const files: GitHubFile[] = [];
@@ -30,7 +30,7 @@ export function difference(from: Tree, to: Tree): readonly GitHubFile[] {
   return [...files, ...[...removed.values()].map((filename): GitHubFile => ({ filename, status: 'removed' }))];
 }
 
-/** The paths in which two trees differ: what a guard has to look at. */
+/** The paths that differ between two trees: those that a guard must check. */
 export const changedPaths = (from: Tree, to: Tree): ReadonlySet<string> =>
   new Set([...from.keys(), ...to.keys()].filter((path) => from.get(path) !== to.get(path)));
 
@@ -38,12 +38,12 @@ export const changedPaths = (from: Tree, to: Tree): ReadonlySet<string> =>
 const maxCompared = 300;
 const maxTreeEntries = 100_000;
 
-/** Commits with their files, and what GitHub says of them. */
+/** Commits with their files, and the responses of GitHub about them. */
 export interface History {
-  /** Adds a commit, and gives its id. */
+  /** Adds a commit, and returns its id. */
   commit(tree: Tree, ...parents: readonly string[]): string;
   treeOf(commit: string): Tree;
-  /** The last commit that both have; undefined where they have none. */
+  /** The last common commit; undefined if there is none. */
   mergeBase(one: string, other: string): string | undefined;
   comparison(base: string, head: string, perPage: number): object | undefined;
   /** A folder by its id, or the root folder of a commit. A recursive list is cut at its limit. */
@@ -89,7 +89,7 @@ export function createHistory(limits: { readonly maxTreeEntries: number } = { ma
     return seen;
   };
 
-  /** The one that was made last is below none of the others. */
+  /** The newest common commit is an ancestor of no other. */
   const mergeBase = (one: string, other: string): string | undefined => {
     const others = reachable(other);
     const both = reachable(one);

@@ -6,29 +6,29 @@ import { onTestFinished } from 'vitest';
 
 export interface SeenRequest {
   readonly method: string;
-  /** The target, as it was sent. */
+  /** The request target as it was sent. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** Answers a request in whatever way; one that never does leaves it waiting. */
+/** Responds to a request in any way, or leaves it waiting. */
 export type Answer = (response: ServerResponse, request: SeenRequest) => void;
 
 export interface OtherServer {
   readonly port: number;
   readonly origin: string;
-  /** `/v1` on it. */
+  /** The base URL, ending in `/v1`. */
   readonly baseUrl: string;
-  /** Every request, in the order in which they arrived. */
+  /** All requests, in the order of their arrival. */
   readonly requests: readonly SeenRequest[];
-  /** How many connections were opened, and how many were open at once at the most. */
+  /** The number of opened connections, and the maximum number that was open at once. */
   readonly connections: { readonly opened: number; readonly mostAtOnce: number };
 }
 
 export interface OtherServerOptions {
   readonly host?: string;
-  /** With a certificate, it speaks https. */
+  /** Makes the server use https with this certificate. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
@@ -47,7 +47,7 @@ function countConnections() {
   };
 }
 
-/** A small real server that behaves as the test wants; it is closed when the test is finished. */
+/** A small real server that behaves as the test wants; it is closed when the test has finished. */
 export async function startOtherServer(
   answer: Answer,
   { host = '127.0.0.1', tls }: OtherServerOptions = {},

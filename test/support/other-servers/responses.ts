@@ -13,7 +13,7 @@ export const raw =
 export const json = (status: number, body: unknown, headers: AnswerHeaders = {}): Answer =>
   raw(status, JSON.stringify(body), { 'content-type': 'application/json', ...headers });
 
-/** By this, the client knows the service's own errors. */
+/** The type by which the client recognizes errors of the service itself. */
 export const ownType = `${problemTypePrefix}of-a-test`;
 
 export const problem = (status: number, body: Readonly<Record<string, unknown>>, headers: AnswerHeaders = {}): Answer =>
@@ -21,23 +21,23 @@ export const problem = (status: number, body: Readonly<Record<string, unknown>>,
 
 export const nothing = (status: number, headers: AnswerHeaders = {}): Answer => raw(status, '', headers);
 
-/** As a proxy says it, which knows nothing of the interface. */
+/** An error page of a proxy, which is unaware of the API. */
 export const page = (status: number, headers: AnswerHeaders = {}): Answer => {
   const title = `${status} ${STATUS_CODES[status]}`;
   const html = `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx/1.27.0</center>\r\n</body>\r\n</html>\r\n`;
   return raw(status, html, { 'content-type': 'text/html', ...headers });
 };
 
-/** The connection is reset in place of an answer. */
+/** Resets the connection instead of responding. */
 export const reset: Answer = (response) => response.socket?.resetAndDestroy();
 
-/** The connection ends properly, but without an answer. */
+/** Ends the connection properly, but without a response. */
 export const hangUp: Answer = (response) => response.socket?.end();
 
-/** There is never an answer. */
+/** Never responds. */
 export const silence: Answer = () => undefined;
 
-/** An answer begins, and its connection is cut in the middle of the body. */
+/** Starts a response, and cuts the connection in the middle of the body. */
 export const truncated =
   (status: number, begins: string, headers: AnswerHeaders = {}): Answer =>
   (response) => {
@@ -45,7 +45,7 @@ export const truncated =
     response.write(begins, () => response.socket?.destroy());
   };
 
-/** The same without a length: the end of the connection is the end of the body. */
+/** Truncates a response without a length, where the end of the connection is the end of the body. */
 export const truncatedUnseen =
   (status: number, begins: string): Answer =>
   (response) => {
@@ -54,7 +54,7 @@ export const truncatedUnseen =
     );
   };
 
-/** An answer begins and never ends. */
+/** Starts a response that never ends. */
 export const stuck =
   (status: number, begins: string): Answer =>
   (response) => {
@@ -62,7 +62,7 @@ export const stuck =
     response.write(begins);
   };
 
-/** Each request is answered by the next one, and all that follow by the last. */
+/** Uses the next response for each request, and repeats the last one after that. */
 export function inTurn(...answers: readonly [Answer, ...Answer[]]): Answer {
   let turn = 0;
   return (response, request) => {

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { type Answer, type OtherServer, startOtherServer } from './other-server.ts';
 import { page } from './responses.ts';
 
-/** Hands a request on to another server, and its answer back. */
+/** Forwards a request to another server, and returns its response. */
 export const passOn =
   (toPort: number, rewrite: (target: string) => string = (target) => target): Answer =>
   (response, { method, url, headers, body }) => {
@@ -14,10 +14,10 @@ export const passOn =
     onward.end(body);
   };
 
-/** In the path; a query may have them anywhere. */
+/** Whether the path has an encoded slash; queries may contain them anywhere. */
 const hasEncodedSlash = (target: string): boolean => /^[^?]*%2f/i.test(target);
 
-/** Apache with `AllowEncodedSlashes Off`, its default: it knows no address with an encoded slash. */
+/** Apache with `AllowEncodedSlashes Off`, its default: it responds 404 to URLs with an encoded slash. */
 export function startApacheLike(toPort: number): Promise<OtherServer> {
   const pass = passOn(toPort);
   return startOtherServer((response, request) => {
@@ -26,11 +26,11 @@ export function startApacheLike(toPort: number): Promise<OtherServer> {
   });
 }
 
-/** nginx with a path behind `proxy_pass`: it decodes the address, and hands on what it has become. */
+/** nginx with a path in `proxy_pass`: it decodes the URL, and forwards the result. */
 export const startDecodingProxy = (toPort: number): Promise<OtherServer> =>
   startOtherServer(passOn(toPort, (target) => target.replaceAll(/%2f/gi, '/')));
 
-/** What stands before a service and takes an encoded slash for an attack. */
+/** A proxy that treats an encoded slash as an attack. */
 export function startStrictProxy(toPort: number, status: number): Promise<OtherServer> {
   const pass = passOn(toPort);
   return startOtherServer((response, request) => {

@@ -2,10 +2,10 @@ import { dirname } from 'node:path';
 import type { Random } from '../seed.ts';
 import type { Step } from './record.ts';
 
-/** What a power cut leaves of changes that were not made durable: none of them, all of them, or any of them in pieces. */
+/** The fate of changes that were not durable at a power cut: none, all, or any parts of them survive. */
 export type Luck = 'none' | 'all' | 'some';
 
-/** Files by their names, as they are found when the power is back. */
+/** Files by name, in their state after the power cut. */
 export type Image = ReadonlyMap<string, Buffer>;
 
 export interface Disk {
@@ -13,7 +13,7 @@ export interface Disk {
   cutPower(luck: Luck, random: Random): Image;
 }
 
-/** The least that a disk writes as a whole. */
+/** The smallest unit that a disk writes atomically. */
 const sector = 512;
 
 interface Write {
@@ -22,7 +22,7 @@ interface Write {
 }
 type Change = Write | { readonly size: number };
 
-/** What was made durable, and the changes since then, in their order. */
+/** The durable content of a file, and the changes since then, in order. */
 interface File {
   durable: Buffer;
   readonly changes: Change[];
@@ -33,7 +33,7 @@ interface NameChange {
   readonly node: Node | undefined;
 }
 
-/** The names in a folder, likewise. */
+/** The durable names in a folder, and the changes since then, in order. */
 interface Folder {
   readonly durable: Map<string, Node>;
   readonly changes: NameChange[];
@@ -50,7 +50,7 @@ function resized(content: Buffer, size: number): Buffer {
     : Buffer.concat([content, Buffer.alloc(size - content.length)]);
 }
 
-/** The content is changed in place where it is long enough. */
+/** Applies a change, in place if the content is long enough. */
 function changed(content: Buffer, change: Change): Buffer {
   if ('size' in change) return resized(content, change.size);
   const { offset, bytes } = change;
@@ -59,7 +59,7 @@ function changed(content: Buffer, change: Change): Buffer {
   return result;
 }
 
-/** The parts of a write that lie in different sectors. */
+/** The parts of a write in different sectors. */
 function* sectors({ offset, bytes }: Write): Generator<Write> {
   for (let at = 0; at < bytes.length; ) {
     const size = Math.min(sector - ((offset + at) % sector), bytes.length - at);
@@ -78,7 +78,7 @@ function* survivors(changes: readonly Change[], luck: Luck, random: Random): Gen
   }
 }
 
-/** What has been changed until now is durable once the sync has ended: gives what ends it. */
+/** Starts a sync of all changes so far. They are durable once the returned function ends it. */
 function beginSync(node: Node): () => void {
   if (node.is === 'folder') {
     const { durable, changes } = node.folder;
@@ -99,15 +99,16 @@ function beginSync(node: Node): () => void {
 }
 
 /**
- * A disk as POSIX describes it, and no kinder: a write is durable when an fsync of its file that began after it has
- * ended, and a name when an fsync of its folder has. What was not made durable may be there after a power cut or not,
- * in any order and in pieces, each name and each sector for itself. Only what `isWatched` is kept; the root is durable.
+ * A disk with only the guarantees of POSIX. A write is durable after an fsync of its file that started later has
+ * ended; a name is durable after such an fsync of its folder. Other changes may survive a power cut in any order and in
+ * pieces, separately for each name and each sector. Only files that `isWatched` accepts are tracked; the root is
+ * durable.
  */
 export function createDisk(root: string, isWatched: (name: string) => boolean): Disk {
   const visible = new Map<string, Node>();
   const rootFolder = emptyFolder();
   visible.set(root, rootFolder);
-  /** What ends each sync that is under way. */
+  /** The functions that end the running syncs. */
   const syncing = new Map<string, () => void>();
 
   function setName(name: string, node: Node | undefined): void {
@@ -158,7 +159,7 @@ export function createDisk(root: string, isWatched: (name: string) => boolean): 
 
   function namesAfter({ durable, changes }: Folder, luck: Luck, random: Random): Map<string, Node> {
     const names = new Map(durable);
-    // A name has one of the states that it had since the folder was made durable.
+    // A name has any of the states since the folder was last durable.
     for (const [name, states] of Map.groupBy(changes, (change) => change.name)) {
       const last =
         luck === 'none' ? -1 : luck === 'all' ? states.length - 1 : Math.floor(random() * (states.length + 1)) - 1;

@@ -1,32 +1,32 @@
-/** What a client was told of a path: the lock that is there from then on, or that there is none. */
+/** A response to a client about a path: its lock from then on, or that it has none. */
 export interface Told {
-  /** The request id of the answer. */
+  /** The request id of the response. */
   readonly request: string;
   readonly path: string;
   readonly lock: { readonly id: string; readonly fence: number } | null;
 }
 
-/** What was told to each client, which has sent the next request when it had the answer to the one before. */
+/** The responses to each client. Clients send the next request only after the previous response. */
 export type Histories = readonly (readonly Told[])[];
 
-/** What a database has to hold after a power cut. */
+/** The required content of a database after a power cut. */
 export interface Owed {
-  /** By path: the ids of the locks that may be there, or null. It is one unless a request was under way. */
+  /** The possible lock ids by path, or null. There is only one unless a request was in progress. */
   readonly locks: ReadonlyMap<string, readonly (string | null)[]>;
   readonly highestFence: number;
-  /** How many locks were given: each of them under a key. */
+  /** The number of granted locks, each with an idempotency key. */
   readonly given: number;
   readonly token: boolean;
 }
 
 export interface Promises {
-  /** Bytes that went out of the service. Gives whether they promise something. */
+  /** Reads bytes that the service sent. Returns whether they promise something. */
   hear(text: string): boolean;
-  /** What is promised by all that was heard; `now` is whether the last of it was heard at this very moment. */
+  /** All promises so far; `now` means that the last of them was received at this very moment. */
   owed(now: boolean): Owed;
 }
 
-/** Follows what a service says, knowing what its clients were told in the end. */
+/** Tracks the promises of a service, given the final responses to its clients. */
 export function followPromises(histories: Histories): Promises {
   const placeOf = new Map(
     histories.flatMap((history, client) =>
@@ -38,7 +38,7 @@ export function followPromises(histories: Histories): Promises {
   let highestFence = 0;
   let given = 0;
   let token = false;
-  /** At that moment they have had no time to send another request. */
+  /** Clients that just got a response, and had no time to send another request. */
   let justAnswered = new Set<number>();
 
   return {

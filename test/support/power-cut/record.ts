@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** One thing that a recorded process did, in the order in which it happened. */
+/** One action of a recorded process, in order. */
 export type Step =
   | { readonly does: 'write'; readonly file: string; readonly offset: number; readonly bytes: Buffer }
   | { readonly does: 'truncate'; readonly file: string; readonly size: number }
@@ -11,9 +11,9 @@ export type Step =
   | { readonly does: 'open-new'; readonly file: string }
   | { readonly does: 'make-folder'; readonly file: string }
   | { readonly does: 'unlink'; readonly file: string }
-  /** Bytes that went to a client, or to a terminal. */
+  /** Bytes that were sent to a client or a terminal. */
   | { readonly does: 'say'; readonly text: string }
-  /** A change of a file in a way that the other steps cannot express. */
+  /** A change of a file that the other steps cannot express. */
   | { readonly does: 'something-else'; readonly file: string; readonly call: string };
 
 const hex = '(?:\\\\x[0-9a-f]{2})*';
@@ -28,7 +28,7 @@ const numbersAtEnd = (args: string): number[] => (/(?:, \d+)+$/.exec(args)?.[0].
 
 const isFile = (name: string): boolean => name.startsWith('/') && !name.startsWith('/dev/');
 
-/** What is known when the call begins: what it writes may be on disk from now on. */
+/** The step at the start of a call: its data may be on disk from now on. */
 function began(by: string, name: string, call: string): Step | undefined {
   const file = bytesOf(openFile.exec(call)?.[1] ?? '').toString();
   switch (name) {
@@ -59,7 +59,7 @@ function began(by: string, name: string, call: string): Step | undefined {
   return { does: 'something-else', file, call: call.slice(0, 200) };
 }
 
-/** What is known when the call has succeeded. */
+/** The step after a call has succeeded. */
 function ended(by: string, name: string, call: string, result: string): Step | undefined {
   switch (name) {
     case 'open':
@@ -89,7 +89,7 @@ const wholeCall = /^(\d+) +(\w+)(\(.*)\) += (-?\d+.*|\?.*)$/;
 const beginning = /^(\d+) +(\w+)(\(.*) <unfinished \.\.\.>$/;
 const end = /^(\d+) +<\.\.\. (\w+) resumed>(.*)\) += (-?\d+.*|\?.*)$/;
 
-/** Reads what strace has recorded. */
+/** Reads a recording of strace. */
 export async function* readRecord(file: string): AsyncGenerator<Step> {
   const unfinished = new Map<string, string>();
   for await (const line of createInterface({ input: createReadStream(file, 'latin1'), crlfDelay: Infinity })) {
@@ -114,21 +114,21 @@ export async function* readRecord(file: string): AsyncGenerator<Step> {
   }
 }
 
-/** What changes files, makes a change durable, or answers a client. Some of them are not there on every processor. */
+/** System calls that change files, make changes durable, or send responses. Some do not exist on every processor. */
 const calls = [
   ...['?open', 'openat', '?creat', '?mkdir', 'mkdirat', '?unlink', 'unlinkat', '?rename', '?renameat', 'renameat2'],
   ...['write', 'writev', 'pwrite64', 'pwritev', 'pwritev2', 'sendto', 'sendmsg', 'ftruncate', 'fallocate'],
   ...['fsync', 'fdatasync'],
 ];
 
-/** The command that comes after it stays the child of who starts it, and all it writes goes into the record in full. */
+/** Records the command after it, which stays a child of its starter, with all written data. */
 export const recordInto = (file: string): readonly string[] => [
   ...['strace', '-D', '-f', '--seccomp-bpf', '-qq', '-e', 'signal=none', '-e', `trace=${calls.join(',')}`],
-  // Names of open files, and every byte as two digits.
+  // Print the names of open files, and every byte as two digits.
   ...['-y', '-xx', '-s', '100000000', '-o', file],
 ];
 
-/** Why calls of the system cannot be recorded here; undefined where they can. */
+/** The reason why system calls cannot be recorded here; undefined if they can. */
 export function whyNoRecorder(): string | undefined {
   if (process.platform !== 'linux') return 'What a process writes is recorded with strace, which is for Linux.';
   const anything = ['-D', '-f', '-o', '/dev/null', process.execPath, '--version'];

@@ -36,7 +36,7 @@ async function whatIsWrong({ read }: Storage, owed: Owed): Promise<string[]> {
   return wrong;
 }
 
-/** Opens what a power cut has left of a data folder, as the service does, and tells what it lacks. */
+/** Opens a data folder after a power cut as the service does, and reports the missing data. */
 export async function startAgain(image: Image, dataFolder: string, owed: Owed, emptied: string): Promise<string[]> {
   await rm(emptied, { recursive: true, force: true });
   await mkdir(emptied);

@@ -8,7 +8,7 @@ import { z } from 'zod';
 export const ourActionFile = fileURLToPath(new URL('../../../action.yml', import.meta.url));
 
 export interface ActionFile {
-  /** The declared inputs, with the text of their default where they have one. */
+  /** The declared inputs, with the text of their default if they have one. */
   readonly inputs: ReadonlyMap<string, string | undefined>;
   /** The version in `node24`. */
   readonly nodeMajor: number;
@@ -32,7 +32,7 @@ const actionFile = z.looseObject({
   }),
 });
 
-/** Where the file has an expression, as paths such as `inputs.token.description`. */
+/** The positions of expressions in the file, as paths such as `inputs.token.description`. */
 function expressionsIn(value: unknown, path: string): readonly string[] {
   if (typeof value === 'string') return value.search(expression) < 0 ? [] : [path];
   if (typeof value !== 'object' || value === null) return [];
@@ -44,8 +44,8 @@ function expressionsIn(value: unknown, path: string): readonly string[] {
 /**
  * Reads an `action.yml` of a Node action.
  *
- * The runner evaluates expressions wherever they stand, and a description has no context for them: it then refuses the
- * whole file (actions/runner, `ActionManifestManager.cs`). No linter knows that, so it is an error here.
+ * The runner evaluates expressions everywhere, but a description has no context for them: it then rejects the whole
+ * file (actions/runner, `ActionManifestManager.cs`). No linter detects this, so it is an error here.
  */
 export async function readActionFile(file: string = ourActionFile): Promise<ActionFile> {
   const content: unknown = parse(await readFile(file, 'utf8'));
@@ -72,14 +72,14 @@ function evaluate(text: string, expressions: Expressions): string {
 
 export interface StepInputs {
   readonly values: ReadonlyMap<string, string>;
-  /** What the runner says of inputs that the action does not declare. */
+  /** The warnings of the runner about inputs that the action does not declare. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Joins what the workflow gives with the defaults, as actions/runner does in `ActionRunner.cs`: names are compared
- * without case; a value is passed on as it is, not trimmed; one that is given, if empty, hides the default; a declared
- * input with neither is the empty string; one that is not declared is passed on, with a warning.
+ * Merges the inputs of the workflow with the defaults, as actions/runner does in `ActionRunner.cs`. Names are compared
+ * without case, and values are not trimmed. A given value, even an empty one, replaces the default. A declared input
+ * with neither is the empty string. An undeclared input is passed on with a warning.
  */
 export function resolveInputs(
   action: ActionFile,

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 export interface CommandFiles {
   /** The variables with the paths. */
   readonly variables: Readonly<Record<string, string>>;
-  /** What is in one of them; empty when the step has deleted it. */
+  /** The content of one file; empty if the step has deleted it. */
   read(kind: FileCommand): Promise<string>;
 }
 
@@ -24,7 +24,7 @@ const prefixes: Readonly<Record<FileCommand, string>> = {
   step_summary: 'step_summary_',
 };
 
-/** Fresh, empty files for a main or a post. */
+/** New, empty files for a main or a post. */
 export async function createCommandFiles(runnerTemp: string): Promise<CommandFiles> {
   const folder = join(runnerTemp, '_runner_file_commands');
   const suffix = randomUUID();
@@ -43,7 +43,7 @@ export async function createCommandFiles(runnerTemp: string): Promise<CommandFil
   };
 }
 
-/** The lines of a text, each with whether a line end follows it. */
+/** The lines of a text, each with whether it has a line end. */
 function* linesOf(text: string): Generator<{ readonly line: string; readonly ended: boolean }, undefined> {
   let from = 0;
   while (from < text.length) {
@@ -66,8 +66,8 @@ function readHeredoc(lines: ReturnType<typeof linesOf>, delimiter: string): stri
 
 /**
  * The pairs in `name=value` and `name<<delimiter` form. A value that contains its own delimiter as a line ends there,
- * and what follows is read as further pairs: an injection when they can be read, an error when they cannot. The pairs
- * before a mistake count all the same.
+ * and the rest is read as further pairs: an injection if they can be parsed, an error if not. The pairs before a
+ * mistake still count.
  */
 export function* keyValuePairs(text: string): Generator<readonly [name: string, value: string]> {
   const lines = linesOf(text);

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 
-/** What started the run. The names and values are those that GitHub gives for such an event. */
+/** The event that started the run, with the names and values that GitHub uses for it. */
 export interface JobEvent {
   /** `GITHUB_EVENT_NAME` */
   readonly name: string;
@@ -48,7 +48,7 @@ export const pullRequestEvent = (request: {
   };
 };
 
-/** Whose run it is. Two jobs with equal values are jobs of one run, such as the siblings of a matrix. */
+/** The identity of a run. Two jobs with equal values belong to one run, like the siblings of a matrix. */
 export interface Run {
   readonly repository: string;
   readonly runId: string;
@@ -71,7 +71,7 @@ export const someRun: Run = {
   apiUrl: 'https://api.github.com',
 };
 
-/** The folders of a job, all of its own. */
+/** The folders of a job, used by no other job. */
 export interface JobFolders {
   readonly workspace: string;
   readonly temp: string;
@@ -81,7 +81,7 @@ export interface JobFolders {
 
 const systems: Partial<Record<NodeJS.Platform, string>> = { darwin: 'macOS', linux: 'Linux', win32: 'Windows' };
 
-/** A push names what was pushed. */
+/** The commit of the event: a push names the pushed one. */
 const commitOf = ({ payload }: JobEvent): string => ('after' in payload ? String(payload.after) : someCommit);
 
 function refName(ref: string): string {
@@ -99,8 +99,8 @@ export interface ContextOptions {
 }
 
 /**
- * The variables that the runner sets by itself: those of actions/runner, `GitHubContext.cs` and `RunnerContext.cs`,
- * that a step of an action has. They are set last, so that nothing in a workflow or in `GITHUB_ENV` changes them.
+ * The variables that the runner itself sets for a step of an action: those of actions/runner, `GitHubContext.cs` and
+ * `RunnerContext.cs`. They are set last, so that neither a workflow nor `GITHUB_ENV` can change them.
  */
 export function contextVariables(options: ContextOptions): Readonly<Record<string, string>> {
   const { run, event, eventPath, folders, action, debug } = options;

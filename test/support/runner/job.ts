@@ -13,80 +13,80 @@ import { type Command, type RunnerDelays, runnerDelays } from './step-process.ts
 export type Variables = Readonly<Record<string, string>>;
 
 export interface JobOptions {
-  /** The `action.yml` with the inputs, their defaults and the entry files; ours if not given. */
+  /** The `action.yml` with the inputs, their defaults and the entry files; default: ours. */
   readonly actionFile?: string;
   /** Further variables of the runner's own environment, such as a proxy, and `env:` of the job. */
   readonly env?: Variables;
-  /** `env:` of the job, where it is made from what the runner sets. */
+  /** `env:` of the job, if it depends on the variables of the runner. */
   readonly jobEnv?: (variables: Variables) => Variables;
   readonly event?: JobEvent;
   readonly run?: Partial<Run>;
-  /** As with the secret ACTIONS_STEP_DEBUG. */
+  /** Whether debug logging is on, as with the secret ACTIONS_STEP_DEBUG. */
   readonly debug?: boolean;
-  /** Secrets that the workflow names, which the runner masks from the start; `github.token` is always one. */
+  /** Secrets that the workflow uses, which the runner masks from the start; `github.token` is always included. */
   readonly secrets?: readonly string[];
   /** Values for the expressions in the defaults of `action.yml`. */
   readonly expressions?: Expressions;
-  /** Other delays than the runner's, to keep a test short. */
+  /** Different delays from those of the runner, to keep a test short. */
   readonly delays?: Partial<RunnerDelays>;
-  /** Whether its steps may share processes: a short test saves most of its time so. Those of another entry never do. */
+  /** Whether its steps may share processes, which makes short tests much faster. Steps of other entries never do. */
   readonly sharesProcesses?: boolean;
-  /** How long `waitForLog` waits. */
+  /** The timeout of `waitForLog`. */
   readonly timeoutMs?: number;
-  /** Where the folders of the job are made: the system's folder for temporary files, if not given. */
+  /** The parent of the folders of the job; default: the system's folder for temporary files. */
   readonly parentFolder?: string;
-  /** Is given each line of the log as a person reads it, as soon as it is there. */
+  /** Receives each line of the displayed log immediately. */
   readonly onShown?: (line: string) => void;
 }
 
 export interface StepOptions {
   readonly with?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** `GITHUB_ACTION`. The steps of a composite action that is used twice have the same one. */
+  /** `GITHUB_ACTION`. The steps of a composite action that is used twice share it. */
   readonly id?: string;
-  /** Other entry files than those of the action; null for an action without a post. */
+  /** Different entry files from those of the action; null for an action without a post. */
   readonly main?: string;
   readonly post?: string | null;
-  /** The `action.yml` of another action than that of the job. */
+  /** The `action.yml` of a different action from that of the job. */
   readonly actionFile?: string;
 }
 
-/** A step that starts a program by itself, as `run:` does. */
+/** A step that starts a program itself, as `run:` does. */
 export interface CommandStep {
   readonly command: Command;
-  /** The workspace if not given. */
+  /** Default: the workspace. */
   readonly workingFolder?: string;
   readonly env?: Variables;
   readonly id: string;
 }
 
 /**
- * A job on a runner: one step after the other, then the post-steps in reverse order. Which steps run after one has
- * failed or was cancelled is for the test to say, as `if:` does it in a workflow.
+ * A job on a runner: one step after the other, then the post-steps in reverse order. The test decides which steps run
+ * after a failure or a cancellation, as `if:` does in a workflow.
  */
 export interface Job {
   readonly folders: JobFolders;
-  /** What the steps have written to `GITHUB_ENV` so far. */
+  /** The variables that the steps have written to `GITHUB_ENV` so far. */
   readonly exported: ReadonlyMap<string, string>;
-  /** All that has finished, main and post. */
+  /** The results of all finished steps, main and post. */
   readonly results: readonly StepResult[];
-  /** Starts a step. Its post is registered before its main starts, so it runs whatever becomes of the main. */
+  /** Starts a step. Its post is registered before its main starts, so it runs however the main ends. */
   step(options?: StepOptions): Promise<RunningStep>;
   /** Runs a step to its end. */
   run(options?: StepOptions): Promise<StepResult>;
   /** Starts a step that is not an action. */
   command(step: CommandStep): Promise<RunningStep>;
-  /** `GITHUB_*` and `RUNNER_*` as a step with this `GITHUB_ACTION` has them, without its command files. */
+  /** `GITHUB_*` and `RUNNER_*` for a step with this `GITHUB_ACTION`, without its command files. */
   variables(action: string): Variables;
-  /** The text as the log would show it now. */
+  /** The text as the log would display it now. */
   mask(text: string): string;
-  /** Starts the post of the last step that still has one to run; undefined when there is none. */
+  /** Starts the post of the last step that still has one; undefined if there is none. */
   nextPost(): Promise<RunningStep | undefined>;
-  /** The processes that its steps have started, and that still run; none where the system does not tell. */
+  /** The running processes that its steps have started; empty if the system does not report them. */
   leftProcesses(): readonly number[];
-  /** Runs all posts, the last step's first. */
+  /** Runs all posts, starting with that of the last step. */
   post(): Promise<readonly StepResult[]>;
-  /** Ends what still runs and removes the folders, without running any post: the machine is gone. */
+  /** Ends all processes and removes the folders without running any post, as if the machine were gone. */
   end(): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ const noInputs: StepInputs = { values: new Map(), warnings: [] };
 export const someToken = `ghs_${'0'.repeat(36)}`;
 
 async function createFolders(parent: string): Promise<{ readonly root: string; readonly folders: JobFolders }> {
-  // A process sees the real path of its working directory, so the variables have it too.
+  // A process sees the real path of its working directory, so the variables must have it, too.
   const root = await realpath(await mkdtemp(join(parent, 'runner-')));
   const folders: JobFolders = {
     workspace: join(root, 'work', 'dragon', 'dragon'),
@@ -134,7 +134,7 @@ function checkNode({ nodeMajor }: ActionFile): void {
   throw new Error(`action.yml names Node ${nodeMajor}, and this is Node ${major}: run the tests with npm.`);
 }
 
-/** A job that the caller ends. */
+/** A job that the caller must end. */
 export async function openJob(options: JobOptions = {}): Promise<Job> {
   const { event = pushEvent(), debug = false, secrets = [] } = options;
   const file = await readActionFile(options.actionFile);
@@ -262,12 +262,12 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
     },
     async end() {
       await running?.kill();
-      // To look for them takes a while, and only one kind of step leaves any.
+      // The search is slow, and only one kind of step leaves processes behind.
       const mayLeave = renews || results.some(({ state }) => 'renewer' in state);
       const left = mayLeave ? leftProcesses(trackingId) : [];
       endProcesses(left);
       await rm(root, { recursive: true, force: true, maxRetries: 3 });
-      // Without a post-step, the machine is gone: what was left is gone with it.
+      // Without a post-step, the machine is gone, and all its processes with it.
       if (left.length > 0 && posts.length === 0) throw new Error(`The job has left processes behind: ${left}.`);
     },
   };

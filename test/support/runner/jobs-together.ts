@@ -5,31 +5,31 @@ import type { ServiceProcess } from '../service-process.ts';
 import { openJob } from './job.ts';
 import type { StepResult } from './step.ts';
 
-/** Jobs that run at the same time, and all have the same token. */
+/** Jobs that run at the same time and share one token. */
 export interface JobsTogether extends Pick<ServiceProcess, 'baseUrl' | 'token' | 'workspace'> {
   readonly jobs: number;
-  /** Each job locks so many paths of its own, in one step. */
+  /** The number of distinct paths that each job locks in one step. */
   readonly pathsEach: number;
   /** Further inputs of the lock steps. */
   readonly given?: Readonly<Record<string, string>>;
-  /** For every process. */
+  /** NODE_OPTIONS for every process. */
   readonly nodeOptions?: string;
-  /** Ends the jobs, as when their machines are gone. */
+  /** Ends the jobs as if their machines were gone. */
   readonly signal?: AbortSignal;
 }
 
 export interface EndedJob {
   readonly lock: StepResult;
   readonly posts: readonly StepResult[];
-  /** From the start of its first process to the end of its last. */
+  /** The time from the start of its first process to the end of its last one. */
   readonly tookMs: number;
-  /** Answers with 429 that its processes had. */
+  /** The number of 429 responses to its processes. */
   readonly refusals: number;
 }
 
 const refusalsFile = 'REFUSALS_FILE';
 
-/** Short, because Linux takes no variable of more than 128 KB, and the paths of a step are in one. */
+/** Short paths: Linux limits a variable to 128 KB, and one variable has all paths of a step. */
 const pathsOf = (job: number, count: number): string =>
   Array.from({ length: count }, (_, number) => `Content/Job${job}/L${number}.umap`).join('\n');
 
@@ -65,6 +65,6 @@ async function runJob(
   }
 }
 
-/** Runs them to their ends, whatever those are. */
+/** Runs all jobs to their ends, whatever their results. */
 export const jobsTogether = (options: JobsTogether): Promise<readonly EndedJob[]> =>
   Promise.all(Array.from({ length: options.jobs }, (_, number) => runJob(options, number)));

@@ -12,29 +12,29 @@ import {
   track,
 } from './step-process.ts';
 
-/** What it has to import, in which folder, and all of its environment. */
+/** The module to import, its folder, and its complete environment. */
 export interface KeptStep {
   readonly entry: string;
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Stands on both streams after a step, with its exit code behind it. */
+/** Marks the end of a step on both streams, followed by its exit code. */
 const endOfStep = '\u0000end of step ';
 
 export interface KeptProcess {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** Runs one more step, and gives its exit code; undefined where the process has ended first. */
+  /** Runs one more step, and returns its exit code; undefined if the process ended first. */
   run(step: KeptStep, onText: (stream: 'stderr' | 'stdout', text: string) => void): Promise<number | undefined>;
-  /** It ends by itself. */
+  /** Lets the process end by itself. */
   end(): void;
 }
 
-/** It is told of a step by a line, imports its entry anew, and writes the mark at its end. */
+/** Reads steps as lines, imports the entry of each again, and writes the mark at its end. */
 const script = `
 import { fileURLToPath } from 'node:url';
 const crash = (error) => {
-  // The test run was killed: to report this would fail for the same reason, for ever.
+  // The test run was killed: reporting the error would fail for the same reason, forever.
   if (error?.code === 'EPIPE') process.exit();
   console.error(error);
   process.exitCode = 1;
@@ -50,10 +50,10 @@ async function run({ entry, folder, environment }) {
   process.exitCode = 0;
   number += 1;
   await import(entry + '?step=' + number).catch(crash);
-  // What was thrown at the end of the step comes out after it.
+  // An error thrown at the end of the step is printed after it.
   await new Promise((resolve) => setImmediate(resolve));
   for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
-  // Windows does not remove a folder in which a process is.
+  // Windows cannot remove the working directory of a process.
   process.chdir(home);
   for (const stream of [process.stdout, process.stderr]) stream.write(${JSON.stringify(endOfStep)} + process.exitCode + '\\n');
 }
@@ -67,12 +67,12 @@ process.exit();
 `;
 
 /**
- * A process that runs one step after the other, each from its beginning: most of the time of a short step is the start
- * of its process. What matters to the end of a process, such as a socket that is left open, does not show here.
+ * A process that runs one step after the other, each from its beginning: a short step spends most of its time starting
+ * a process. Effects on the end of a process, such as an open socket, do not show here.
  */
 export function openKeptProcess(environment: NodeJS.ProcessEnv): KeptProcess {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
-    // It is no process of a job.
+    // The process does not belong to a job.
     env: { ...environment, RUNNER_TRACKING_ID: undefined },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -81,7 +81,7 @@ export function openKeptProcess(environment: NodeJS.ProcessEnv): KeptProcess {
   child.stdin.on('error', () => undefined);
   for (const stream of ['stdout', 'stderr'] as const) child[stream].setEncoding('utf8');
 
-  /** What comes on one stream until the step has ended, as soon as a line is whole. */
+  /** Reads complete lines of one stream until the step has ended. */
   const read = (stream: 'stderr' | 'stdout', onText: (text: string) => void): Promise<number> =>
     new Promise((resolve) => {
       let rest = '';
@@ -112,10 +112,10 @@ export function openKeptProcess(environment: NodeJS.ProcessEnv): KeptProcess {
 }
 
 interface Idle {
-  /** What a process takes from its start: its entry, and the variables that Node itself looks at. */
+  /** The parts that a process fixes at its start: its entry, and the variables that Node.js itself reads. */
   readonly key: string;
   readonly kept: KeptProcess;
-  /** Each has left a copy of the bundle in its memory. */
+  /** The number of steps so far; each has left a copy of the bundle in memory. */
   readonly steps: number;
 }
 
@@ -123,9 +123,9 @@ const maxIdle = 4;
 const maxSteps = 40;
 let idle: readonly Idle[] = [];
 
-/** One that is idle does not keep this process from ending. */
+/** Prevents an idle process from keeping this one alive. */
 function hold({ child }: KeptProcess, held: boolean): void {
-  // Its streams are pipes, which Node has as sockets.
+  // The streams are pipes, which Node.js represents as sockets.
   for (const each of [child, child.stdin, child.stdout, child.stderr] as readonly (typeof child | Socket)[]) {
     if (held) each.ref();
     else each.unref();
@@ -149,7 +149,7 @@ function giveBack({ key, kept, steps }: Idle): void {
   idle = idle.filter((one) => one.steps < maxSteps).slice(-maxIdle);
 }
 
-/** A step in a process that others have used before it, or will use after it. */
+/** Starts a step in a process that is shared with earlier or later steps. */
 export function startInKeptProcess(options: StepProcessOptions): StepProcess {
   const { command, environment, workingFolder, delays, onLine } = options;
   const [, entry = ''] = command;

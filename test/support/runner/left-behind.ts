@@ -2,13 +2,13 @@ import { type CommandFiles, keyValuePairs, pathLines } from './file-commands.ts'
 import type { Masks } from './masks.ts';
 import type { StepLog } from './step-log.ts';
 
-/** actions/runner, `FileCommandManager.cs`: a larger summary is not taken at all. */
+/** actions/runner, `FileCommandManager.cs`: a larger summary is rejected. */
 const largestSummary = 1024 * 1024;
 
-/** One of the block list in `FileCommandManager.cs`. */
+/** A variable of the block list in `FileCommandManager.cs`. */
 const blocked = (name: string): boolean => name.toUpperCase() === 'NODE_OPTIONS';
 
-/** The runner does not distinguish case in the names of outputs and of saved state; the first spelling stays. */
+/** The runner ignores case in the names of outputs and saved state; the first spelling stays. */
 function put(into: Map<string, string>, name: string, value: string): void {
   const known = [...into.keys()].find((key) => key.toLowerCase() === name.toLowerCase());
   into.set(known ?? name, value);
@@ -23,7 +23,7 @@ function summaryOf(raw: string, log: StepLog, masks: Masks): string {
     );
     return '';
   }
-  // Line by line, as `CreateStepSummaryCommand` does it.
+  // Line by line, as in `CreateStepSummaryCommand`.
   return raw
     .split(/\r\n|\r|\n/)
     .map((line) => masks.apply(line))
@@ -31,8 +31,8 @@ function summaryOf(raw: string, log: StepLog, masks: Masks): string {
 }
 
 /**
- * Reads the files of a step that has ended, however it ended: the runner takes what a killed process has written too
- * (`ActionRunner.cs`). `state` is written to.
+ * Reads the files of a step that has ended in any way: the runner also accepts the data of a killed process
+ * (`ActionRunner.cs`). Adds to `state`.
  */
 export async function readWhatIsLeft(step: {
   readonly files: CommandFiles;

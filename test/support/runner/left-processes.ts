@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** As the runner finds what a job has started and left behind: by a variable of its environment. Linux only. */
+/** Finds the processes that a job has left behind as the runner does: by an environment variable. Linux only. */
 export function leftProcesses(trackingId: string): readonly number[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')
@@ -10,20 +10,20 @@ export function leftProcesses(trackingId: string): readonly number[] {
         const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
         return variables.includes(`RUNNER_TRACKING_ID=${trackingId}`);
       } catch {
-        // It has ended, or is somebody else's.
+        // The process has ended, or belongs to another user.
         return false;
       }
     })
     .map(Number);
 }
 
-/** actions/runner, `JobExtension.cs`, `FinalizeJob`: it ends them after the last post-step. */
+/** actions/runner, `JobExtension.cs`, `FinalizeJob`: ends them after the last post-step. */
 export function endProcesses(pids: readonly number[]): void {
   for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
   }
 }

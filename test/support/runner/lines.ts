@@ -1,5 +1,5 @@
 /**
- * Splits a stream into lines as .NET's `StreamReader.ReadLine` does, which actions/runner reads its processes with
+ * Splits a stream into lines like .NET's `StreamReader.ReadLine`, with which actions/runner reads its processes
  * (`ProcessInvoker.cs`): a line ends at LF, at CR LF, and at a CR alone. So text after a lone CR can start a workflow
  * command.
  */
@@ -14,7 +14,7 @@ export function splitLines(onLine: (line: string) => void) {
       rest = parts.pop() ?? '';
       for (const line of parts) onLine(line);
     },
-    /** The rest, when no more text comes. */
+    /** Passes on the rest, when no more text follows. */
     end(): void {
       if (rest !== '') onLine(rest);
       rest = '';

@@ -1,9 +1,9 @@
-/** The secrets of a job. One for all its steps, as in the runner. */
+/** The secrets of a job, shared by all its steps, as in the runner. */
 export interface Masks {
   add(secret: string): void;
-  /** The text with three asterisks for each secret, also where it stands in another encoding. */
+  /** The text with three asterisks for each secret, also for secrets in another encoding. */
   apply(text: string): string;
-  /** What was added, in order. */
+  /** The added secrets, in order. */
   values(): readonly string[];
 }
 
@@ -18,8 +18,8 @@ const xmlEscapes: Readonly<Record<string, string>> = {
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
 /**
- * The encodings in which the runner looks for a secret too: actions/runner, `HostContext.cs` and `ValueEncoders.cs`.
- * In Base64 there are three, by where in a group of three bytes the secret begins.
+ * The encodings in which the runner also looks for a secret: actions/runner, `HostContext.cs` and `ValueEncoders.cs`.
+ * Base64 has three, depending on the position of the secret in a group of three bytes.
  */
 const encodings: readonly ((secret: string) => string)[] = [
   (secret) => secret,
@@ -57,7 +57,7 @@ export function createMasks(secrets: readonly string[] = []): Masks {
       let done = 0;
       let until = -1;
       for (const [start, end] of found) {
-        // What overlaps or touches becomes one: `SecretMasker.cs`.
+        // Overlapping or adjacent matches are joined: `SecretMasker.cs`.
         if (start > until) {
           masked += `${text.slice(done, start)}***`;
           until = end;

@@ -7,23 +7,23 @@ import { openKeptProcess } from './kept-process.ts';
 
 export interface ShortStep {
   readonly stage: 'main' | 'post';
-  /** All that the step finds in its environment, but for the files of the runner. */
+  /** The complete environment of the step, except for the files of the runner. */
   readonly env: Readonly<Record<string, string>>;
-  /** Files that are there before it begins, by their paths from the runner's temporary folder on. */
+  /** Existing files, by their paths below the runner's temporary folder. */
   readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined;
-  /** The runner's temporary folder is that of the step before, and what that one saved is there. */
+  /** Keeps the runner's temporary folder and the saved state of the previous step. */
   readonly goesOn?: boolean;
 }
 
 export interface ShortResult {
   readonly exitCode: number;
-  /** Every byte that it wrote to its log, as UTF-8. */
+  /** All bytes that it wrote to its log, as UTF-8. */
   readonly log: string;
-  /** The files of the runner, as it left them. */
+  /** The files of the runner after the step. */
   readonly output: string;
   readonly state: string;
   readonly summary: string;
-  /** What nobody caught, with its stack, and what Node warned of. */
+  /** Uncaught errors with their stacks, and warnings of Node.js. */
   readonly crashes: readonly string[];
 }
 
@@ -40,8 +40,8 @@ const variables = { output: 'GITHUB_OUTPUT', state: 'GITHUB_STATE', summary: 'GI
 const names = ['output', 'state', 'summary'] as const;
 
 /**
- * The main and the post of the action, from their sources and from their beginning each time, of which all but the entry
- * is loaded once: a step takes a few milliseconds, so that thousands of them can be tried.
+ * Main and post of the action from their sources, each time from the beginning. All modules except the entry are loaded
+ * only once: a step takes a few milliseconds, so that thousands of them can be tested.
  */
 export function startOneProcess(env: Readonly<Record<string, string>> = {}): OneProcess {
   const folder = mkdtempSync(join(tmpdir(), 'one-process-'));

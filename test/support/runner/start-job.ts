@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { type Job, type JobOptions, openJob } from './job.ts';
 
-/** A job for the test that is running; it is ended, and its folders are removed, when the test has finished. */
+/** A job for the current test; it is ended, and its folders are removed, when the test has finished. */
 export async function startJob(options: JobOptions = {}): Promise<Job> {
   const job = await openJob(options);
   onTestFinished(() => job.end());

@@ -1,24 +1,24 @@
 import { delimiter } from 'node:path';
 import { inputVariable } from './action-file.ts';
 
-/** Where the variables of a main or a post come from; a later one wins. */
+/** The sources of the variables of a main or a post; later ones take precedence. */
 export interface StepEnvironment {
-  /** What the runner itself was started with: PATH, HOME and what the test gives, such as a proxy. */
+  /** The environment of the runner itself: PATH, HOME and variables of the test, such as a proxy. */
   readonly runner: Readonly<Record<string, string>>;
-  /** What earlier steps wrote to `GITHUB_ENV`. */
+  /** The variables that earlier steps wrote to `GITHUB_ENV`. */
   readonly exported: ReadonlyMap<string, string>;
   /** `env:` of the step. */
   readonly step: Readonly<Record<string, string>>;
   readonly state: ReadonlyMap<string, string>;
   readonly inputs: ReadonlyMap<string, string>;
-  /** What earlier steps wrote to `GITHUB_PATH`, the latest last. */
+  /** The paths that earlier steps wrote to `GITHUB_PATH`, the latest last. */
   readonly prependedPaths: readonly string[];
   /** `GITHUB_*` and `RUNNER_*`, with the paths of the command files. */
   readonly context: Readonly<Record<string, string>>;
 }
 
 /**
- * The environment of a process, put together in the order of actions/runner: `ActionRunner.cs`, then `Handler.cs`,
+ * The environment of a process, merged in the order of actions/runner: `ActionRunner.cs`, then `Handler.cs`,
  * `NodeScriptActionHandler.cs` and `ProcessInvoker.cs`.
  */
 export function environmentOf(from: StepEnvironment): Readonly<Record<string, string>> {

@@ -6,9 +6,9 @@ export interface Annotation {
   readonly level: 'error' | 'notice' | 'warning';
   readonly message: string;
   readonly title?: string;
-  /** Relative to the workspace where it lies inside. */
+  /** The file, relative to the workspace if it is inside. */
   readonly file?: string;
-  /** The runner has something to say too, such as that a file command could not be read. */
+  /** The author: the runner also writes annotations, such as for a file command that it could not read. */
   readonly by: 'action' | 'runner';
 }
 
@@ -20,17 +20,17 @@ export interface WrittenLine {
   readonly text: string;
 }
 
-/** What became of the output of a main or a post. */
+/** The processed output of a main or a post. */
 export interface StepLog {
   take(line: WrittenLine): void;
-  /** An error or a warning of the runner itself. */
+  /** Adds an error or a warning of the runner itself. */
   say(level: 'error' | 'warning', message: string): void;
   readonly written: readonly WrittenLine[];
-  /** The log as a person reads it: commands carried out, secrets masked. */
+  /** The log as displayed: commands executed, secrets masked. */
   readonly shown: readonly string[];
   readonly annotations: readonly Annotation[];
   readonly debug: readonly string[];
-  /** Whether a command could not be carried out, which fails the step whatever its exit code. */
+  /** Whether a command could not be executed, which fails the step whatever its exit code is. */
   failed(): boolean;
 }
 
@@ -39,14 +39,14 @@ export interface StepLogOptions {
   readonly workspace: string;
   /** Whether debug lines are shown, and commands repeated. */
   readonly debug: boolean;
-  /** Is given each line of `shown` as soon as it is there. */
+  /** Receives each line of `shown` immediately. */
   readonly onShown?: ((line: string) => void) | undefined;
 }
 
-/** These are never echoed. */
+/** Commands that are never echoed. */
 const quiet: ReadonlySet<string> = new Set(['add-mask', 'debug', 'error', 'notice', 'warning']);
 
-/** actions/runner, `ExecutionContext.cs`: a longer message is cut. */
+/** actions/runner, `ExecutionContext.cs`: longer messages are truncated. */
 const maxMessageLength = 4096;
 
 function fileInWorkspace(file: string, workspace: string): string {
@@ -57,8 +57,8 @@ function fileInWorkspace(file: string, workspace: string): string {
 
 /**
  * Reads the output of a step as the runner does. Facts: actions/runner, `ActionCommandManager.cs`, `OutputManager.cs`
- * and `ExecutionContext.cs`. A line is masked with the secrets that are known when it comes. Commands that neither the
- * action nor a workflow of ours gives, such as `stop-commands` or the old `set-output`, fail the step.
+ * and `ExecutionContext.cs`. Each line is masked with the secrets known at that time. Commands that neither the action
+ * nor our workflows use, such as `stop-commands` or the old `set-output`, fail the step.
  */
 export function createStepLog({ masks, workspace, debug: showsDebug, onShown = () => {} }: StepLogOptions): StepLog {
   const written: WrittenLine[] = [];
@@ -87,11 +87,11 @@ export function createStepLog({ masks, workspace, debug: showsDebug, onShown = (
       return;
     }
     if (showsDebug) show('::add-mask::***');
-    // Output comes line by line, so each line of a secret is one too.
+    // Output arrives line by line, so each line of a secret is masked as well.
     for (const part of [secret, ...secret.split(/[\r\n]/).map((line) => line.trim())]) masks.add(part);
   };
 
-  /** The runner masks the message and nothing else: a secret in a title or in the name of a file stays readable. */
+  /** The runner masks only the message: a secret in a title or a file name stays readable. */
   const annotationOf = (level: Annotation['level'], { properties, data }: WorkflowCommand): Annotation => {
     const title = properties.get('title');
     const file = properties.get('file');
@@ -147,7 +147,7 @@ export function createStepLog({ masks, workspace, debug: showsDebug, onShown = (
   };
 }
 
-/** The log before a reader opens any group: of a group there is its title only. */
+/** The log with all groups collapsed: only their titles are shown. */
 export function collapseGroups(log: string): string {
   let inGroup = false;
   return log

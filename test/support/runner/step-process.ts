@@ -3,13 +3,13 @@ import { constants } from 'node:os';
 import { splitLines } from './lines.ts';
 import type { WrittenLine } from './step-log.ts';
 
-/** How patient the runner is. */
+/** The delays of the runner. */
 export interface RunnerDelays {
   /** From SIGINT to SIGTERM. */
   readonly sigtermAfterMs: number;
   /** From SIGTERM to SIGKILL. */
   readonly sigkillAfterMs: number;
-  /** From the end of the process to the end of reading, when a process it started still holds its output open. */
+  /** From the end of the process to the end of reading, if a child process still holds its output open. */
   readonly drainMs: number;
 }
 
@@ -17,24 +17,24 @@ export interface RunnerDelays {
 export const runnerDelays: RunnerDelays = { sigtermAfterMs: 7500, sigkillAfterMs: 2500, drainMs: 5000 };
 
 export interface ProcessEnd {
-  /** 128 and the number of the signal for a process that a signal has ended, as .NET tells it. */
+  /** 128 plus the number of the signal for a process that a signal has ended, as in .NET. */
   readonly code: number;
   readonly signal?: NodeJS.Signals;
 }
 
 export interface StepProcess {
   readonly pid: number;
-  /** Fulfilled when the process has ended and its output is read. */
+  /** Resolves when the process has ended and its output was read. */
   readonly ended: Promise<ProcessEnd>;
   /** The signals that `cancel` has sent so far. */
   readonly signalsSent: readonly NodeJS.Signals[];
   /**
-   * Ends it as the runner does: SIGINT, SIGTERM, SIGKILL, each to this process only, never to those that it has
-   * started. On Windows the runner sends Ctrl+C and Ctrl+Break instead, which reach the whole console, and at last
-   * ends the tree of processes; that is not modelled.
+   * Ends the process as the runner does: SIGINT, SIGTERM, SIGKILL, each to this process only, never to its children. On
+   * Windows the runner sends Ctrl+C and Ctrl+Break instead, which reach the whole console, and finally ends the process
+   * tree; that is not modeled.
    */
   cancel(): Promise<void>;
-  /** Ends it at once, as a machine that is out of memory does. */
+  /** Ends the process at once, like a machine that is out of memory. */
   kill(): void;
 }
 
@@ -54,7 +54,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** It does not outlive this process. */
+/** Ensures that the process does not outlive this one. */
 export function track(child: ChildProcess): void {
   running.add(child);
   child.once('close', () => running.delete(child));
@@ -63,7 +63,7 @@ export function track(child: ChildProcess): void {
 export const endOf = (code: number | null, signal: NodeJS.Signals | null): ProcessEnd =>
   signal === null ? { code: code ?? -1 } : { code: 128 + constants.signals[signal], signal };
 
-/** What can be done to a step, as long as it runs in this process. */
+/** The controls of a step that runs in this process. */
 export function controlsOf(child: ChildProcess, ended: Promise<ProcessEnd>, delays: RunnerDelays): StepProcess {
   let hasEnded = false;
   const end = (): void => {
@@ -107,13 +107,13 @@ export function controlsOf(child: ChildProcess, ended: Promise<ProcessEnd>, dela
   };
 }
 
-/** Starts a program. Throws when the operating system refuses, such as for an environment too large. */
+/** Starts a program. Throws if the operating system refuses, such as for an environment that is too large. */
 export function startStepProcess(options: StepProcessOptions): StepProcess {
   const { command, environment, workingFolder, delays, onLine } = options;
   const [program, ...values] = command;
   const child = spawn(program, values, { cwd: workingFolder, env: environment, stdio: 'pipe' });
   track(child);
-  // Nobody is there to answer a question: the runner closes the input.
+  // No one can answer a prompt: the runner closes the input.
   child.stdin.end();
 
   const splitters = (['stdout', 'stderr'] as const).map((stream) => {

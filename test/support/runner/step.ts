@@ -14,20 +14,20 @@ import {
 export type LogMatcher = RegExp | string | ((line: string) => boolean);
 
 export interface StepResult {
-  /** As `steps.<id>.conclusion`. */
+  /** The value of `steps.<id>.conclusion`. */
   readonly conclusion: 'cancelled' | 'failure' | 'success';
-  /** 128 and the number of the signal for a process that a signal has ended; -1 for one that could not be started. */
+  /** 128 plus the number of the signal for a process that a signal has ended; -1 if it could not be started. */
   readonly exitCode: number;
   readonly signal?: NodeJS.Signals;
-  /** What a cancellation has sent. */
+  /** The signals that a cancellation has sent. */
   readonly signalsSent: readonly NodeJS.Signals[];
   readonly outputs: Readonly<Record<string, string>>;
-  /** All that main, and then post, have saved. */
+  /** The state that main, and then post, have saved. */
   readonly state: Readonly<Record<string, string>>;
-  /** What this step wrote to `GITHUB_ENV` and `GITHUB_PATH`. */
+  /** The variables that this step wrote to `GITHUB_ENV`; `paths` has those for `GITHUB_PATH`. */
   readonly env: Readonly<Record<string, string>>;
   readonly paths: readonly string[];
-  /** The job summary as a person sees it: masked, and empty where it was larger than the runner takes. */
+  /** The job summary as displayed: masked, and empty if it was too large for the runner. */
   readonly summary: string;
   /** The job summary as the step wrote it. */
   readonly rawSummary: string;
@@ -37,11 +37,11 @@ export interface StepResult {
   /** The secrets of the job that the runner knows at the end of this step. */
   readonly masks: readonly string[];
   /**
-   * The log as a person reads it: commands carried out, each line masked with the secrets known when it came. The group
-   * with which the runner begins, of inputs and variables, is not there.
+   * The log as displayed: commands executed, each line masked with the secrets known at that time. The first group of
+   * the runner, with the inputs and variables, is omitted.
    */
   readonly log: string;
-  /** Every line as the process wrote it, stdout and stderr in the order in which they came. */
+  /** Every line as the process wrote it, with stdout and stderr in the order of their arrival. */
   readonly rawLog: string;
   readonly written: readonly WrittenLine[];
   readonly durationMs: number;
@@ -53,11 +53,11 @@ export interface RunningStep {
   readonly action: string;
   readonly pid: number;
   readonly finished: Promise<StepResult>;
-  /** The first line, as the process wrote it, that matches; rejected when the step ends without one. */
+  /** The first matching line, as the process wrote it; rejects if the step ends without one. */
   waitForLog(matcher: LogMatcher): Promise<string>;
-  /** As a cancelled workflow does it, and a step over its `timeout-minutes`. */
+  /** Cancels the step, like a canceled workflow or a step over its `timeout-minutes`. */
   cancel(): Promise<StepResult>;
-  /** SIGKILL at once. */
+  /** Sends SIGKILL at once. */
   kill(): Promise<StepResult>;
 }
 
@@ -65,7 +65,7 @@ export interface StageOptions {
   readonly stage: 'main' | 'post';
   readonly action: string;
   readonly command: Command;
-  /** Whether a process that others use before and after it does. */
+  /** Whether the step runs in a process that is shared with other steps. */
   readonly inKeptProcess: boolean;
   readonly environment: NodeJS.ProcessEnv;
   readonly workspace: string;
@@ -74,11 +74,11 @@ export interface StageOptions {
   readonly masks: Masks;
   readonly debug: boolean;
   readonly delays: RunnerDelays;
-  /** What the runner says before it starts the process. */
+  /** The warnings of the runner before it starts the process. */
   readonly warnings: readonly string[];
-  /** Shared by main and post, and written to. */
+  /** The state, which main and post share and change. */
   readonly state: Map<string, string>;
-  /** Where a line does not come. */
+  /** The timeout for a line that does not arrive. */
   readonly timeoutMs: number;
   readonly onShown?: ((line: string) => void) | undefined;
   readonly onFinished: (result: StepResult) => void;
@@ -89,7 +89,7 @@ function accepts(matcher: LogMatcher, line: string): boolean {
   return matcher instanceof RegExp ? line.search(matcher) >= 0 : matcher(line);
 }
 
-/** Starts a main or a post, and reads what it leaves behind when it has ended, however it ended. */
+/** Starts a main or a post, and reads its files after it has ended in any way. */
 export function startStage(options: StageOptions): RunningStep {
   const { stage, action, command, environment, workspace, workingFolder, masks, debug, delays, warnings, state } =
     options;
@@ -119,7 +119,7 @@ export function startStage(options: StageOptions): RunningStep {
 
   const finish = async (): Promise<StepResult> => {
     const end: ProcessEnd = await child.ended.catch((error: Error) => {
-      // Such as an environment that is too large: the runner tells it and goes on to the post-steps.
+      // Such as an environment that is too large: the runner reports it and continues with the post-steps.
       log.say('error', error.message);
       return { code: -1 };
     });
@@ -179,7 +179,7 @@ export function startStage(options: StageOptions): RunningStep {
       }
     },
     async cancel() {
-      // The runner calls a step cancelled even if it then ends by itself, and with success.
+      // The runner calls a step canceled even if it then ends by itself and succeeds.
       cancelled = true;
       await child.cancel();
       return finished;

@@ -1,13 +1,13 @@
-/** A command in a line of output. Facts: actions/runner, `ActionCommand.cs`, where the two forms are V2 and V1. */
+/** A command in a line of output. Facts: actions/runner, `ActionCommand.cs`, which calls the two forms V2 and V1. */
 export interface WorkflowCommand {
-  /** In lower case: the runner does not distinguish case. */
+  /** The name in lower case: the runner ignores case. */
   readonly name: string;
-  /** By name in lower case. */
+  /** The properties by lower-case name. */
   readonly properties: ReadonlyMap<string, string>;
   readonly data: string;
 }
 
-/** The commands that the runner knows; a line with any other is just a line. */
+/** The commands that the runner supports; a line with any other is a normal line. */
 export const commandNames: ReadonlySet<string> = new Set([
   'add-mask',
   'add-matcher',
@@ -44,7 +44,7 @@ const decode = (text: string, escaped: RegExp): string =>
 function parseProperties(text: string, form: Form): ReadonlyMap<string, string> {
   return new Map(
     text.split(form.separator).flatMap((pair): [string, string][] => {
-      // One without a value is left out, and of several equals signs between name and value all but one are lost.
+      // A property without a value is omitted, and all but one of several equals signs are dropped.
       const [, name, value] = /^=*([^=]+)=+(.+)$/s.exec(pair) ?? [];
       return name === undefined || value === undefined ? [] : [[name.toLowerCase(), decode(value, form.inProperty)]];
     }),
@@ -68,10 +68,10 @@ function build(
   };
 }
 
-/** What .NET takes for white space; `trimStart` of JavaScript leaves U+0085 and takes U+FEFF. */
+/** White space in .NET; `trimStart` of JavaScript keeps U+0085 and removes U+FEFF. */
 const leadingBlanks = /^[\t\n\v\f\r\u0085\p{Z}]+/u;
 
-/** Only at the start of the line, after blanks. */
+/** Parses a command at the start of the line, after blanks. */
 function parseColons(line: string, isKnown: (name: string) => boolean): WorkflowCommand | undefined {
   const text = line.replace(leadingBlanks, '');
   if (!text.startsWith('::')) return undefined;
@@ -79,13 +79,13 @@ function parseColons(line: string, isKnown: (name: string) => boolean): Workflow
   return end < 0 ? undefined : build(text.slice(2, end), text.slice(end + 2), colons, isKnown);
 }
 
-/** Anywhere in the line, so also in the middle of a sentence. */
+/** Parses a command anywhere in the line, even in the middle of a sentence. */
 function parseBrackets(line: string, isKnown: (name: string) => boolean): WorkflowCommand | undefined {
   const start = line.indexOf('##[');
   const end = start < 0 ? -1 : line.indexOf(']', start);
   return end < 0 ? undefined : build(line.slice(start + 3, end), line.slice(end + 1), brackets, isKnown);
 }
 
-/** The command in a line, if there is one among those that are known (their names in lower case). */
+/** The command in a line, if it is a known one (with lower-case names). */
 export const parseCommand = (line: string, isKnown: (name: string) => boolean): WorkflowCommand | undefined =>
   parseColons(line, isKnown) ?? parseBrackets(line, isKnown);

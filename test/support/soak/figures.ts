@@ -1,13 +1,13 @@
 import { atLeast, atMost, exactly, type Limit } from '../../../bench/benchmark.ts';
 import { everyForm, runs } from '../runs.ts';
 
-/** Every figure of `npm run test:soak`, with its limit, by the test that measures it. */
+/** Every figure of `npm run test:soak` with its limit, by the test that measures it. */
 
 export interface Declared {
-  /** Such as `ms`; empty for a plain number. */
+  /** The unit, such as `ms`; empty for a plain number. */
   readonly unit: string;
   readonly limit: Limit;
-  /** What several tests have measured is added up; otherwise, what is farthest from the limit counts. */
+  /** Whether the measurements of several tests are added up; otherwise, the worst one counts. */
   readonly sum?: true;
 }
 
@@ -16,7 +16,7 @@ type Figures = Readonly<Record<string, Declared>>;
 const none = (reason: string): Declared => ({ unit: '', limit: exactly(0, reason) });
 const count = (limit: Limit): Declared => ({ unit: '', limit });
 
-/** A property is tried so often, and holds each time. */
+/** A property that is tried this many times, and holds each time. */
 const held = (few: number, many: number): Declared =>
   count(atLeast(runs(few, many), 'As often as it is tried; it holds each time.'));
 

@@ -3,15 +3,15 @@ import type { BenchmarkResult } from '../../../bench/results.ts';
 import type { Declared } from './figures.ts';
 import type { Note } from './notes.ts';
 
-/** A file of tests, with the figures that are to come from it. */
+/** A test file, with its expected figures. */
 export interface Part {
   readonly file: string;
   readonly figures: Readonly<Record<string, Declared>>;
-  /** Why a test of it was left out; undefined when none was. */
+  /** The reason why one of its tests was skipped; undefined if none was. */
   readonly leftOut?: string | undefined;
 }
 
-/** What is farthest on the wrong side of the limit; what is no number is farther than any. */
+/** The worst value relative to the limit; a value that is not a number is the worst one. */
 function worst(values: readonly number[], { kind, value: limit }: Declared['limit']): number {
   switch (kind) {
     case 'at least':
@@ -23,7 +23,7 @@ function worst(values: readonly number[], { kind, value: limit }: Declared['limi
   }
 }
 
-/** The figures of a file of tests. One that did not come keeps no limit, unless a test of the file was left out. */
+/** The figures of a test file. A missing figure misses its limit, unless a test of the file was skipped. */
 export function judge({ file, figures, leftOut }: Part, notes: readonly Note[]): BenchmarkResult {
   const judged = Object.entries(figures).flatMap(([name, { unit, limit, sum = false }]): readonly Figure[] => {
     const values = notes.filter((note) => note.name === name).map(({ value }) => value);

@@ -10,7 +10,7 @@ function note(what: Note): void {
   if (file !== undefined) appendFileSync(file, noteText(what));
 }
 
-/** Tells a figure for the table of the soak test, and fails when it misses its limit. */
+/** Records a figure for the table of the soak test, and fails if it misses its limit. */
 export function measured(name: FigureName, value: number, because: string | readonly string[] = []): void {
   note({ name, value });
   const { unit, limit } = figureOf(name);
@@ -19,5 +19,5 @@ export function measured(name: FigureName, value: number, because: string | read
   expect.fail([missed].concat(because).join('\n'));
 }
 
-/** One more, for a figure that is the sum over several tests and is judged at the end of all. */
+/** Adds one to a figure that is the sum over several tests, and is checked after all of them. */
 export const oneMore = (name: FigureName): void => note({ name, value: 1 });

@@ -1,15 +1,15 @@
-/** What tests tell, on its way to the table: a line of a file for each figure. */
+/** A figure on its way from a test to the table: one line of a file. */
 export interface Note {
   readonly name: string;
   readonly value: number;
 }
 
-/** The variable of the environment with the name of the file. Without it, nothing is written. */
+/** The environment variable with the name of the file. Without it, nothing is written. */
 export const figuresFile = 'SOAK_FIGURES';
 
 export const noteText = (note: Note): string => `${JSON.stringify(note)}\n`;
 
-/** JSON has no NaN, and writes null. */
+/** JSON does not support NaN, and writes null. */
 export const readNotes = (text: string): readonly Note[] =>
   text
     .split('\n')

@@ -8,7 +8,7 @@ import { declared } from './figures.ts';
 import { judge, type Part } from './judge.ts';
 import { figuresFile, readNotes } from './notes.ts';
 
-/** Why tests of the file were left out, each reason once. */
+/** The reasons why tests of the file were skipped, each once. */
 function whyLeftOut(module: TestModule): string | undefined {
   const reasons = [...module.children.allTests('skipped')].flatMap((test) => {
     const result = test.result();
@@ -17,7 +17,7 @@ function whyLeftOut(module: TestModule): string | undefined {
   return reasons.length === 0 ? undefined : [...new Set(reasons)].join(' ');
 }
 
-/** Those that were to run: a part of the soak test has figures of its own. */
+/** The test files that should run: a part of the soak test has only its own figures. */
 function partsOf(modules: readonly TestModule[]): readonly Part[] {
   return Object.entries(declared).flatMap(([file, figures]) => {
     const module = modules.find(({ moduleId }) => moduleId.endsWith(`/${file}`));
@@ -30,7 +30,7 @@ function durationText(seconds: number): string {
   return minutes === 0 ? `${Math.round(seconds)} s` : `${minutes} min ${Math.round(seconds - 60 * minutes)} s`;
 }
 
-/** Gathers the figures of all tests, and prints them at the end, whether tests have failed or not. */
+/** Collects the figures of all tests, and prints them at the end, even if tests have failed. */
 export function soakReporter(): Reporter {
   let folder = '';
   let file = '';

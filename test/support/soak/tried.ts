@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type FigureName, figureOf } from './figures.ts';
 import { measured } from './measured.ts';
 
-/** What a property did not hold for, and why; nothing when it held. */
+/** A counterexample of a property with the reason; empty if the property held. */
 export async function failureOf<Given>(outcome: fc.RunDetails<Given>): Promise<readonly string[]> {
   if (!outcome.failed) return [];
   const { errorInstance } = outcome;
@@ -10,7 +10,7 @@ export async function failureOf<Given>(outcome: fc.RunDetails<Given>): Promise<r
   return [(await fc.asyncDefaultReportMessage(outcome)) ?? '', reason ?? ''];
 }
 
-/** Tries a property as often as its figure asks for, and tells how often it held. */
+/** Tries a property the number of times in its figure, and records how often it held. */
 export async function tried<Given>(
   name: FigureName,
   property: fc.IAsyncProperty<Given>,
@@ -21,8 +21,8 @@ export async function tried<Given>(
 }
 
 /**
- * A seed that a run has printed, in the environment as SEED, plays the same again. A failure is told as it was found: to
- * look for a smaller one would take a soak test hours.
+ * Tries a property with the seed in SEED, if set, which repeats a run that printed it. A failure is reported as found:
+ * shrinking it would take a soak test hours.
  */
 export function triedFromSeed<Given>(name: FigureName, property: fc.IAsyncProperty<Given>): Promise<void> {
   const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));

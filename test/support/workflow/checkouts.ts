@@ -5,7 +5,7 @@ import { createRepository, gitAt } from '../git-repository.ts';
 import { ourActionFile } from '../runner/action-file.ts';
 import type { UsedStep } from './used-action.ts';
 
-/** Where `actions/checkout` puts its files. It refuses a path outside of the workspace, as the real one does. */
+/** The folder of the files of `actions/checkout`. A path outside of the workspace is rejected, as in the real one. */
 export async function checkoutFolder({ job, with: { path = '' } }: UsedStep): Promise<string> {
   const { workspace } = job.folders;
   const folder = resolve(workspace, path);
@@ -16,7 +16,7 @@ export async function checkoutFolder({ job, with: { path = '' } }: UsedStep): Pr
   return folder;
 }
 
-/** Puts into a folder what a runner needs of this repository for `uses:`. */
+/** Copies the files of this repository that a runner needs for `uses:` into a folder. */
 export async function putActionInto(folder: string): Promise<void> {
   await cp(ourActionFile, join(folder, 'action.yml'));
   await cp(join(dirname(ourActionFile), 'dist'), join(folder, 'dist'), { recursive: true });
@@ -24,7 +24,7 @@ export async function putActionInto(folder: string): Promise<void> {
 
 const actionFolder = dirname(ourActionFile);
 
-/** What a runner needs of this repository, by path. */
+/** The files of this repository that a runner needs, by path. */
 async function actionFiles(): Promise<Readonly<Record<string, Buffer>>> {
   const entries = await readdir(join(actionFolder, 'dist'), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
@@ -35,7 +35,7 @@ async function actionFiles(): Promise<Readonly<Record<string, Buffer>>> {
   return Object.fromEntries(await Promise.all([ourActionFile, ...files].map(read)));
 }
 
-/** What it does not need, some of it with the names of what it needs. */
+/** Files that the runner does not need, some with the names of needed ones. */
 const otherFiles: Readonly<Record<string, string>> = {
   'README.md': 'Nothing of this is fetched for `uses:`.',
   'package.json': '{"type":"commonjs"}',
@@ -45,8 +45,8 @@ const otherFiles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks this repository out into an empty folder, by the inputs of `actions/checkout` for sparse checkouts and with the
- * commands of git that it gives: `git-source-provider.ts` and `git-command-manager.ts` of v7.
+ * Checks this repository out into an empty folder, with the inputs of `actions/checkout` for sparse checkouts and the
+ * git commands that it runs: `git-source-provider.ts` and `git-command-manager.ts` of v7.
  */
 export async function checkOutAction(folder: string, given: UsedStep['with']): Promise<void> {
   const remoteFolder = await mkdtemp(join(tmpdir(), 'action-repository-'));

@@ -4,15 +4,15 @@ import { truthy } from '@actions/expressions/result';
 
 export type Value = null | boolean | number | string | readonly Value[] | { readonly [name: string]: Value };
 
-/** What YAML has where a workflow gives a single value. */
+/** A YAML value where a workflow expects a single one. */
 export type Scalar = null | boolean | number | string;
 
 export type Status = 'cancelled' | 'failure' | 'success';
 
-/** What the expressions at one place of a workflow can name. */
+/** The contexts that expressions at one place of a workflow can use. */
 export interface Scope {
   readonly contexts: Readonly<Record<string, Value>>;
-  /** Where `success()` and its siblings may be asked. */
+  /** The status, where `success()` and similar functions are available. */
   readonly status?: Status;
 }
 
@@ -23,11 +23,11 @@ const statusFunctions: Readonly<Record<string, (status: Status) => boolean>> = {
   success: (status) => status === 'success',
 };
 
-/** Of quotes within an expression, one that is doubled stands for itself. */
+/** Within an expression, a doubled quote stands for a single one. */
 const placeholder = /\$\{\{((?:[^'}]|'[^']*'|\}(?!\}))*)\}\}/g;
 const onlyPlaceholder = /^\s*\$\{\{((?:[^'}]|'[^']*'|\}(?!\}))*)\}\}\s*$/;
 
-/** By GitHub's own evaluator, the one that the language service has. It compares names in `env` without case, too. */
+/** Uses GitHub's own evaluator, from the language service. It also compares names in `env` without case. */
 function evaluate(expression: string, { contexts, status }: Scope): data.ExpressionData {
   const functions = Object.entries(status === undefined ? {} : statusFunctions).map(([name, holds]) => ({
     name,
@@ -50,7 +50,7 @@ function evaluate(expression: string, { contexts, status }: Scope): data.Express
   }
 }
 
-/** The text with its expressions replaced by what they give. What they give is not looked at again. */
+/** The text with its expressions replaced by their values. These are not evaluated again. */
 export function textOf(value: Scalar, scope: Scope): string {
   return String(value ?? '').replaceAll(placeholder, (_, expression: string) =>
     evaluate(expression, scope).coerceString(),
@@ -74,8 +74,8 @@ function asksForStatus(expression: string): boolean {
 }
 
 /**
- * Whether `if:` lets a step or a job run. Without one of the status functions, `success()` is asked as well. Text with
- * an expression inside is text, and so true: a mistake that the language service reports.
+ * Whether `if:` lets a step or a job run. Without a status function, `success()` is also required. Text that contains
+ * an expression is text, and therefore true: a mistake that the language service reports.
  */
 export function conditionHolds(condition: Scalar | undefined, scope: Scope): boolean {
   const text = String(condition ?? '');

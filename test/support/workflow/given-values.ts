@@ -1,7 +1,7 @@
 import { type Scalar, type Scope, textOf, type Value } from './expressions.ts';
 import type { Workflow, WorkflowInput } from './workflow-file.ts';
 
-/** What a caller gives to a workflow, held to what `workflow_call` (or `workflow_dispatch`) declares. */
+/** Values that a caller passes to a workflow, checked against `workflow_call` (or `workflow_dispatch`). */
 
 const emptyOf = { boolean: false, number: 0, string: '', choice: '', environment: '' };
 
@@ -16,7 +16,7 @@ function defaultOf(declared: WorkflowInput, scope: Scope): Scalar {
   return typeof declared.default === 'string' ? textOf(declared.default, scope) : declared.default;
 }
 
-/** The `inputs` context. One that was given and not declared is an error on GitHub too; nothing declared, all is taken. */
+/** The `inputs` context. Undeclared inputs are an error, as on GitHub; without declarations, all are accepted. */
 export function inputsOf(
   { on }: Workflow,
   given: Readonly<Record<string, Value>>,
@@ -35,7 +35,7 @@ export function inputsOf(
   );
 }
 
-/** The `secrets` context. A workflow that is not called has those of its repository: all that are given. */
+/** The `secrets` context. A workflow that is not called has all secrets of its repository. */
 export function secretsOf(
   { on }: Workflow,
   given: Readonly<Record<string, string>>,

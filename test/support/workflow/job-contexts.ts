@@ -9,7 +9,7 @@ type Texts = Readonly<Record<string, string>>;
 
 export type Conclusion = Status | 'skipped';
 
-/** What a job gets from outside. */
+/** The values that a job receives from outside. */
 export interface GivenContexts {
   readonly inputs?: Values;
   readonly secrets?: Texts;
@@ -28,14 +28,14 @@ const lowered = (variables: Variables, prefix: string): Texts =>
       .map(([name, value]) => [name.slice(prefix.length).toLowerCase(), value]),
   );
 
-/** What `success()` and its siblings mean in the `if:` of a job. */
+/** The status for `success()` and similar functions in the `if:` of a job. */
 export function statusOf(needs: GivenContexts['needs'] = {}): Status {
   const results = Object.values(needs).map(({ result }) => result);
   if (results.includes('failure')) return 'failure';
   return results.every((result) => result === 'success') ? 'success' : 'cancelled';
 }
 
-/** The contexts that all steps of a job share, made from what was given and from the variables that the runner sets. */
+/** The contexts that all steps of a job share, built from the given values and the variables of the runner. */
 export function jobContexts(workflow: Workflow, definition: WorkflowJob, given: GivenContexts) {
   const { vars = {}, matrix = {}, needs = {} } = given;
   const secrets = secretsOf(workflow, given.secrets ?? {}, someToken);

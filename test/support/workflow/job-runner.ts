@@ -12,18 +12,18 @@ import { readWorkflow, type Workflow, type WorkflowJob, type WorkflowStep } from
 export interface WorkflowJobOptions
   extends GivenContexts,
     Pick<JobOptions, 'debug' | 'delays' | 'env' | 'event' | 'onShown' | 'run'> {
-  /** Which one, or the name of a file in `.github/workflows/`. */
+  /** The workflow, or the name of a file in `.github/workflows/`. */
   readonly workflow: Workflow | string;
-  /** Needed where the workflow has several jobs. */
+  /** Required if the workflow has several jobs. */
   readonly job?: string;
-  /** The actions that are not ours, by their names without the version. */
+  /** The actions that are not ours, by name without the version. */
   readonly uses?: UsesHandlers;
 }
 
 export interface WorkflowStepResult {
   readonly id: string | undefined;
   readonly name: string;
-  /** Before `continue-on-error` was looked at. */
+  /** The result before `continue-on-error` is applied. */
   readonly outcome: Conclusion;
   readonly conclusion: Conclusion;
   readonly outputs: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export interface WorkflowStepResult {
 export interface WorkflowJobResult {
   readonly result: Conclusion;
   readonly outputs: Readonly<Record<string, string>>;
-  /** Of the whole workflow, where it can be called and this is its only job. */
+  /** The outputs of the complete workflow, if it can be called and this is its only job. */
   readonly workflowOutputs: Readonly<Record<string, string>>;
   readonly steps: readonly WorkflowStepResult[];
   readonly posts: readonly StepResult[];
@@ -50,9 +50,9 @@ export interface WorkflowJobResult {
 export interface RunningWorkflowJob {
   readonly job: Job;
   readonly finished: Promise<WorkflowJobResult>;
-  /** The process of the step with this id or name, when it has begun. */
+  /** The process of the step with this id or name, when it has started. */
   begun(name: string): Promise<RunningStep>;
-  /** As somebody who cancels the run. The posts, and steps whose `if:` says so, run all the same. */
+  /** Cancels the run. Posts, and steps with a matching `if:`, still run. */
   cancel(): Promise<WorkflowJobResult>;
 }
 
@@ -68,7 +68,7 @@ function chooseJob({ jobs }: Workflow, name: string | undefined): readonly [name
   return chosen;
 }
 
-/** What a step has left, whoever ran it. */
+/** The result of a step, independent of its type. */
 interface Ran {
   readonly conclusion: Status;
   readonly outputs: Readonly<Record<string, string>>;
@@ -80,9 +80,9 @@ interface Ran {
 const nothingRan = { outputs: {}, log: '', annotations: [], summary: '' };
 
 /**
- * Runs one job of a workflow as the runner does: expressions, conditions, the layers of `env:`, shells, what steps write
- * to their files, our action as its bundle, and the posts in the end. It knows no containers, services and composite
- * actions, no `hashFiles`, and takes no notice of time limits, permissions and concurrency.
+ * Runs one job of a workflow as the runner does: expressions, conditions, the layers of `env:`, shells, the files that
+ * steps write, our action as its bundle, and finally the posts. It does not support containers, services, composite
+ * actions and `hashFiles`, and ignores time limits, permissions and concurrency.
  */
 export async function startWorkflowJob(options: WorkflowJobOptions): Promise<RunningWorkflowJob> {
   const workflow = typeof options.workflow === 'string' ? await readWorkflow(options.workflow) : options.workflow;
@@ -92,7 +92,7 @@ export async function startWorkflowJob(options: WorkflowJobOptions): Promise<Run
     if (step.uses !== undefined) used.set(step, usedAction(step.uses, options.uses ?? {}));
   }
   const { contexts, env: jobEnv, secrets } = jobContexts(workflow, definition, options);
-  // So that what is given wrongly is told before there are any folders.
+  // Report invalid inputs before any folders exist.
   contexts({});
   const job = await startJob({
     ...options,
@@ -173,7 +173,7 @@ export async function startWorkflowJob(options: WorkflowJobOptions): Promise<Run
     if (id !== undefined) stepsContext[id] = { outcome, conclusion, outputs: { ...left.outputs } };
   };
 
-  /** One that contains a secret is not handed on. */
+  /** Outputs that contain a secret are omitted. */
   const outputsOf = (): Readonly<Record<string, string>> =>
     Object.fromEntries(
       Object.entries(filled(definition.outputs, scopeOf('', {}))).filter(([, value]) => job.mask(value) === value),

@@ -3,14 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../runner/step-process.ts';
 
-/** actions/runner, `ScriptHandlerHelpers.cs`. Without a shell named, it is `bash -e`, on a machine that has bash. */
+/** actions/runner, `ScriptHandlerHelpers.cs`. The default shell is `bash -e` on a machine with bash. */
 const shells: Readonly<Record<string, string>> = {
   '': 'bash -e {0}',
   bash: 'bash --noprofile --norc -eo pipefail {0}',
   sh: 'sh -e {0}',
 };
 
-/** Writes the text of `run:` into a file, as the runner does, and says how its shell is started. */
+/** Writes the text of `run:` into a file, as the runner does, and returns the command of its shell. */
 export async function scriptCommand(text: string, shell: string | undefined, temp: string): Promise<Command> {
   const template = shells[shell ?? ''] ?? shell ?? '';
   if (!template.includes('{0}')) throw new Error(`The runner of the tests has no shell ${template}.`);

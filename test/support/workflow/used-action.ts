@@ -3,30 +3,30 @@ import { join } from 'node:path';
 import { ourActionFile } from '../runner/action-file.ts';
 import type { Job, Variables } from '../runner/job.ts';
 
-/** What the step of an action that is not ours is given. */
+/** The context of a step with an action that is not ours. */
 export interface UsedStep {
   readonly job: Job;
   readonly with: Readonly<Record<string, string>>;
   readonly env: Variables;
-  /** What stands behind the `@`. */
+  /** The version after the `@`. */
   readonly ref: string;
 }
 
-/** Stands for an action. When it throws, the step fails with that message. */
+/** Replaces an action. If it throws, the step fails with that message. */
 export type UsesHandler = (
   step: UsedStep,
 ) => Promise<{ readonly outputs?: Readonly<Record<string, string>>; readonly log?: string } | undefined>;
 
-/** By the name of the action, such as `actions/checkout`. */
+/** Handlers by the name of the action, such as `actions/checkout`. */
 export type UsesHandlers = Readonly<Record<string, UsesHandler>>;
 
-/** Who runs a `uses:`: the test, our own bundle, or the action that a step before has put into a folder. */
+/** The implementation of a `uses:`: the test, our own bundle, or an action that an earlier step put into a folder. */
 export type Used =
   | { readonly by: 'handler'; readonly handler: UsesHandler; readonly name: string; readonly ref: string }
   | { readonly by: 'bundle' }
   | { readonly by: 'folder'; readonly folder: string };
 
-/** The runner fetches all actions before the first step, whatever their `if:` says, so an unknown one is told then. */
+/** Finds the action of a step. The runner fetches all actions first, so unknown ones are reported then. */
 export function usedAction(uses: string, handlers: UsesHandlers): Used {
   if (uses.startsWith('./')) return { by: 'folder', folder: uses.slice(2) };
   const [name = '', ref = ''] = uses.split('@');
@@ -36,7 +36,7 @@ export function usedAction(uses: string, handlers: UsesHandlers): Used {
   throw new Error(`The test says nothing of the action ${uses}.`);
 }
 
-/** The `action.yml` to run, looked for when the step begins. */
+/** The `action.yml` to run, located when the step starts. */
 export function actionFileOf(used: Exclude<Used, { by: 'handler' }>, job: Job): string {
   if (used.by === 'bundle') return ourActionFile;
   const folder = join(job.folders.workspace, used.folder);

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** Reads what the runner of this folder runs. The language service checks the rest. */
+/** Parses the parts of a workflow that the runner in this folder supports. The language service checks the rest. */
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const values = z.record(z.string(), scalar);
@@ -76,10 +76,10 @@ export type WorkflowInput = z.infer<typeof input>;
 
 export const parseWorkflow = (text: string): Workflow => workflow.parse(parse(text));
 
-/** Where the workflow `ci.yml` lies, say. */
+/** The path of a workflow such as `ci.yml`. */
 export const workflowFile = (name: string): string =>
   fileURLToPath(new URL(`../../../.github/workflows/${name}`, import.meta.url));
 
-/** One of `.github/workflows/`, by the name of its file. */
+/** Reads a workflow in `.github/workflows/` by its file name. */
 export const readWorkflow = async (name: string): Promise<Workflow> =>
   parseWorkflow(await readFile(workflowFile(name), 'utf8'));

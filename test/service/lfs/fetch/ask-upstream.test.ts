@@ -4,7 +4,7 @@ import { storeObject } from '../../../support/stored-object.ts';
 import { sharedService } from '../../http/shared-service.ts';
 import { expectLfsError, lfsOf } from '../lfs-of.ts';
 
-/** A batch of two objects, of which the mirror has one. */
+/** Tests batches of two objects, only one of which is in the mirror. */
 const service = sharedService();
 let store: LfsStore;
 
@@ -15,7 +15,7 @@ afterEach(() => store.stop());
 
 const oidNumber = (index: number): string => String(index).padStart(64, '0');
 
-/** Lets everybody in, and answers for the object that the mirror lacks. */
+/** Accepts every client, and responds with this answer for the object that the mirror lacks. */
 function answering(answer: object): void {
   store.behaviour.batch = (_request, response, [object]) => {
     response.writeHead(200).end(JSON.stringify({ transfer: 'basic', objects: [{ ...object, ...answer }] }));
@@ -35,13 +35,13 @@ async function halfMirrored(remote = 'https://ci:s3cret@git.example.com/game.git
     here,
     missing,
     batch: () => lfs.batch([missing, here]),
-    /** With as many more that the mirror lacks. */
+    /** Requests a batch with this number of further objects that the mirror lacks. */
     largeBatch: (count: number) =>
       lfs.batch([here, ...Array.from({ length: count }, (_, index) => ({ ...missing, oid: oidNumber(index) }))]),
   };
 }
 
-test('the store is asked for what the mirror lacks, and its answer is passed on beside that of the mirror', async () => {
+test('queries the store for objects that the mirror lacks, and adds its answer to the response', async () => {
   const href = 'https://cdn.example.com/object?signature=of-the-store';
   answering({ authenticated: true, actions: { download: { href, expires_in: 600 } } });
   const { here, missing, batch, workspace } = await halfMirrored();
@@ -55,7 +55,7 @@ test('the store is asked for what the mirror lacks, and its answer is passed on 
   expect(store.authorizations).toEqual([undefined]);
 });
 
-test('what the store has not is told of as missing, beside what the mirror has', async () => {
+test('reports objects that the store lacks as missing, and still returns those of the mirror', async () => {
   answering({ error: { code: 404, message: 'Object does not exist' } });
   const { missing, batch } = await halfMirrored();
   const { body } = await batch();
@@ -66,20 +66,20 @@ test('what the store has not is told of as missing, beside what the mirror has',
   expect(body.objects[1].actions).toBeDefined();
 });
 
-describe('the client asks the store for all', () => {
+describe('a batch with missing objects', () => {
   const action = (download: object) => ({ actions: { download } });
 
   test.each<[string, object]>([
     [
-      'would be given a credential of the service',
+      'contains a credential of the service',
       action({ href: 'https://a/b', header: { Authorization: 'Basic sesame' } }),
     ],
-    ['would be given a header that may be one', action({ href: 'https://a/b', header: { 'X-Token': 'sesame' } })],
-    ['would be sent to what is no web address', action({ href: 'file:///etc/passwd' })],
-    ['would be sent to an address with a password', action({ href: 'https://a:b@c/d' })],
-    ['would be told of trouble that may have passed', { error: { code: 503, message: 'Later' } }],
-    ['would be told of another object', { oid: 'a'.repeat(64) }],
-  ])('where it %s', async (_, answer) => {
+    ['contains a header that may be a credential', action({ href: 'https://a/b', header: { 'X-Token': 'sesame' } })],
+    ['contains a URL that is not a web URL', action({ href: 'file:///etc/passwd' })],
+    ['contains a URL with a password', action({ href: 'https://a:b@c/d' })],
+    ['reports a transient error', { error: { code: 503, message: 'Later' } }],
+    ['names another object', { oid: 'a'.repeat(64) }],
+  ])('redirects to the store if its response %s', async (_, answer) => {
     answering(answer);
     const { batch } = await halfMirrored();
     const { status, headers, text } = await batch();
@@ -87,20 +87,20 @@ describe('the client asks the store for all', () => {
     expect(text + JSON.stringify([...headers])).not.toMatch(/sesame|s3cret|passwd/);
   });
 
-  test('where the store does not let the service in, which is not tried again with each batch', async () => {
+  test('redirects to a store that rejects the service, which then asks it only once', async () => {
     const { batch } = await halfMirrored();
     expect([(await batch()).status, (await batch()).status]).toEqual([307, 307]);
     expect(store.authorizations).toEqual([undefined]);
   });
 
-  test('where the store is down', async () => {
+  test('redirects to a store that is down', async () => {
     const { batch } = await halfMirrored();
     store.stop();
     expect((await batch()).status).toBe(307);
   });
 });
 
-test('a store is asked for fewer objects where it does not take so many at once', async () => {
+test('sends smaller batches to a store that rejects large ones', async () => {
   store.behaviour.batch = (_request, response, objects) => {
     const error = { code: 404, message: 'Object does not exist' };
     if (objects.length > 30) response.writeHead(413).end();
@@ -112,7 +112,7 @@ test('a store is asked for fewer objects where it does not take so many at once'
   expect([status, body.objects.length]).toEqual([200, 1_000]);
 });
 
-test('a batch that the store refuses keeps nobody from asking it for others', async () => {
+test('queries the store again after it has rejected a batch', async () => {
   const { batch, largeBatch } = await halfMirrored();
   answering({ error: { code: 404, message: 'Object does not exist' } });
   const good = store.behaviour.batch;
@@ -125,7 +125,7 @@ test('a batch that the store refuses keeps nobody from asking it for others', as
   expect((await batch()).status).toBe(200);
 });
 
-test('a client that can be sent nowhere gets what the mirror has, and is told what to set for the rest', async () => {
+test('returns the objects of the mirror if there is no store, and names the setting for the rest', async () => {
   const { batch, missing } = await halfMirrored('file:///nowhere/game.git', null);
   const { status, body } = await batch();
   expect([status, body.objects[0].oid, body.objects[0].error.code]).toEqual([200, missing.oid, 404]);

@@ -10,7 +10,7 @@ import { objectsSetUp, oidOf } from './set-up.ts';
 const bytes = randomBytes(200_000);
 const half = bytes.length / 2;
 
-/** One file, of the store's one object. */
+/** A project with one file, which is the only object of the store. */
 async function oneObject() {
   const setUp = await objectsSetUp();
   const name = setUp.store.put(bytes);
@@ -18,7 +18,7 @@ async function oneObject() {
   return { ...setUp, name };
 }
 
-/** All of the first requests are answered so; later ones as by a good store. */
+/** Responds to the first requests with this behavior, and normally to all later ones. */
 function firstTimes(times: number, behaviour: Behaviour): Behaviour {
   let done = 0;
   return (...request) => {
@@ -62,10 +62,10 @@ const sendingHalf: Behaviour = (_request, response) => {
   return true;
 };
 
-/** What the number of a thread is then: https://nodejs.org/api/worker_threads.html#workerthreadid */
+/** The id of an ended thread: https://nodejs.org/api/worker_threads.html#workerthreadid */
 const endedThread = -1;
 
-/** All that are started until the test ends. */
+/** Collects all threads that are started until the test ends. */
 function startedThreads(): readonly Worker[] {
   const threads: Worker[] = [];
   const add = (thread: Worker): void => void threads.push(thread);
@@ -74,8 +74,8 @@ function startedThreads(): readonly Worker[] {
   return threads;
 }
 
-describe('the objects that a sync fetches', () => {
-  test('are those of the files of the branch, once, with what is needed in batches of hundreds', async () => {
+describe('a sync', () => {
+  test('fetches each object of the branch once, in batches of hundreds', async () => {
     const { store, point, fetch, objects, repository } = await objectsSetUp();
     const contents = Array.from({ length: 450 }, (_, index) => `object ${index}`);
     const names = contents.map((content) => store.put(content));
@@ -106,7 +106,7 @@ describe('the objects that a sync fetches', () => {
     expect(await fetch({ mode: 'history' })).toMatchObject({ received: { objects: 1 } });
   });
 
-  test('are none, and nobody is asked, where there are none or none are wanted', async () => {
+  test('sends no request to the store if there are no objects or none are wanted', async () => {
     const { store, fetch, point, repository } = await objectsSetUp();
     repository.commit({ branch: 'main', files: { 'a.txt': 'a file' } });
     expect(await fetch({ lfsUrl: 'http://127.0.0.1:1/nowhere' })).toMatchObject({ wanted: { objects: 0 } });
@@ -115,7 +115,7 @@ describe('the objects that a sync fetches', () => {
     expect(store.authorizations).toEqual([]);
   });
 
-  test('an empty object is there without a download', async () => {
+  test('stores an empty object without a download', async () => {
     const { store, fetch, point, objects } = await objectsSetUp();
     point({ 'empty.uasset': store.put('') });
     await fetch();
@@ -126,19 +126,19 @@ describe('the objects that a sync fetches', () => {
   });
 });
 
-describe('an object that cannot be fetched does not fail the sync, and the next one retries it', () => {
+describe('a sync', () => {
   test.each<readonly [string, string, Behaviour]>([
-    ['is missing', 'does not have it', status(404)],
+    ['is missing in the store', 'does not have it', status(404)],
     ['is refused', 'the status 403', status(403)],
-    ['has another content', 'content does not match its hash', sending(randomBytes(bytes.length))],
-    ['does not end', 'more than the 200000 bytes', sending(Buffer.concat([bytes, bytes]))],
+    ['has different content', 'content does not match its hash', sending(randomBytes(bytes.length))],
+    ['is too long', 'more than the 200000 bytes', sending(Buffer.concat([bytes, bytes]))],
     ['is too short', 'only 100000 of its 200000 bytes', sending(bytes.subarray(0, half))],
-    ['breaks off', 'did not send all of it', breakingOffAt(1_000)],
-    ['never comes', 'did not send all of it', () => true],
-    ['creeps', 'too slowly', creeping],
-    ['fails', 'the status 500', status(500)],
-    ['leads around', 'redirects too often', status(302, { location: '/again' })],
-  ])('one that %s', async (_name, detail, behaviour) => {
+    ['is cut off', 'did not send all of it', breakingOffAt(1_000)],
+    ['never arrives', 'did not send all of it', () => true],
+    ['arrives too slowly', 'too slowly', creeping],
+    ['fails with a server error', 'the status 500', status(500)],
+    ['redirects forever', 'redirects too often', status(302, { location: '/again' })],
+  ])('succeeds without an object that %s, and fetches it the next time', async (_name, detail, behaviour) => {
     const { store, fetch, point, name, objects } = await oneObject();
     point({ 'Content/Other.uasset': store.put('another') });
     store.behaviour.download = (request, response, objects) =>
@@ -156,7 +156,7 @@ describe('an object that cannot be fetched does not fail the sync, and the next 
     expect(await fetch()).toMatchObject({ received: { objects: 1, bytes: bytes.length }, missing: { count: 0 } });
   });
 
-  test('one that the store does not know of; only some are named', async () => {
+  test('succeeds without objects that the store does not have, and names some of them', async () => {
     const { store, fetch, point } = await objectsSetUp();
     point(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${index}.uasset`, nameOf(`object ${index}`)])));
     const { missing } = await fetch();
@@ -166,7 +166,7 @@ describe('an object that cannot be fetched does not fail the sync, and the next 
 });
 
 describe('a download', () => {
-  test('goes on where it broke off, of a store that can, and begins anew of one that cannot', async () => {
+  test('resumes if the store supports ranges, and starts again otherwise', async () => {
     const { store, fetch, objects, name } = await oneObject();
     store.behaviour.download = firstTimes(1, breakingOffAt(half));
     expect(await fetch()).toMatchObject({ received: { objects: 1, bytes: bytes.length } });
@@ -188,7 +188,7 @@ describe('a download', () => {
     }
   });
 
-  test('is made once more from the first byte where what was kept is damaged', async () => {
+  test('starts again from the first byte if the kept part is damaged', async () => {
     const { store, fetch, name, objects, incomplete } = await oneObject();
     const partial = await objects.openPartial({ oid: oidOf(name), size: name.size });
     await partial.write(Buffer.alloc(half));
@@ -198,7 +198,7 @@ describe('a download', () => {
     expect(store.downloads.map(({ headers }) => headers.range !== undefined)).toEqual([true, false]);
   });
 
-  test('waits as long as a busy store asks, and the store is asked by nobody meanwhile', async () => {
+  test('waits as long as a busy store asks, and sends it no other requests', async () => {
     const { store, fetch } = await oneObject();
     const times: number[] = [];
     const busy =
@@ -218,7 +218,7 @@ describe('a download', () => {
     expect(times).toHaveLength(2);
   });
 
-  test('of an address that has ended asks for another one', async () => {
+  test('requests a new URL if its URL has expired', async () => {
     const { store, fetch } = await oneObject();
     store.behaviour.action = ({ href }) => ({
       href: href.replace('/objects/', `/${store.authorizations.length}/`),
@@ -233,7 +233,7 @@ describe('a download', () => {
     expect(store.authorizations).toHaveLength(2);
   });
 
-  test('of many is asked for in smaller batches by a store that takes no large ones', async () => {
+  test('is requested in smaller batches from a store that rejects large ones', async () => {
     const { store, fetch, point } = await objectsSetUp();
     point(
       Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.uasset`, store.put(`object ${index}`)])),
@@ -246,7 +246,7 @@ describe('a download', () => {
     expect(await fetch()).toMatchObject({ received: { objects: 100 } });
   });
 
-  test('ends when the sync is told to, and the next sync goes on with it', async () => {
+  test('stops with the sync, and the next sync resumes it', async () => {
     const { store, fetch, name, incomplete } = await oneObject();
     const threads = startedThreads();
     const stopping = new AbortController();
@@ -280,7 +280,7 @@ describe('a download', () => {
     expect(await fetch()).toMatchObject({ received: { objects: 1 } });
   });
 
-  test('by two services with one folder at once leaves whole objects', async () => {
+  test('leaves complete objects if two services fetch into one folder', async () => {
     const { store, fetch, point, objects, incomplete } = await objectsSetUp();
     const contents = Array.from({ length: 60 }, (_, index) => randomBytes(20_000 + index));
     point(Object.fromEntries(contents.map((content, index) => [`${index}.uasset`, store.put(content)])));
@@ -293,14 +293,14 @@ describe('a download', () => {
     expect(await readdir(incomplete)).toEqual([]);
   });
 
-  test('is not begun on a disk that is nearly full', async () => {
+  test('does not start on a disk that is nearly full', async () => {
     const { fetch, store } = await oneObject();
     const freeDisk = { isLow: () => true, reserve: '1 GiB' };
     await expect(fetch({ freeDisk })).rejects.toThrow('less than 1 GiB are free');
     expect(store.downloads).toEqual([]);
   });
 
-  test('that the disk does not take fails the sync, and says so', async () => {
+  test('fails the sync with a reason if it cannot be written to the disk', async () => {
     const { fetch, data } = await oneObject();
     await mkdir(data);
     await writeFile(join(data, 'lfs'), '');
@@ -308,48 +308,48 @@ describe('a download', () => {
   });
 });
 
-describe('a store that cannot be used fails the sync, with its reason', () => {
-  /** An answer may come as late as it likes. */
+describe('a sync', () => {
+  /** Lets responses take any time. */
   const patient = { bytesPerSecond: 1_024, forMs: 60_000 };
   const message = JSON.stringify({ message: 'The budget for LFS is used up.' });
   test.each<readonly [string, string, Behaviour]>([
-    ['wants credentials', 'asks for credentials, and there are none for it', status(401)],
-    ['is not there', 'answered with the status 404', status(404)],
+    ['requires credentials', 'asks for credentials, and there are none for it', status(401)],
+    ['responds 404', 'answered with the status 404', status(404)],
     [
-      'says why',
+      'explains why it refuses',
       'It says: The budget for LFS is used up.',
       (_request, response) => {
         response.writeHead(509).end(message);
         return true;
       },
     ],
-    ['leads elsewhere', 'Name the address that it leads to with --lfs-url', status(307, { location: '/elsewhere' })],
-    ['fails again and again', 'cannot be reached: it answered with the status 502', status(502)],
+    ['redirects batches', 'Name the address that it leads to with --lfs-url', status(307, { location: '/elsewhere' })],
+    ['keeps failing', 'cannot be reached: it answered with the status 502', status(502)],
     ['is busy for too long', 'asks to wait', status(429, { 'retry-after': '3600' })],
-    ['is none', 'not the batch API', sending(Buffer.from('<html>'))],
-    ['does not end', 'more than 16384 KiB', sending(Buffer.alloc(17 * 1_024 * 1_024))],
-    ['knows another transfer', 'no basic transfer', sending(Buffer.from('{"transfer":"tus","objects":[]}'))],
-  ])('one that %s', async (_name, reason, behaviour) => {
+    ['is not an LFS store', 'not the batch API', sending(Buffer.from('<html>'))],
+    ['sends a response that is too long', 'more than 16384 KiB', sending(Buffer.alloc(17 * 1_024 * 1_024))],
+    ['supports only another transfer', 'no basic transfer', sending(Buffer.from('{"transfer":"tus","objects":[]}'))],
+  ])('fails with the reason if the store %s', async (_name, reason, behaviour) => {
     const { fetch, store } = await oneObject();
     store.behaviour.batch = behaviour;
     await expect(fetch({ minSpeed: patient })).rejects.toThrow(reason);
   });
 
-  test('one that is silent', async () => {
+  test('fails if the store does not respond', async () => {
     const { fetch, store } = await oneObject();
     store.behaviour.batch = () => true;
     const minSpeed = { ...patient, forMs: 300 };
     await expect(fetch({ minSpeed })).rejects.toThrow('cannot be reached: it does not answer in time');
   });
 
-  test('one that nobody listens at, and one that nobody knows', async () => {
+  test('fails if the store has no URL, or if nothing listens there', async () => {
     const { fetch, store } = await oneObject();
     await expect(fetch({ lfsUrl: null })).rejects.toThrow('it is not known where they are');
     store.stop();
     await expect(fetch()).rejects.toThrow('cannot be reached: nothing listens at its host and port');
   });
 
-  test('one that fails object after object', async () => {
+  test('fails if many objects in a row fail', async () => {
     const { fetch, store, point } = await objectsSetUp();
     point(
       Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.uasset`, store.put(`object ${index}`)])),
@@ -359,7 +359,7 @@ describe('a store that cannot be used fails the sync, with its reason', () => {
   });
 });
 
-test('a sum of sizes that pointers claim is never larger than what can be stored', async () => {
+test('the total size that pointers claim is capped at the largest safe integer', async () => {
   const { store, point, fetch } = await objectsSetUp();
   const claimed = (index: number) => ({ ...store.put(Buffer.from(String(index))), size: 2 ** 40 });
   point(Object.fromEntries(Array.from({ length: 8_200 }, (_, index) => [`${index}`, claimed(index)])));

@@ -5,7 +5,7 @@ const none: Failures = { attempts: 0, wrongContents: 0 };
 const transient = { kind: 'transient', reason: 'The connection broke off.' } as const;
 
 describe('the step after an attempt to download an object', () => {
-  test('is a retry that waits twice as long each time, and the end after five attempts', () => {
+  test('is a retry with doubled delays, and gives up after five attempts', () => {
     let failures = none;
     const delays: number[] = [];
     for (;;) {
@@ -20,21 +20,21 @@ describe('the step after an attempt to download an object', () => {
     expect(delays).toEqual([100, 200, 400, 800]);
   });
 
-  test('is the end for an object that the store refuses, which says nothing against the store', () => {
+  test('gives up on an object that the store refuses, without blaming the store', () => {
     const missing = { kind: 'missing', detail: 'No.', isStore: false };
     expect(nextStep(none, { kind: 'none', reason: 'No.' }, 100)).toEqual(missing);
     const last = { ...none, attempts: 4 };
     expect(nextStep(last, { kind: 'unauthorized', reason: 'No.' }, 100)).toEqual(missing);
   });
 
-  test('is one more download for wrong content, at once, and then the end', () => {
+  test('is one immediate retry for wrong content, and gives up after that', () => {
     const wrong = { kind: 'wrong-content', reason: 'Another hash.' } as const;
     const step = nextStep(none, wrong, 100);
     expect(step).toEqual({ kind: 'retry', failures: { attempts: 0, wrongContents: 1 }, delayMs: 0 });
     expect(nextStep({ attempts: 0, wrongContents: 1 }, wrong, 100).kind).toBe('missing');
   });
 
-  test('is a pause of all downloads for a busy store, which costs the object no attempt', () => {
+  test('is a pause of all downloads if the store is busy, without counting an attempt', () => {
     expect(nextStep(none, { kind: 'busy', retryAfter: '7' }, 100)).toEqual({ kind: 'pause', retryAfter: '7' });
   });
 });

@@ -27,7 +27,7 @@ export function oidOf({ oid }: StoredName): Oid {
   return parsed.value;
 }
 
-/** A remote whose files are pointers, a store that has their objects, and the data folder of a service. */
+/** A remote whose files are pointers, a store with their objects, and the data folder of a service. */
 export async function objectsSetUp() {
   const setUp = await gitSetUp();
   const { git, repository, data, folder } = setUp;
@@ -39,7 +39,7 @@ export async function objectsSetUp() {
     ...setUp,
     store,
     objects: createObjectStore(data, 'game'),
-    /** Commits pointers to objects, at these paths. */
+    /** Commits pointers to objects at these paths. */
     point(files: Readonly<Record<string, StoredName>>): void {
       const pointers = Object.entries(files).map(([path, object]) => [path, pointerTo(object)] as const);
       repository.commit({ branch: 'main', files: Object.fromEntries(pointers) });

@@ -20,22 +20,22 @@ async function heroSetUp() {
   return setUp;
 }
 
-/** What the operator allows, and what names lead to. */
+/** Checks targets with these allowed networks, and resolves every name to these IP addresses. */
 const targets = (networks: readonly string[], addresses: readonly string[] = []) =>
   createTargetCheck({ allowedNetworks: networks.map(cidr), resolve: async () => addresses });
 
 const loopback = targets(['127.0.0.0/8'], ['127.0.0.1']);
 
-describe('an address that a store gives for an object', () => {
+describe('the URL of an object', () => {
   test.each<readonly [string, string, readonly string[]]>([
-    ['an address of this machine', 'http://127.0.0.1:1/', []],
-    ['another spelling of it', 'http://[::ffff:7f00:1]:1/', []],
-    ['a private address', 'https://10.1.2.3/', []],
-    ['the metadata of a cloud', 'http://169.254.169.254/latest', []],
+    ['an IP address of this machine', 'http://127.0.0.1:1/', []],
+    ['another spelling of that address', 'http://[::ffff:7f00:1]:1/', []],
+    ['a private IP address', 'https://10.1.2.3/', []],
+    ['the metadata of a cloud provider', 'http://169.254.169.254/latest', []],
     ['a name of this machine', 'https://objects.example.com/', ['127.0.0.1']],
-    ['a name with one private address', 'https://objects.example.com/', ['192.0.66.1', '10.1.2.3']],
-    ['a public address without encryption', 'http://objects.example.com/', ['93.184.215.14']],
-  ])('is refused where it leads to %s', async (_name, href, addresses) => {
+    ['a name with one private IP address', 'https://objects.example.com/', ['192.0.66.1', '10.1.2.3']],
+    ['a public IP address without encryption', 'http://objects.example.com/', ['93.184.215.14']],
+  ])('is rejected if it leads to %s', async (_name, href, addresses) => {
     const { fetch, store } = await heroSetUp();
     store.behaviour.action = () => ({ href });
     await expect(fetch({ targets: targets([], addresses) })).rejects.toThrow('The LFS store says that objects are at');
@@ -48,7 +48,7 @@ describe('an address that a store gives for an object', () => {
     await expect(fetch({ targets: targets([], addresses) })).rejects.toThrow('--allow-hook-network');
   });
 
-  test('is asked with what the store says, and a redirect is followed without it', async () => {
+  test('is requested with the headers of the store, and its redirect without them', async () => {
     const { fetch, store } = await heroSetUp();
     const other = await heroSetUp();
     store.behaviour.action = ({ href }) => ({
@@ -66,7 +66,7 @@ describe('an address that a store gives for an object', () => {
   });
 
   test.each(['ftp://127.0.0.1/a', '/objects', 'https://user:password@example.com/a', 'nonsense'])(
-    'is none: %s',
+    'is rejected as invalid: %s',
     async (href) => {
       const { fetch, store } = await heroSetUp();
       store.behaviour.action = () => ({ href });
@@ -76,7 +76,7 @@ describe('an address that a store gives for an object', () => {
 });
 
 describe('the store of a remote over https', () => {
-  /** The remote is a store as well, and says that objects are where the test says. */
+  /** A remote that is also a store, and returns these actions for objects. */
   async function httpsSetUp(actionOf: (own: string, object: StoredName) => LfsAction) {
     const setUp = await heroSetUp();
     const server = await startGitHttpsServer({
@@ -103,7 +103,7 @@ describe('the store of a remote over https', () => {
   }
   const basic = `Basic ${btoa('git:the-password')}`;
 
-  test('is found by its address, and let in by the credentials of the workspace', async () => {
+  test('has the URL of the remote, and receives the credentials of the workspace', async () => {
     const { fetch, remote, environment, authorizations } = await httpsSetUp((own, { oid }) => ({
       href: `https://${own}/objects/${oid}`,
     }));
@@ -111,7 +111,7 @@ describe('the store of a remote over https', () => {
     expect(authorizations()).toEqual([basic, basic]);
   });
 
-  test('does not get them to another address, nor does another store that the operator names', async () => {
+  test('keeps these credentials from other hosts, and from a store that the operator names', async () => {
     const other = await heroSetUp();
     const { fetch, remote, environment, authorizations } = await httpsSetUp((_own, { oid }) => ({
       href: `http://objects.example.com:${other.store.port}/objects/${oid}`,
@@ -126,7 +126,7 @@ describe('the store of a remote over https', () => {
     expect(other.store.authorizations).toEqual([undefined]);
   });
 
-  test('is not believed where its certificate is not known', async () => {
+  test('is not trusted if its certificate is unknown', async () => {
     const { fetch, remote } = await httpsSetUp(() => ({ href: 'https://example.com' }));
     await expect(fetch({ lfsUrl: null, remote })).rejects.toThrow('cannot be reached: the connection failed (');
   });
@@ -146,13 +146,13 @@ describe('the store of a remote over ssh', () => {
   const saying = (port: number, header = 'store-user:store-password') =>
     `echo '{"href":"http://127.0.0.1:${port}/lfs","header":{"Authorization":"Basic ${btoa(header)}"},"expires_in":900}'`;
 
-  test('is what git-lfs-authenticate says, with its header', async () => {
+  test('is the one that git-lfs-authenticate returns, with its header', async () => {
     const { fetch, git, remote, store } = await sshSetUp((port) => saying(port));
     store.behaviour.public = false;
     expect(await fetch({ lfsUrl: null, git, remote })).toMatchObject({ received: { objects: 1 } });
   });
 
-  test('is asked for again when the header has ended', async () => {
+  test('gets a new header when the old one has expired', async () => {
     const { fetch, git, remote, store } = await sshSetUp(
       (port) => `if [ -e "$0.asked" ]; then ${saying(port)}; else touch "$0.asked"; ${saying(port, 'ended')}; fi`,
     );
@@ -161,7 +161,7 @@ describe('the store of a remote over ssh', () => {
     expect(store.authorizations).toHaveLength(2);
   });
 
-  test('that refuses each new header fails the sync', async () => {
+  test('fails the sync if it rejects each new header', async () => {
     const { fetch, git, remote, store } = await sshSetUp((port) =>
       saying(port, 'nobody').replace('Basic ', () => "Basic '$$'"),
     );
@@ -171,15 +171,15 @@ describe('the store of a remote over ssh', () => {
   });
 
   test.each([
-    ['says no', 'echo "You may not." >&2; exit 1', 'You may not.'],
-    ['is not understood', 'echo "Welcome!"', 'its answer to git-lfs-authenticate is not what Git LFS defines'],
+    ['refuses', 'echo "You may not." >&2; exit 1', 'You may not.'],
+    ['sends invalid output', 'echo "Welcome!"', 'its answer to git-lfs-authenticate is not what Git LFS defines'],
     [
-      'leads into the network of the operator',
+      'returns an IP address in the network of the operator',
       `echo '{"href":"https://10.1.2.3/lfs"}'`,
       'which leads to a private address',
     ],
-    ['has no such command', 'exec no-such-command', 'git-lfs-authenticate'],
-  ])('fails the sync where the other side %s', async (_name, answer, reason) => {
+    ['does not have the command', 'exec no-such-command', 'git-lfs-authenticate'],
+  ])('fails the sync if the other side %s', async (_name, answer, reason) => {
     const { fetch, git, remote } = await sshSetUp(() => answer);
     await expect(fetch({ lfsUrl: null, git, remote })).rejects.toThrow(reason);
   });
