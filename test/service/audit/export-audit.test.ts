@@ -13,14 +13,16 @@ describe.each(databaseKinds)('a long audit on $name', (kind) => {
   const storage = sharedStorage(kind);
 
   beforeAll(async () => {
-    const entry = (at: number, workspace: string) => ({
+    const entry = (at: number, workspace: string, actor = 'ada') => ({
       at,
-      actor: 'ada',
+      actor,
       action: 'workspace.added',
       detail: JSON.stringify({ workspace, remote: '=1+1' }),
     });
     const entries = [
-      ...[1, 1, 2, 3, 3].map((number, index) => entry(day(number) + index, index === 2 ? 'film_2' : 'game')),
+      ...[1, 1, 2, 3, 3].map((number, index) =>
+        entry(day(number) + index, index === 2 ? 'film_2' : 'game', index === 1 ? '=1+1' : 'ada'),
+      ),
       ...Array.from({ length: others }, (_, index) => entry(day(4) + index, 'filmx2')),
     ];
     for (let from = 0; from < entries.length; from += 1_000) {
@@ -67,6 +69,10 @@ describe.each(databaseKinds)('a long audit on $name', (kind) => {
       '3,2020-01-02T00:00:00.002Z,ada,,,workspace.added,"{""workspace"":""film_2"",""remote"":""=1+1""}"',
     );
     expect(more).toHaveLength(3);
+  });
+
+  test('is exported as CSV with an apostrophe before a name that a spreadsheet would calculate', async () => {
+    expect(await exported('csv', 2)).toContain("\r\n2,2020-01-01T00:00:00.001Z,'=1+1,,,workspace.added,");
   });
 
   test('is exported as JSON Lines', async () => {

@@ -221,9 +221,15 @@ describe('the sign-in link of a new service', () => {
     expect((await visit(service).post('/sign-in/link', { link })).status).toBe(403);
   });
 
-  test('does not work after it has expired, and is then removed', async () => {
+  test('does not work once its hour has passed, and is then removed', async () => {
     const { storage } = service;
     const link = await makeSignInLink(storage);
+    const { created_at, expires_at } = await storage.read
+      .selectFrom('sign_in_links')
+      .where('used_at', 'is', null)
+      .select(['created_at', 'expires_at'])
+      .executeTakeFirstOrThrow();
+    expect(expires_at - created_at).toBe(3_600_000);
     await storage.commit('global', (db) => db.updateTable('sign_in_links').set({ expires_at: 1 }).execute());
     expect((await visit(service).post('/sign-in/link', { link })).status).toBe(403);
     await makeSignInLink(storage);
