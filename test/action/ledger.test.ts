@@ -9,7 +9,7 @@ import { type Ledger, ledgerFile, openLedger } from '../../src/action/ledger/led
 import { parseWorkspaceId } from '../../src/client/access.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { asItIs, at, grantOf, intentOf, lockOf, place } from './samples.ts';
+import { asItIs, at, grantOf, intentOf, iso, lockOf, place } from './samples.ts';
 
 let folder: string;
 let count = 0;
@@ -109,17 +109,22 @@ describe('the ledger file', () => {
     await fc.assert(
       fc.asyncProperty(paths, async (all) => {
         const ledger = freshLedger();
-        ledger.append(
-          { kind: 'plan', ...job, paths: all },
-          { kind: 'renewed', ...job, expires_at: at, except: all },
-          { kind: 'renewed', ...job, expires_at: at },
-        );
+        ledger.append({ kind: 'plan', ...job, paths: all }, grant('excepted', '1'), grant('other', '2'), {
+          kind: 'renewed',
+          ...job,
+          expires_at: iso(60_000),
+          except: ['excepted', ...all],
+        });
         const lines = (await readFile(ledger.file, 'utf8')).split('\n');
         expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(68 * 1_024);
         const { entries, damaged } = ledger.read();
         expect(damaged).toBe(0);
-        const rounds = historyOf(entries).renewals.get('s');
-        expect(rounds?.map(({ except }) => except)).toEqual([all, undefined]);
+        const { held } = historyOf(entries);
+        const renewed = held.filter(({ grant }) => grant.lock.expires_at === iso(60_000));
+        expect(renewed.map(({ grant }) => grant.path)).toEqual(['other']);
+        ledger.append({ kind: 'renewed', ...job, expires_at: iso(120_000) });
+        const ends = historyOf(ledger.read().entries).held.map(({ grant }) => grant.lock.expires_at);
+        expect(new Set(ends)).toEqual(new Set([iso(120_000)]));
         expect([...readJobLocks(ledger, place.service, place.workspace).planned]).toEqual(all);
       }),
       { numRuns: 20 },

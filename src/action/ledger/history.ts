@@ -96,8 +96,6 @@ export interface History {
   readonly endings: ReadonlyMap<Grant, LockEnd>;
   /** Lost locks, by the idempotency key of the request that acquired them. */
   readonly losses: ReadonlyMap<string, Loss>;
-  /** By the ids of the steps, in their order. */
-  readonly renewals: ReadonlyMap<string, readonly Renewed[]>;
   /** Why locks of a step could not be renewed the last time, where that is so; by the ids of the steps. */
   readonly renewalError: ReadonlyMap<string, string>;
   /** What the workflow calls the steps, by their ids in the ledger. */
@@ -111,8 +109,9 @@ export function historyOf(entries: readonly Entry[]): History {
 }
 
 /** The locks of a step are renewed together, and one line says so of all. */
+/** The latest renewals of a step. */
 interface Rounds {
-  readonly all: Renewed[];
+  readonly last: Renewed;
   /** The round before, for each path that the last one leaves out. */
   readonly before: ReadonlyMap<string, Renewed | undefined>;
 }
@@ -143,7 +142,7 @@ export function openHistory(): GrowingHistory {
   const grants = new Map<string, Grant>();
   const endings = new Map<Grant, LockEnd>();
   const losses = new Map<string, Loss>();
-  const renewals = new Map<string, Rounds>();
+  const rounds = new Map<string, Rounds>();
   /** For the next round of each step. */
   const leftOut = new Map<string, readonly string[]>();
   const renewalError = new Map<string, string>();
@@ -159,17 +158,16 @@ export function openHistory(): GrowingHistory {
 
   function addRound(line: Renewed): void {
     const { step, except = [] } = line;
-    const { all, before }: Rounds = renewals.get(step) ?? { all: [], before: new Map() };
+    const previous = rounds.get(step);
     const earlier = leftOut.get(step) ?? [];
     const round = earlier.length === 0 ? line : { ...line, except: [...earlier, ...except] };
     leftOut.delete(step);
-    const left = (round.except ?? []).map((path) => [path, before.has(path) ? before.get(path) : all.at(-1)] as const);
-    all.push(round);
-    renewals.set(step, { all, before: new Map(left) });
+    const before = (round.except ?? []).map((path) => [path, roundOf(path, previous)] as const);
+    rounds.set(step, { last: round, before: new Map(before) });
   }
 
   const lastOf = ({ grant, renewed }: RecordedLock): Renewed | undefined =>
-    renewed === undefined ? lastRound(grant, renewals.get(grant.step)) : renewed.last;
+    renewed === undefined ? lastRound(grant, rounds.get(grant.step)) : renewed.last;
 
   function asRenewed(lock: RecordedLock): JobLock {
     const { grant, releaseStarted, loss } = lock;
@@ -250,7 +248,6 @@ export function openHistory(): GrowingHistory {
       grants: [...grants.values()],
       endings,
       losses,
-      renewals: new Map([...renewals].map(([step, { all }]) => [step, all])),
       renewalError,
       stepNames,
     }),
@@ -264,9 +261,12 @@ const addressKey = ({ service, workspace, path }: LockAddress): string => JSON.s
 
 /** The last round that can have renewed the lock. */
 function lastRound({ path, at }: Grant, rounds: Rounds | undefined): Renewed | undefined {
-  const last = rounds?.before.has(path) ? rounds.before.get(path) : rounds?.all.at(-1);
+  const last = roundOf(path, rounds);
   return last === undefined || last.at < at ? undefined : last;
 }
+
+const roundOf = (path: string, rounds: Rounds | undefined): Renewed | undefined =>
+  rounds?.before.has(path) ? rounds.before.get(path) : rounds?.last;
 
 /** A job that has locked nothing has no ledger. */
 function readContent(ledger: Ledger): LedgerContent {

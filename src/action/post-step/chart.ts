@@ -24,8 +24,6 @@ export interface Bar {
   /** When it was released or lost, or else the end of the chart. */
   readonly ended: number;
   readonly end: 'released' | 'not released' | 'lost';
-  /** When it was renewed, and perhaps times outside of the bar. Most bars are never drawn. */
-  readonly renewals?: () => readonly number[];
 }
 
 /** A chart of how long a step waited for its locks and held them; undefined without records. */
@@ -37,8 +35,7 @@ export function chartOf(ledger: Ledger, { step, results, now, redact }: ChartOpt
     return undefined;
   }
   const lost = new Set(ofKind(results, 'lost').map(({ grant }) => grant.key));
-  const { grants, endings, losses, renewals } = historyOf(entries);
-  const rounds = renewals.get(step) ?? [];
+  const { grants, endings, losses } = historyOf(entries);
   const bars = grants
     .filter((grant) => grant.step === step)
     .map((grant): Bar => {
@@ -51,7 +48,6 @@ export function chartOf(ledger: Ledger, { step, results, now, redact }: ChartOpt
         granted,
         ended: over === undefined ? now : Date.parse(over.at),
         end: lost.has(grant.key) ? 'lost' : ending === undefined ? 'not released' : 'released',
-        renewals: () => rounds.filter(({ except }) => !except?.includes(grant.path)).map((one) => Date.parse(one.at)),
       };
     });
   return gantt(bars);
@@ -69,13 +65,11 @@ export function gantt(bars: readonly Bar[]): string | undefined {
   const rows = shown.map((bar, index) => rowOf(bar, names[index] ?? ''));
   const more = drawable.length - rows.length;
   const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${formatNumber(drawable.length)} locks.\n`;
-  // Parts of a bar stand in one row, not each in one of its own.
-  const mode = rows.some((row) => row.includes('renewed :')) ? '---\ndisplayMode: compact\n---\n' : '';
   const [begin, end] = [Math.min(...shown.map(({ asked }) => asked)), Math.max(...shown.map(({ ended }) => ended))];
   // The axis has neither the date nor the zone.
   const title = `    title ${[...new Set([clockTime(begin), clockTime(end)])].join(' to ')}\n`;
   const format = '    dateFormat YYYY-MM-DD HH:mm:ss.SSS\n    axisFormat %H:%M:%S\n';
-  return `\`\`\`mermaid\n${mode}${withColumnFor(names)}gantt\n${title}${format}${rows.join('')}\`\`\`\n${rest}`;
+  return `\`\`\`mermaid\n${withColumnFor(names)}gantt\n${title}${format}${rows.join('')}\`\`\`\n${rest}`;
 }
 
 /** Rows with one name would become one. */
@@ -102,33 +96,17 @@ function nameOf(path: string): string {
 /** A shorter wait would only be a stripe in front of its bar. */
 const minWaitMs = 1_000;
 
-function rowOf({ asked, granted, ended, end, renewals }: Bar, name: string): string {
+function rowOf({ asked, granted, ended, end }: Bar, name: string): string {
   const askedAt = Math.round(asked);
   const since = Math.round(granted);
   const until = Math.max(Math.round(ended), since + 1);
   const waited = since - askedAt >= minWaitMs ? `    waited :done, ${utc(askedAt)}, ${utc(since)}\n` : '';
-  const times = renewals?.().map(Math.round) ?? [];
-  // The clock of the service is known to the second only, so that a round may seem to come before the one before it.
-  const marks = thinned(times.filter((time) => time > since && time < until).toSorted((one, other) => one - other));
-  const [first, style] = end === 'released' ? ['held', 'active'] : [end, 'crit'];
-  const parts = [...marks, until].map((to, index) => {
-    const from = index === 0 ? since : (marks[index - 1] ?? since);
-    return `    ${index === 0 ? first : 'renewed'} :${style}, ${utc(from)}, ${utc(to)}\n`;
-  });
-  return `    section ${name}\n${waited}${parts.join('')}`;
+  const held = end === 'released' ? 'held :active' : `${end} :crit`;
+  return `    section ${name}\n${waited}    ${held}, ${utc(since)}, ${utc(until)}\n`;
 }
 
 /** Without a zone, Mermaid shows a time as it is given; with one, it would show it in that of the reader. */
 const utc = (time: number): string => new Date(time).toISOString().replace('T', ' ').replace('Z', '');
-
-/** More labels would overlap. */
-const maxMarks = 8;
-
-/** At most that many of them, evenly spread. */
-const thinned = (times: readonly number[]): readonly number[] => {
-  const every = Math.ceil(times.length / maxMarks);
-  return times.filter((_, index) => index % every === every - 1);
-};
 
 /** Sets the width of the column of names: the default is too narrow for a path. */
 const withColumnFor = (names: readonly string[]): string =>

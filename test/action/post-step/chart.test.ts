@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Entry, Loss } from '../../../src/action/ledger/entry.ts';
+import type { Loss } from '../../../src/action/ledger/entry.ts';
 import { type Bar, chartOf, gantt } from '../../../src/action/post-step/chart.ts';
 import type { CandidateResult } from '../../../src/action/post-step/claims.ts';
-import { asItIs, at, grantOf, iso, lockOf, place, start } from '../samples.ts';
+import { asItIs, grantOf, iso, place, start } from '../samples.ts';
 
 const minute = 60_000;
 const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(20 * minute) };
@@ -25,7 +25,6 @@ describe('the chart', () => {
     '    axisFormat %H:%M:%S',
   ];
   const time = '(\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d{3})';
-  const msOf = (text = ''): number => Date.parse(`${text.replace(' ', 'T')}Z`);
 
   test('draws the wait and the hold as two bars in the row of the path, in UTC', () => {
     const column = '%%{init: {"gantt": {"leftPadding": 172}}}%%';
@@ -72,93 +71,17 @@ describe('the chart', () => {
     expect(gantt([bar('a', more)])).toMatch(expected);
   });
 
-  describe('the chart of renewed locks', () => {
-    const marksOf = (renewals: readonly number[], more: Partial<Bar> = {}) => {
-      const picture = gantt([bar('a', { renewals: () => renewals, ...more })]) ?? '';
-      const part = new RegExp(`^ {4}(held|renewed|not released) :(active|crit), ${time}, ${time}$`, 'gm');
-      const parts = [...picture.matchAll(part)];
-      return { picture, parts: parts.map(([, name, kind, from, to]) => [name, kind, msOf(from), msOf(to)] as const) };
-    };
-
-    test('has a mark for each renewal within the bar, all in one row', () => {
-      const ended = start + 600_000;
-      const times = [granted, granted + 2, ended, ended + 1, granted - 1, granted + 1, Number.NaN];
-      const { picture, parts } = marksOf(times);
-      expect(picture).toMatch(/^```mermaid\n---\ndisplayMode: compact\n---\n%%\{init: .*\}%%\ngantt\n/);
-      const rest = [
-        ['renewed', 'active', granted + 1, granted + 2],
-        ['renewed', 'active', granted + 2, ended],
-      ];
-      expect(parts).toEqual([['held', 'active', granted, granted + 1], ...rest]);
-      expect(marksOf([granted + 1], { end: 'not released' }).parts.map(([name, kind]) => [name, kind])).toEqual([
-        ['not released', 'crit'],
-        ['renewed', 'crit'],
-      ]);
-    });
-
-    test('has at most 8 marks, in order and evenly spaced, whatever the times are', () => {
-      fc.assert(
-        fc.property(fc.array(fc.integer({ min: -1_000, max: 601_000 }), { maxLength: 200 }), (times) => {
-          const { parts } = marksOf(times.map((time) => start + time));
-          expect(parts.length).toBeLessThanOrEqual(9);
-          for (const [index, [, , from, to]] of parts.entries()) {
-            expect(to).toBeGreaterThanOrEqual(from);
-            expect(from).toBe(parts[index - 1]?.[3] ?? granted);
-          }
-          expect(parts.at(-1)?.[3]).toBe(start + 600_000);
-        }),
-      );
-      const { parts } = marksOf(Array.from({ length: 480 }, (_, index) => granted + 1_000 * (index + 1)));
-      expect(new Set(parts.slice(0, -1).map(([, , from, to]) => to - from))).toEqual(new Set([60_000]));
-    });
-
-    test('has no marks if nothing was renewed', () => {
-      for (const renewals of [[], [granted - 1]]) expect(marksOf(renewals).picture).toBe(gantt([bar('a')]));
-    });
-
-    test('shows no renewal after a lock was lost, and none of a round that left it out', () => {
-      const round = (ms: number, except?: readonly string[]): Entry => ({
-        kind: 'renewed',
-        ...place,
-        step: 's',
-        at: iso(ms),
-        expires_at: at,
-        except,
-      });
-      const again = (path: string, ms: number) =>
-        grantOf(path, { at: iso(ms), lock: lockOf(path, { etag: `"v${ms}"` }) });
-      const rounds = [round(minute), round(2 * minute, ['a']), { ...round(3 * minute), step: 't' }, round(4 * minute)];
-      const entries = [
-        grantOf('a'),
-        grantOf('b'),
-        again('b', minute),
-        ...rounds,
-        { ...loss, path: 'b', key: 'b', at: iso(3 * minute) },
-      ];
-      const ledger = { file: '', append: () => undefined, read: () => ({ entries, damaged: 0 }) };
-      const results: readonly CandidateResult[] = [
-        { kind: 'released', grant: grantOf('a') },
-        { kind: 'lost', grant: grantOf('b'), holder: 'nobody' },
-      ];
-      const picture = chartOf(ledger, { step: 's', results, now: start + 5 * minute, redact: asItIs }) ?? '';
-      expect(picture).toMatch(/section b\n {4}lost :crit, /);
-      const ends = (path: string) =>
-        (picture.split(`section ${path}\n`)[1]?.split('section')[0] ?? '').matchAll(
-          new RegExp(`, ${time}, ${time}`, 'g'),
-        );
-      const minutes = (path: string) =>
-        [...ends(path)].map(([, from, to]) => [from, to].map((each) => (msOf(each) - start) / minute));
-      expect(minutes('a')).toEqual([
-        [0, 1],
-        [1, 4],
-        [4, 5],
-      ]);
-      expect(minutes('b')).toEqual([
-        [0, 1],
-        [1, 2],
-        [2, 3],
-      ]);
-    });
+  test('ends the bar of a lost lock when it was lost, and that of a held one now', () => {
+    const entries = [grantOf('a'), grantOf('b'), { ...loss, path: 'b', key: 'b', at: iso(3 * minute) }];
+    const ledger = { file: '', append: () => undefined, read: () => ({ entries, damaged: 0 }) };
+    const results: readonly CandidateResult[] = [{ kind: 'lost', grant: grantOf('b'), holder: 'nobody' }];
+    const picture = chartOf(ledger, { step: 's', results, now: start + 5 * minute, redact: asItIs }) ?? '';
+    const rows = [...picture.matchAll(new RegExp(`section (.)\n {4}(.*) :crit, ${time}, ${time}`, 'g'))];
+    const minuteOf = (text = ''): number => (Date.parse(`${text.replace(' ', 'T')}Z`) - start) / minute;
+    expect(rows.map(([, path, name, from, to]) => [path, name, minuteOf(from), minuteOf(to)])).toEqual([
+      ['a', 'not released', 0, 5],
+      ['b', 'lost', 0, 3],
+    ]);
   });
 
   test('leaves out locks without valid times, and is undefined without locks', () => {

@@ -69,9 +69,7 @@ test('keeps a lock beyond its ttl while the job runs, and releases it at the end
   expect(later.map(({ id, fence }) => [id, fence])).toEqual(first.map(({ id, fence }) => [id, fence]));
   const [post] = await job.post();
   expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
-  expect(post?.rawSummary).toMatch(
-    /```mermaid\n---\ndisplayMode: compact\n---\n%%.*\ngantt\n(.*\n)* {4}renewed :active, \d/,
-  );
+  expect(post?.rawSummary).toMatch(/```mermaid\n%%.*\ngantt\n(.*\n)* {4}held :active, \d/);
   expect(await place.locks()).toEqual([]);
   expect(job.leftProcesses()).toEqual([]);
 });
