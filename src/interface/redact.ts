@@ -13,7 +13,7 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
 
 /** One after the other: a pattern of all of them can be larger than V8 takes, which then repeats it in its error. */
 export const redact = (text: string, spellings: readonly string[]): string =>
-  spellings.reduce((rest, spelling) => rest.replaceAll(spelling, '***'), text);
+  spellings.reduce((rest, spelling) => (rest.includes(spelling) ? rest.replaceAll(spelling, '***') : rest), text);
 
 /**
  * The secrets as they are, and as they stand in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. Longest

@@ -25,6 +25,8 @@ export interface Ledger {
 }
 
 export function openLedger(file: string, redact: Redact): Ledger {
+  /** Kept open, because a step appends thousands of lines. */
+  let descriptor: number | undefined;
   return {
     file,
     append(...entries) {
@@ -33,14 +35,8 @@ export function openLedger(file: string, redact: Redact): Ledger {
         .flatMap(inShortLines)
         .map((entry) => `\n${lockJson(entry, redact)}\n`)
         .join('');
-      try {
-        appendFileSync(file, text, { mode: 0o600 });
-      } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-        // Only now: steps append thousands of lines.
-        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-        appendFileSync(file, text, { mode: 0o600 });
-      }
+      descriptor ??= openToAppend(file);
+      appendFileSync(descriptor, text);
     },
     read() {
       const entries = linesIn(readFileSync(file, 'utf8')).map(readEntry);
@@ -48,6 +44,11 @@ export function openLedger(file: string, redact: Redact): Ledger {
       return { entries: readable, damaged: entries.length - readable.length };
     },
   };
+}
+
+function openToAppend(file: string): number {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  return openSync(file, 'a', 0o600);
 }
 
 /** All of the ledger of thousands of locks at once would take several times its size. */
