@@ -175,10 +175,11 @@ test.skipIf(postgresServer === undefined).for([
 
     /** Reads a part, and the rest when told to, like a client in a slow network. */
     async function downloadSlowly(goOn: Promise<void>): Promise<number> {
-      const { body } = await send(200, 'POST', '/workspaces/game/lfs/objects/batch', {
+      const { status, body } = await send(200, 'POST', '/workspaces/game/lfs/objects/batch', {
         operation: 'download',
         objects: [large],
       });
+      if (status !== 200) throw new Error(`${failures.join('\n')}\n${await proxy.errors()}`);
       const { href } = JSON.parse(body).objects[0].actions.download;
       const response = await begin('GET', new URL(href).pathname.replace('/v1', '') + new URL(href).search);
       response.pause();
