@@ -4,7 +4,7 @@ import { milliseconds } from '../interface/duration.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** Gauges of the database. Every instance measures them for itself and gets the same numbers. */
+/** Gauges of the database. Every instance measures them, with the same results. */
 export interface DatabaseGauges {
   measureWorkspaces(): Promise<void>;
   measureTokens(): Promise<void>;
@@ -16,7 +16,10 @@ const expiringSoonMs = milliseconds({ seconds: 14 * 86_400 });
 type Gauges = Pick<Metrics, 'locks' | 'lastSync' | 'lockWaiters' | 'expiringTokens'>;
 
 export function createDatabaseGauges({ read, now }: Pick<Storage, 'read' | 'now'>, metrics: Gauges): DatabaseGauges {
-  /** Counts entries of the primary key. A condition on `expires_at` would read every lock; expired ones are removed soon. */
+  /**
+   * Counts entries of the primary key. A condition on `expires_at` would read every lock, and expired ones are removed
+   * soon.
+   */
   const measure = (workspace: string) =>
     read
       .selectNoFrom(({ selectFrom }) => [

@@ -58,7 +58,7 @@ export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
   readonly git: Git;
   /** Folder of the mirrors and LFS objects. */
   readonly dataFolder: string;
-  /** The operator's. */
+  /** Environment of the operator: LFS downloads trust the CAs that git trusts with it. */
   readonly environment: NodeJS.ProcessEnv;
   readonly targets: TargetCheck;
   readonly metrics: Metrics;
@@ -66,15 +66,15 @@ export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
   readonly host: string;
   readonly port: number;
   readonly allowFileRemotes: boolean;
-  /** Locks are on files of Windows. */
+  /** Whether lock paths follow the rules of Windows. */
   readonly windowsPaths: boolean;
-  /** How long to accept connections after /readyz has begun to refuse, so that proxies stop opening them. */
+  /** Time to keep accepting connections after /readyz starts failing, until proxies stop opening them. */
   readonly drainDelay: Duration;
-  /** How long requests may then take to end. */
+  /** Time limit for running requests after that. */
   readonly drainTimeout: Duration;
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;
-  /** How many clients may be sent objects of mirrors at the same time. */
+  /** Maximum number of clients that receive objects of mirrors at the same time. */
   readonly parallelClones: number;
   readonly mirrorLimits?: Partial<MirrorLimits>;
   readonly freeDisk: FreeDisk;
@@ -83,7 +83,7 @@ export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
   readonly rateLimit: RateLimit;
   readonly trustedProxies: readonly Cidr[];
   readonly version: string;
-  /** The origin at which others reach the service, by the port that it listens on, where it is known. */
+  /** Returns the public origin of the service for its port; undefined if unknown. */
   readonly publicUrl?: (port: number) => string | undefined;
 }
 
@@ -93,13 +93,15 @@ export interface Service {
 }
 
 const pollMs = 500;
-/** For all files of a branch. */
+/** Time limit for listing all LFS objects of a branch. */
 const maintenanceTimeout = { timeoutMs: 10 * 60_000 };
 
-/** On a full disk all of it goes wrong, several times a second, and the log is perhaps on that disk, too. */
+/** On a full disk, all background work fails several times a second, and the log may be on the same disk. */
 const failedWork = { max: 5, everyMs: 30_000 };
 
-/** One instance: it answers requests, and works at syncs and deliveries together with all others on its database. */
+/**
+ * Starts an instance: it answers requests, and shares syncs and deliveries with all other instances on its database.
+ */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { storage, git, metrics, log, freeDisk, windowsPaths } = options;
   const throttleErrors = throttle(failedWork, () => performance.now());
@@ -163,7 +165,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     async fetchObjects(...wanted: Parameters<FetchObjects>): ReturnType<FetchObjects> {
       const fetched = await fetchObjects(...wanted);
       const [{ workspace }] = wanted;
-      // Looking reads the folder of each object: most syncs bring none.
+      // Skipped for the many syncs without new LFS objects, because maintenance reads the folder of each object.
       if (fetched.received.objects > 0) objectMaintenance.lookSoon(workspace);
       return fetched;
     },
@@ -249,7 +251,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const server = await startServer(app, options.host, port, {
       turns,
-      // The connection of a request that waits for a path is silent.
+      // Connections of requests that wait for a path have no traffic.
       timeouts: { silenceMs: 2 * maxWaitSeconds * 1_000 },
       events: reportEvents(log, metrics, () => performance.now()),
     });

@@ -19,7 +19,7 @@ export type ApiParts = HealthRoutes &
   WorkspaceRoutes &
   TokenExchangeRoute;
 
-/** The operations for programs, each described in the OpenAPI document by the schemas that validate it. */
+/** The operations of the API. The schemas that validate them also describe them in the OpenAPI document. */
 export function createApi(parts: ApiParts): Api {
   const api: Api = new OpenAPIHono<Environment>();
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', {

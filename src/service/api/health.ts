@@ -78,7 +78,7 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
   });
 }
 
-/** Without the series of workspaces that the token may not see. Ids of workspaces need no escapes in a label. */
+/** Omits the series of workspaces that the token may not see. Workspace ids need no escaping in labels. */
 const visibleMetrics = (text: string, bearer: Bearer): string =>
   text
     .split('\n')

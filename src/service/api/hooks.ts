@@ -12,7 +12,7 @@ import { keyedRequestOf, keyHeader, workspaceParameter } from './parameters.ts';
 export interface HookRoutes extends AccessControl {
   readonly idempotent: Idempotent;
   readonly targets: TargetCheck;
-  /** Webhooks were added or changed. */
+  /** Called when a webhook was added or changed. */
   readonly onHooksChanged: () => void;
 }
 

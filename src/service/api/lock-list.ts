@@ -122,7 +122,7 @@ function answerPage(
   return jsonApiResponse(200, { locks, next_cursor: cursor }, { ...headers, link: linkToNext(query, cursor) });
 }
 
-/** RFC 8288: the same request with another cursor. */
+/** Link header (RFC 8288): the same request with another cursor. */
 function linkToNext(query: LockQuery, cursor: string): string {
   const parameters = new URLSearchParams({
     ...(query.path !== undefined && { path: query.path }),
@@ -134,10 +134,10 @@ function linkToNext(query: LockQuery, cursor: string): string {
   return `</v1/workspaces/${query.workspace}/locks?${parameters}>; rel="next"`;
 }
 
-/** For the log only: the client closed its connection before it was answered. */
+/** For the log only: the client disconnected before the response. */
 const clientIsGone = emptyResponse(499);
 
-/** Undefined if the request is to be answered at once. */
+/** Undefined if the response must be sent at once. */
 async function waitUntilFree(
   c: Context<Environment>,
   { storage, locks: { find, wait } }: LockListRoute,

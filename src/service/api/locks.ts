@@ -131,7 +131,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
           if (release.own) c.set('answerHeaders', admission.waive());
           return emptyResponse(204);
         case 'absent':
-          // A lock from before such paths were refused could have existed; now it is known that it does not.
+          // Checked only now: the path could have had a lock from before such paths were rejected.
           if (!lockable.ok) throw invalid({ pointer: '#/path', detail: lockable.reason });
           throw new Refusal(
             'not-found',
@@ -151,7 +151,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
   });
 }
 
-/** Whether this request releases a lock of its own owner, judging by what is committed. */
+/** Whether this request would release a committed lock of its own owner. */
 async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<boolean> {
   const workspace = parseWorkspaceId(c.req.param('id') ?? '');
   const path = lockPathFromUrl(lastSegment(c.req.path));

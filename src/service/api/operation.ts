@@ -14,7 +14,7 @@ const text = (description: string, example?: string) => ({
   schema: { type: 'string' as const, ...(example !== undefined && { example }) },
 });
 
-/** The headers of answers beyond those of HTTP itself, as the OpenAPI document describes them. */
+/** Response headers for the OpenAPI document, without the general ones of HTTP. */
 const responseHeaders = {
   'X-Request-Id': text('Identifies the request in the log of the service; also the request_id of a problem.'),
   'Cache-Control': text('Answers must not be stored.', 'no-store'),
@@ -65,23 +65,23 @@ const named =
   (...names: readonly HeaderName[]): ResponseHeaders =>
     Object.fromEntries(names.map((name): [string, ResponseHeader] => [name, { ...responseHeaders[name], required }]));
 
-/** On every answer with the status. */
+/** Present in every response with the status. */
 export const requiredHeaders = named(true);
 
-/** On some answers: the description says when. */
+/** Present in some responses: the description says when. */
 export const optionalHeaders = named(false);
 
 const ofEveryAnswer = requiredHeaders('X-Request-Id', 'Cache-Control', 'X-Content-Type-Options');
 const ofEveryAnswerToAToken = optionalHeaders('RateLimit', 'RateLimit-Policy');
 
-/** Written once in the document, because most answers have them. */
+/** Defined once in the document and referenced, because most responses have them. */
 export const commonHeaders = Object.entries({ ...ofEveryAnswer, ...ofEveryAnswerToAToken });
 
 export type Api = OpenAPIHono<Environment>;
 
 interface DescribedResponse {
   readonly description: string;
-  /** In addition to those of every answer. */
+  /** In addition to those of every response. */
   readonly headers?: ResponseHeaders;
   readonly content?: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }
@@ -91,10 +91,10 @@ type Responses = Readonly<Record<string, DescribedResponse>>;
 interface Operation<Body, Query> {
   readonly operationId: string;
   readonly summary: string;
-  /** For operations that the summary does not explain. */
+  /** For operations that need more than a summary. */
   readonly description?: string;
   readonly method: 'get' | 'post' | 'delete';
-  /** With parameters in braces, as OpenAPI writes them. */
+  /** With parameters in braces, as in OpenAPI. */
   readonly path: `/${string}`;
   readonly access: Access;
   /** Counts against the rate limit unless it releases a lock of the same owner. */
@@ -103,10 +103,10 @@ interface Operation<Body, Query> {
   readonly query?: z.ZodType<Query> & z.ZodObject;
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType<Body>;
-  /** A form instead of JSON. Only for the description: the operation parses it itself. */
+  /** A form body instead of JSON. Only documents it: the operation parses the form itself. */
   readonly form?: z.ZodObject;
   readonly responses: Responses;
-  /** Problems beyond those that follow from the rest, by status, with their own headers. */
+  /** Problems that do not follow from the other properties: headers by status. */
   readonly refusals?: Readonly<Record<number, ResponseHeaders>>;
   handle(call: Call<Body, Query>): Promise<ApiResponse>;
 }
@@ -118,8 +118,8 @@ interface Call<Body, Query> {
 }
 
 /**
- * An endpoint, described in the OpenAPI document by the schemas that validate it, with an access rule that cannot be left
- * out. Checked in this order: token, scope, body, query, rule.
+ * Adds an endpoint, with a required access rule. The schemas that validate it also describe it in the OpenAPI document.
+ * Order of the checks: token, scope, body, query, handler.
  */
 export function addOperation<Body, Query>(api: Api, control: AccessControl, operation: Operation<Body, Query>): void {
   describe(api, operation);
@@ -133,7 +133,7 @@ export function addOperation<Body, Query>(api: Api, control: AccessControl, oper
   api.on(method, path, async (c) => {
     const body = parseRequestPart(operation.body, () => c.get('body'));
     const target = c.env.incoming.url ?? '';
-    // Monitoring tools may add query parameters of their own to public endpoints.
+    // Public endpoints allow unknown parameters, because monitoring tools may add their own.
     if (operation.access !== 'anyone' && path.startsWith('/v1/')) refuseUnknownParameters(target, queryNames);
     const query = parseRequestPart(operation.query, () => readQuery(target, queryNames));
     return send(c, await operation.handle({ c, body, query }));

@@ -17,12 +17,12 @@ export const originHeader = z.object({
 export const runOriginOf = (c: Context<Environment>): string | null =>
   bearerOf(c).run?.origin ?? refererOrigin(c.req.header('referer'));
 
-/** The address of the run that sent a request, from its Referer: a web address without credentials. */
+/** The run URL from the Referer of a request: an http or https URL without credentials. */
 export function refererOrigin(referer: string | undefined): string | null {
   if (referer === undefined || referer.length > maxOriginLength || !URL.canParse(referer)) return null;
   const url = new URL(referer);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
-  // RFC 9110 section 10.1.3: a Referer has none of these, so they were not meant to be sent.
+  // RFC 9110 section 10.1.3: a Referer must not contain these, so they were sent by mistake.
   url.username = '';
   url.password = '';
   url.hash = '';

@@ -46,7 +46,7 @@ export const keyHeader = z.object({
   }),
 });
 
-/** From the path as sent: the decoded one no longer shows which slashes were encoded. */
+/** Parsed from the raw path: the decoded one no longer shows which slashes were encoded. */
 export function addressedLockPath(c: Context<Environment>): LockPath {
   const path = lockPathFromUrl(lastSegment(c.req.path));
   if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });

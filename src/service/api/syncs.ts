@@ -15,9 +15,9 @@ import { keyedRequestOf, keyHeader, syncParameter, workspaceParameter } from './
 export interface SyncRoutes extends AccessControl {
   readonly idempotent: Idempotent;
   readonly prepareSync: PrepareSync;
-  /** The origin at which others reach the service, where it is known. */
+  /** The public origin of the service; undefined if unknown. */
   readonly publicUrl: () => string | undefined;
-  /** A sync was queued. */
+  /** Called when a sync was queued. */
   readonly onQueued: () => void;
 }
 
@@ -26,7 +26,7 @@ const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest
 export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
   const { storage, idempotent, prepareSync, onQueued, publicUrl } = routes;
 
-  /** Nothing is made of the Host of a request: behind a proxy it may be another, and without TLS. */
+  /** Does not use the Host of the request: behind a proxy, it may be another host, and the scheme is unknown. */
   function withCloneUrl(workspace: string, sync: Sync): Sync & { readonly clone_url?: string } {
     const origin = publicUrl();
     return origin === undefined ? sync : { ...sync, clone_url: `${origin}/v1/workspaces/${workspace}/git` };

@@ -55,7 +55,7 @@ const errorSchema = z
   .object({ error: z.enum(errorCodes), error_description: z.string() })
   .openapi('TokenExchangeError');
 
-/** RFC 8693. The errors are those of OAuth, and not problems. */
+/** Token exchange of RFC 8693. Its errors are those of OAuth, not problem details. */
 export function addTokenExchangeRoute(api: Api, routes: TokenExchangeRoute): void {
   const { exchangeToken } = routes;
 
@@ -139,10 +139,10 @@ const later = (status: 429 | 503, description: string, retryAfterSeconds: number
     { 'retry-after': String(retryAfterSeconds) },
   );
 
-/** So large that what is too long for a JWT is refused as such. */
+/** Large enough that a JWT that is too long gets its own error. */
 const bodyLimit = { maxBytes: 8 * maxIdentityLength, what: 'The form' };
 
-/** The parameters, or what is wrong with all of them. */
+/** The parameters, or an error message. */
 async function readForm(c: Context<Environment>): Promise<Readonly<Record<string, string>> | string> {
   const { incoming } = c.env;
   if (!isForm(incoming.headers['content-type'] ?? '')) return 'Send a form: application/x-www-form-urlencoded.';

@@ -1,9 +1,9 @@
-/** A line of RFC 4180. What a spreadsheet would calculate begins with an apostrophe, which it takes for text. */
+/** A line of RFC 4180. A cell that a spreadsheet would evaluate gets a leading apostrophe, which makes it text. */
 export const csvLine = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`;
 
 /**
- * Spreadsheets take a cell for a formula if it begins with one of these, whatever quotes it is in: OWASP, "CSV Injection".
- * That includes the wide forms, which Japanese keyboards write.
+ * Spreadsheets evaluate a cell that starts with one of these characters, even in quotes: see OWASP, "CSV Injection".
+ * The full-width forms, as typed on Japanese keyboards, count as well.
  */
 const formula = /^[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]/;
 

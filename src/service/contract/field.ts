@@ -1,12 +1,12 @@
 import type { Parsed } from '../../interface/parsed.ts';
 
-/** A value that people enter as text: the flag of a command and the input of a form. */
+/** A value that people enter as text, with a flag of a command or an input of a form. */
 export interface Field<Value> {
   /** Label of the input. */
   readonly title: string;
   /** Stands for the value in the help of the command. */
   readonly placeholder: string;
-  /** A phrase without a full stop: the help of the flag, and the beginning of the hint of the input. */
+  /** A phrase without a period: the help of the flag, and the start of the hint of the input. */
   readonly hint: string;
   /** `required`, or the default. */
   readonly otherwise: string;

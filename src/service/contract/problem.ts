@@ -12,7 +12,7 @@ import type { ApiResponse } from './response.ts';
 
 export interface RefusalExtras {
   readonly errors?: readonly FieldError[];
-  /** The lock that stands in the way. */
+  /** The conflicting lock. */
   readonly lock?: Lock;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -32,14 +32,14 @@ export class Refusal extends Error {
 
 const worthAskingAgainAfterSeconds = 2;
 
-/** For what may work again in a moment. */
+/** For transient errors. */
 export const unavailable = (detail: string): Refusal =>
   new Refusal('unavailable', detail, { headers: { 'retry-after': String(worthAskingAgainAfterSeconds) } });
 
 export const noSuchWorkspace = (id: string): Refusal =>
   new Refusal('not-found', `There is no workspace ${JSON.stringify(id)} that this token can see.`);
 
-/** One or more fields are wrong. The detail repeats the first, for clients that show nothing else. */
+/** For invalid fields. The detail repeats the first error, for clients that show nothing else. */
 export function invalid(...errors: readonly [FieldError, ...FieldError[]]): Refusal {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';

@@ -1,8 +1,8 @@
-/** A response before it is written. */
+/** A response before it is sent. */
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty for none; JSON, where the headers name no other type. */
+  /** Empty for no body. JSON, unless the headers set another type. */
   readonly body: string;
 }
 

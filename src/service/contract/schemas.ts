@@ -26,7 +26,7 @@ import {
 import { maxTtl, minTtl, parseTtl } from '../../interface/ttl.ts';
 import { forbiddenInBranchName, maxBranchNameLength, parseBranchName } from '../git/branch-name.ts';
 
-/** Makes one of our parsers part of a schema; its sentence becomes the error. */
+/** Uses one of our parsers in a schema. Its reason becomes the error message. */
 export const parsedBy =
   <Given, Output>(parse: (given: Given) => Parsed<Output>) =>
   (given: Given, context: z.RefinementCtx): Output => {
@@ -137,7 +137,7 @@ export const problemSchema = z
   })
   .openapi('Problem') satisfies z.ZodType<Problem>;
 
-/** A text has at most as many characters, which JSON Schema counts, as bytes. */
+/** JSON Schema counts characters. A text never has more characters than bytes, so the limit in bytes is valid here. */
 export const describedLockPath = {
   type: 'string',
   minLength: 1,
@@ -147,7 +147,7 @@ export const describedLockPath = {
   example: 'Content/Hero.uasset',
 } as const;
 
-/** The path of an existing lock, which may be older than the refusal of misleading characters. */
+/** The path of an existing lock. It may contain misleading characters, which earlier versions allowed. */
 export const heldPathField = z.string().transform(parsedBy(parseHeldPath)).openapi(describedLockPath);
 
 const lockPathField = z
@@ -167,7 +167,7 @@ export const branchField = z
     example: 'main',
   });
 
-/** A word from one person to others, in one line; what is empty says nothing. */
+/** A message from one person to others, in one line; an empty one counts as none. */
 export const noteField = z
   .string()
   .transform(parsedBy(parseNote))
@@ -198,7 +198,7 @@ export const lockRequestSchema = z
   })
   .openapi('LockRequest');
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must exclude control characters.
 const withoutControls = /^[^\x00-\x1f\x7f-\x9f]*$/;
 
 /** Text that both databases can store and compare. */

@@ -2,19 +2,19 @@ import type { z } from '@hono/zod-openapi';
 import type { FieldError } from '../../interface/problem.ts';
 import { invalid } from './problem.ts';
 
-/** All wrong fields are reported, up to this many. */
+/** Maximum number of reported fields. */
 const maxErrors = 20;
 
-/** Reads a part of a request by its schema, or refuses the request with everything that is wrong with it. */
+/** Parses a part of a request with its schema, or rejects the request with an error for each invalid field. */
 export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, read: () => unknown): Output {
-  // An operation without the schema has no such part, and its handler's type says so.
+  // Without a schema, the operation has no such part, as the type of its handler says.
   if (schema === undefined) return undefined as Output;
   const parsed = schema.safeParse(read(), { reportInput: true });
   if (parsed.success) return parsed.data;
   const errors = new Map<string, FieldError>();
   for (const issue of parsed.error.issues) {
     const pointer = pointerTo(issue.path);
-    // Further errors of a field mostly follow from its first.
+    // Further errors of a field usually follow from the first one.
     if (!errors.has(pointer)) errors.set(pointer, { pointer, detail: sentence(issue) });
   }
   const [first = { pointer: '#', detail: 'It is not valid.' }, ...more] = errors.values();
@@ -25,7 +25,7 @@ export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, 
 export const pointerTo = (path: readonly PropertyKey[]): string =>
   `#${path.map((key) => `/${reference(key)}`).join('')}`;
 
-/** A JSON key may have half of a surrogate pair, which cannot be encoded. */
+/** A JSON key may contain a lone surrogate, which cannot be encoded. */
 const reference = (key: PropertyKey): string =>
   encodeURIComponent(String(key).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
 

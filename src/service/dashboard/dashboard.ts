@@ -32,7 +32,7 @@ import { addTrustPages } from './pages/trust.ts';
 import { addWorkspaceSettingsPages } from './pages/workspace-settings.ts';
 import { addWorkspaceListPage } from './pages/workspaces.ts';
 
-/** The pages for people: a separate app for browsers, with the rules of the API. */
+/** The dashboard: a separate app for browsers, with the same access rules as the API. */
 export function createDashboard(parts: DashboardParts): App {
   const app: App = new Hono<Environment>();
   const live = { ...parts, takeLivePage: createLivePageQuota() };

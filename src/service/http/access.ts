@@ -9,14 +9,14 @@ import type { Environment } from './context.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { RequestScheduler } from './request-scheduler.ts';
 
-/** How a request may bring its token. */
+/** Way to pass an API token in a request. */
 export interface AuthScheme {
   readonly tokenIn: (authorization: string | undefined) => string | undefined;
   /** Advice for a client that sends no credentials. */
   readonly how: string;
 }
 
-/** For git and Git LFS, which know only user names and passwords. */
+/** For git and Git LFS, which support only user names and passwords. */
 export const byBearerOrPassword: AuthScheme = {
   tokenIn: (authorization) => bearerTokenIn(authorization) ?? basicPasswordIn(authorization),
   how: 'Sign in with an API token as the password, with any user name, or in the header "Authorization: Bearer <API_TOKEN>".',
@@ -41,16 +41,16 @@ export interface AccessControl {
   readonly storage: Storage;
   readonly rateLimiter: RateLimiter;
   readonly turns: Pick<RequestScheduler, 'identify' | 'measured'>;
-  /** A request has come in with this token. */
+  /** Called for each request with the id of its token. */
   readonly noteUse: (tokenId: string) => void;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
-  /** Bearer alone, if not given. */
+  /** Default: Bearer only. */
   readonly signIn?: AuthScheme;
 }
 
 const roomAgainAfterSeconds = 10;
 
-/** For requests that create something. Releases, renewals and removals go on: they free space or keep a promise. */
+/** For requests that create something. Releases, renewals and removals are allowed: they free space or extend locks. */
 export function requireFreeDisk({ freeDisk }: AccessControl): void {
   if (!freeDisk.isLow()) return;
   throw new Refusal(
@@ -63,7 +63,7 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
 /** Requirement of a request: nothing, any valid token, or a token with a scope. */
 export type Access = 'anyone' | 'any-token' | Scope;
 
-/** The cost of releasing one's own lock is known only with the response: see rate-limit.ts. */
+/** With `ownReleaseIsFree`, the cost of a release is known only after its response: see rate-limit.ts. */
 export function requireAccess(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,
@@ -101,7 +101,7 @@ export function admitBearer(
   if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
 }
 
-/** Counts a request against the limit of its token, and refuses what is beyond. */
+/** Counts a request against the rate limit of its token, and refuses it above the limit. */
 export function admitToken(
   c: Context<Environment>,
   { rateLimiter, turns, noteUse }: AccessControl,
@@ -124,7 +124,7 @@ const byBearer: AuthScheme = {
   how: 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".',
 };
 
-/** Authenticates a request, again for slow responses: the token may have been revoked meanwhile. */
+/** Authenticates a request. Long-running responses call it again, because the token may have been revoked. */
 export async function authenticateRequest(
   c: Context<Environment>,
   { storage, signIn = byBearer }: Pick<AccessControl, 'storage' | 'signIn'>,
@@ -139,6 +139,6 @@ export async function authenticateRequest(
 
 const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}, error="invalid_token"`);
 
-/** RFC 6750 section 3.1: no error is named to a request that brings no token, or a credential of another scheme. */
+/** RFC 6750 section 3.1: the challenge has no error code if the request has no token, or uses another scheme. */
 export const unauthorized = (detail: string, challenge: string = realm): Refusal =>
   new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });

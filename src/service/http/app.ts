@@ -11,7 +11,7 @@ import { createClientAddress } from './client-address.ts';
 import { type App, addressOf, type Environment, send } from './context.ts';
 import { hasValidHost, routingPath } from './request-target.ts';
 
-/** After all routes of an app: a known address with another method is 405. */
+/** Must be called after all routes of an app: responds 405 to other methods on their paths. */
 export function refuseOtherMethods(app: App): void {
   const routes = app.routes.filter(({ method }) => method !== 'ALL');
   for (const [path, ofPath] of Map.groupBy(routes, (route) => route.path)) {
@@ -32,13 +32,13 @@ export interface AppParts {
   readonly trustedProxies: readonly Cidr[];
 }
 
-/** Shows an error to the client. */
+/** Turns an error into a response. */
 export type ShowRefusal = (c: Context<Environment>, refusal: Refusal) => Response | Promise<Response>;
 
-/** Middleware for every request. The first mounted app that knows the path responds. */
+/** Middleware for every request. The first mounted app with a matching route responds. */
 export function createApp(parts: AppParts, mounted: readonly App[], show: ShowRefusal = sendProblem): App {
   const app: App = new Hono<Environment>({
-    // Hono's type does not know that the bindings are those of the Node server.
+    // Hono's type does not say that these are the bindings of the Node server.
     getPath: (_request, options) => routingPath((options?.env as HttpBindings | undefined)?.incoming.url ?? '/'),
   });
   app.onError(handleErrors(parts.log, show));
@@ -65,7 +65,7 @@ export const handleErrors =
 export const unknownAddress = (c: Context<Environment>): Refusal =>
   new Refusal('not-found', `There is nothing at ${JSON.stringify(c.req.path.slice(0, 200))}.`);
 
-/** Response for an error. The cause of an unexpected one goes only to the log. */
+/** Response to an error. The cause of an unexpected error goes only to the log. */
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isOrphaned(error)) return new Refusal('not-found', 'The workspace was removed during this request.');
@@ -76,7 +76,7 @@ function asRefusal(error: unknown): Refusal {
   return new Refusal('internal-error', 'The service failed. Its log has the cause under this request id.');
 }
 
-/** More than the longest percent-encoded lock path. Clients choose the length of an address, so it is cut. */
+/** More than the longest percent-encoded lock path. Longer paths are truncated, because clients choose the length. */
 const maxLoggedPath = 4_096;
 
 function observe(app: App, { log, metrics, trustedProxies }: AppParts): void {
@@ -97,7 +97,7 @@ function observe(app: App, { log, metrics, trustedProxies }: AppParts): void {
       {
         request_id: c.get('requestId'),
         method,
-        // Without the query, where some clients put what does not belong in a log.
+        // Without the query: some clients put secrets there.
         path: c.req.path.slice(0, maxLoggedPath),
         status,
         duration_ms: Math.round(seconds * 1e6) / 1e3,

@@ -7,7 +7,7 @@ export interface AttemptLimit {
 
 export const perMinute = (max: number): AttemptLimit => ({ max, everyMs: 60_000 });
 
-/** In IPv6 a subscriber has a whole /64 (RFC 6177) and could try from any address in it. */
+/** An IPv6 subscriber has at least a /64 (RFC 6177), and could try from any address in it. */
 export function subscriberOf(address: string): string {
   const parsed = parseIpAddress(address);
   if (parsed === undefined || parsed.kind() === 'ipv4') return address;
@@ -15,7 +15,7 @@ export function subscriberOf(address: string): string {
 }
 
 export type AttemptDecision =
-  /** Successes do not count: people behind one address share it. */
+  /** Successful attempts do not count, because many people may share one address. */
   { readonly kind: 'allowed'; succeeded(): void } | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
 
 interface Counted {
@@ -23,16 +23,16 @@ interface Counted {
   readonly since: number;
 }
 
-/** How many sources to remember before expired ones are dropped. */
+/** Number of remembered sources at which expired ones are dropped. */
 const sourcesBeforeSweep = 10_000;
 
 export interface Attempts {
   (source: string): AttemptDecision;
-  /** How many seconds a source must wait before its next attempt; 0 if it need not. This does not count. */
+  /** Seconds until the next attempt of a source is allowed, 0 if it already is. Does not count as an attempt. */
   readonly secondsUntilAllowed: (source: string) => number;
 }
 
-/** Limits the failures of a source. Attempts count from their start, so that many at once do not get around it. */
+/** Limits the failures of a source. Attempts count from their start, so that parallel ones cannot bypass the limit. */
 export function limitAttempts({ max, everyMs }: AttemptLimit, clock: () => number): Attempts {
   const counted = new Map<string, Counted>();
 

@@ -6,7 +6,7 @@ import type { Environment } from './context.ts';
 export const isForm = (contentType: string): boolean =>
   /^application\/x-www-form-urlencoded *(?:;|$)/i.test(contentType);
 
-/** For bodies that may be left out where nothing is to be said. */
+/** For optional bodies: a missing body counts as an empty object. */
 export const readOptionalJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
   if (hasBody(c.env.incoming)) return readJsonBody(c, next);
   c.set('bodyText', '');
@@ -18,17 +18,17 @@ export const maxRequestBodyBytes = 1024 * 1024;
 
 export interface BodyLimit {
   readonly maxBytes: number;
-  /** Name of the limited part: the subject of the error's sentence. */
+  /** The subject of the error message, such as "A request body". */
   readonly what: string;
-  /** How long it may take to arrive, if that is less than for any request. */
+  /** Time limit for the body, if shorter than the request timeout of the server. */
   readonly maxMs?: number;
-  /** Called with each piece that arrives; may refuse it. */
+  /** Called with the size of each received chunk; may throw a refusal. */
   readonly onPiece?: (bytes: number) => void;
 }
 
 const jsonLimit: BodyLimit = { maxBytes: maxRequestBodyBytes, what: 'A request body' };
 
-/** Reads the body once and strictly, so that validators see what was sent, not a repaired version. */
+/** Reads the body once and strictly, so that validators see the original, not a repaired version. */
 export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
   if (!isJson(c.req.header('content-type') ?? '')) {
     throw new Refusal('unsupported-media-type', 'Send the request body as "Content-Type: application/json".');
@@ -50,7 +50,7 @@ export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A byte order mark is kept, and so is not JSON: RFC 8259 section 8.1 forbids it. */
+/** Keeps a byte order mark, so that JSON parsing rejects it: RFC 8259 section 8.1 forbids one. */
 export async function readText(incoming: IncomingMessage, limit: BodyLimit): Promise<string> {
   const bytes = await readBytes(incoming, limit);
   try {
@@ -65,7 +65,7 @@ export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Pr
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    // Leave the stream open at the limit: destroying it would cut the connection before the answer is sent.
+    // Leave the stream open at the limit: destroying it would close the connection before the response is sent.
     const pieces = incoming.iterator({ destroyOnReturn: false });
     for await (const chunk of limit.maxMs === undefined ? pieces : arrivingWithin(limit.maxMs, pieces)) {
       if (!Buffer.isBuffer(chunk)) continue;
@@ -75,10 +75,10 @@ export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Pr
       chunks.push(chunk);
     }
   } catch (error) {
-    // Read and drop the rest: some clients send everything before they read.
+    // Read and discard the rest: some clients send everything before they read.
     incoming.resume();
     if (error instanceof Refusal) throw error;
-    // The client left, or ran out of time.
+    // The client disconnected, or the time limit was reached.
     throw incomplete();
   }
   return Buffer.concat(chunks);
@@ -106,7 +106,7 @@ const incomplete = (): Refusal => new Refusal('request-timeout', 'The request bo
 
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(contentType);
 
-/** RFC 9110 section 8.4: an unsupported coding is refused as such, not as broken JSON. */
+/** RFC 9110 section 8.4: an unsupported coding gets its own error, instead of "not valid JSON". */
 const isPlain = (contentEncoding: string): boolean => /^(?:identity)?$/i.test(contentEncoding);
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

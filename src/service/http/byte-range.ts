@@ -1,12 +1,12 @@
-/** Positions of the first byte and of the one behind the last. */
+/** The offset of the first byte, and the offset after the last. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The single range of a Range header, RFC 9110 section 14.2; undefined if it begins past the end. Several ranges, or an
- * invalid one, mean everything, as that section allows.
+ * The single range of a Range header, RFC 9110 section 14.2; undefined if it begins past the end. For several ranges,
+ * or an invalid one, the complete range, as that section allows.
  */
 export function parseByteRange(header: string, size: number): ByteRange | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header) ?? [];

@@ -9,8 +9,8 @@ import {
 } from '../platform/ip-address.ts';
 
 /**
- * The address of the client; null when the connection is gone. Only entries from trusted proxies count, because a client
- * can write any others. An entry that is no address ends the search at the proxy that passed it on.
+ * The IP address of the client; null if the connection is closed. Only entries of trusted proxies count, because a
+ * client can forge all others. An entry that is not an address ends the search at the proxy that added it.
  */
 export function createClientAddress(trusted: readonly Cidr[]): (incoming: IncomingMessage) => string | null {
   const isTrusted = (address: IpAddress): boolean => trusted.some((network) => isInside(address, network));
@@ -30,16 +30,16 @@ export function createClientAddress(trusted: readonly Cidr[]): (incoming: Incomi
   };
 }
 
-/** The peer's address as shown: IPv4 as such, even where the socket accepts both versions. */
+/** The peer's address for people: plain IPv4, even if the socket accepts both versions. */
 export const shownPeer = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
-/** Some proxies add the port: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
+/** Parses an entry, also with a port, which some proxies add: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
 function parseEntry(entry: string): IpAddress | undefined {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry) ?? [];
   const address = parseIpAddress(inBrackets ?? beforePort ?? entry);
   return address === undefined ? undefined : unmapped(address);
 }
 
-/** The header has no standard. Its entries are what each proxy on the way has seen, the nearest last. */
+/** The header is not standardized. Each proxy appends the address of its peer, so the nearest comes last. */
 const entriesOf = ({ headers }: IncomingMessage): string[] =>
   [headers['x-forwarded-for'] ?? []].flat().flatMap((line) => line.split(','));

@@ -4,10 +4,10 @@ import { setImmediate } from 'node:timers/promises';
 
 export type OnRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
-/** A connection with more waiting requests is not read until some of them are answered. */
+/** A connection with more waiting requests is not read until some of them have been answered. */
 const maxWaiting = 15;
 
-/** Requests in one chunk are parsed in one go. No well-behaved client pipelines this many. */
+/** All requests in a chunk are parsed at once. No well-behaved client pipelines this many. */
 const maxParsed = 128;
 
 interface Connection {
@@ -16,14 +16,14 @@ interface Connection {
 }
 
 /**
- * A client may pipeline requests (RFC 9112 section 9.3.2). Each is started when the answer before it has been handed to the
- * operating system, so a client that does not read has one answer in memory, not thousands.
+ * A client may pipeline requests (RFC 9112 section 9.3.2). Each one starts when the previous response has been handed
+ * to the operating system, so that a client that does not read keeps one response in memory, not thousands.
  */
 export function oneAfterTheOther(begin: OnRequest): OnRequest {
   const connections = new WeakMap<Socket, Connection>();
 
   function next(socket: Socket, connection: Connection): void {
-    // Nobody waits for the answers to the rest.
+    // Nobody reads the responses to the remaining requests.
     if (socket.destroyed) connection.waiting.length = 0;
     const start = connection.waiting.shift();
     if (start === undefined) connection.isBusy = false;
@@ -53,8 +53,8 @@ export function oneAfterTheOther(begin: OnRequest): OnRequest {
 }
 
 /**
- * Node makes two errors for each request of a connection that closed before its answer, and reads the stack of each: hundreds
- * of connections with as many pipelined requests would stop the process for that long. Nobody sees those stacks.
+ * Node creates two errors for each unanswered request of a closed connection, and captures the stack of each. Hundreds
+ * of connections with as many pipelined requests would block the process meanwhile. These stacks are never used.
  */
 export function closeWithoutStacks(server: Server): void {
   server.on('connection', (socket) => {
@@ -68,19 +68,24 @@ export function closeWithoutStacks(server: Server): void {
   });
 }
 
-/** How often to look for connections that the system has accepted and Node has not. Node takes one each time. */
+/**
+ * Maximum number of checks for connections that the system has accepted but Node has not. Node accepts one per check.
+ */
 const maxLooks = 100;
 
 export interface CloseTimes {
-  /** How long connections without a request stay open: a proxy may be sending one on them. */
+  /** Time for which idle connections stay open: a proxy may be sending a request on them. */
   readonly idleMs: number;
-  /** How long requests may take to end. */
+  /** Time limit for running requests. */
   readonly requestsMs: number;
 }
 
 export type CloseServer = (times: CloseTimes) => Promise<void>;
 
-/** Closes a server: it accepts no connection, answers the requests that arrive on open ones, and cuts the rest. */
+/**
+ * Returns a function that closes the server: it stops accepting connections, answers requests on open connections
+ * within the given times, and then closes those.
+ */
 export function createDrain(server: Server): CloseServer {
   const connections = new Set<Socket>();
   const beingAnswered = new Set<ServerResponse>();
@@ -99,7 +104,7 @@ export function createDrain(server: Server): CloseServer {
     socket.once('close', () => connections.delete(socket));
   });
 
-  /** The system resets the connections that it has accepted by the time that the server closes, and Node has not. */
+  /** Otherwise the system resets connections that it has accepted, but Node has not, when the server closes. */
   async function acceptAll(): Promise<void> {
     for (let looks = 0, before = -1; before !== accepted && looks < maxLooks; looks += 1) {
       before = accepted;
@@ -109,7 +114,7 @@ export function createDrain(server: Server): CloseServer {
 
   return async ({ idleMs, requestsMs }) => {
     await acceptAll();
-    // The method of the HTTP server would close idle connections at once.
+    // close() of the HTTP server would close idle connections immediately.
     const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
     isClosing = true;
     // Otherwise their connections would stay open for another request.
@@ -127,24 +132,24 @@ export function createDrain(server: Server): CloseServer {
   };
 }
 
-/** Each takes memory, even when idle. */
+/** Connections use memory even when idle. */
 const maxConnectionsEver = 20_000;
 
-/** Open files that are not client connections: databases, git and its pipes, deliveries, Node itself. */
+/** Open files reserved for everything but client connections: databases, git and its pipes, deliveries, Node itself. */
 const forTheRest = 256;
 
 /**
- * How many client connections to accept, given the limit on open files. Without it, clients that hold connections could
- * leave no files for git and the database, which everyone's requests need.
+ * Maximum number of client connections for a limit on open files. Otherwise clients that keep connections open could
+ * leave no files for git and the database, which all requests need.
  */
 export const connectionLimit = (openFiles: number): number =>
   Math.min(maxConnectionsEver, Math.max(Math.floor(openFiles / 4), openFiles - forTheRest));
 
-/** The limit of this process. Node raises it to the system's maximum at start. */
+/** Limit on open files of this process. Node raises it to the system's maximum at startup. */
 export function openFilesLimit(): number {
-  // Otherwise the report resolves host names. Node's types lack the setting.
+  // Otherwise the report resolves host names. The setting is missing in Node's types.
   Object.assign(process.report, { excludeNetwork: true });
-  // Node's types lack the report as well. Windows has no such limit, and so no such part.
+  // The report has no type either. On Windows, which has no such limit, `userLimits` is missing.
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const soft = Number(userLimits?.open_files?.soft);
   return Number.isNaN(soft) ? Number.POSITIVE_INFINITY : soft;

@@ -12,31 +12,31 @@ export interface Environment {
     requestId: string;
     /** See client-address.ts. */
     clientAddress: string | null;
-    /** Set by the access rule of every route but those for anyone. */
+    /** Set by the access rule of every route that needs a token. */
     bearer: Bearer;
     /** Set for requests that release a lock. */
     releaseAdmission: ReleaseAdmission;
-    /** Spent waiting because the client asked for it, with Prefer. */
+    /** Time spent waiting at the client's request, with Prefer. */
     waitedMs: number;
-    /** The body exactly as it was sent. */
+    /** The body exactly as received. */
     bodyText: string;
     /** Parsed JSON of the body, not validated yet. */
     body: unknown;
-    /** Headers that every answer to this request gets. */
+    /** Headers for any response to this request. */
     answerHeaders: Readonly<Record<string, string>>;
   };
 }
 
 export type App = Hono<Environment>;
 
-/** The caller, for the audit. */
+/** The caller, for the audit log. */
 export const actorOf = (c: Context<Environment>): Actor => ({
   name: bearerOf(c).name,
   tokenId: bearerOf(c).id,
   address: addressOf(c),
 });
 
-/** Sends what a rule answered. */
+/** Sends a response, with the headers that all responses to this request get. */
 export function send(c: Context<Environment>, { status, headers, body }: ApiResponse): Response {
   return new Response(body === '' ? null : body, {
     status,
@@ -44,15 +44,15 @@ export function send(c: Context<Environment>, { status, headers, body }: ApiResp
   });
 }
 
-/** The token of a request that an access rule has let through. */
+/** The token of a request that an access rule has admitted. */
 export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
 
-/** Address of the client, for the audit, the log and limits by address. */
+/** IP address of the client, for the audit log, the log and limits per address. */
 export const addressOf = (c: Context<Environment>): string | null => c.get('clientAddress');
 
 type Headers = Readonly<Record<string, string>>;
 
-/** These headers, and those that every answer to this request gets. */
+/** These headers, plus those for any response to this request. */
 export const answerHeaders = (c: Context<Environment>, headers: Headers): Headers => ({
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',

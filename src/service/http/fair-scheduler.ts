@@ -1,34 +1,36 @@
 /** Budget of requests started in one turn of the event loop: about the cost of one flush to disk. */
 export const maxMsPerTurn = 4;
 
-/** Assumed cost of a request with an unknown key, and the minimum cost of any. */
+/** Assumed cost of a request with an unknown key, and the minimum cost of a request. */
 export const defaultMs = 1;
 const minMs = 0.25;
 
 /**
- * The event loop accepts one new connection per turn (libuv's uv__server_io). After one, up to this many turns start no
- * request, so that a client that opens connections all the time does not keep others from connecting.
+ * The event loop accepts one new connection per turn (libuv's uv__server_io). While connections keep arriving, up to
+ * this many turns in a row start no requests, so that a client that constantly opens connections does not block those
+ * of others.
  */
 const maxTurnsForConnections = 32;
 
 /**
- * Requests that cost more than a turn start in every fifth turn at most. Most other requests take about that many turns,
- * and would otherwise meet a costly one in each. The short turns in between cost the costly ones little.
+ * Requests that cost more than a turn start in at most every fifth turn. Most other requests take about that many
+ * turns, and would otherwise be delayed by a costly one in each. The short turns in between hardly delay the costly
+ * requests.
  */
 export const turnsBetweenCostly = 4;
 
-/** Weight of the last cost of a key in the estimate of its next one. */
+/** Weight of the latest measurement in the moving average of a key's cost. */
 const weightOfLatest = 1 / 4;
 
 /** Maximum number of keys whose cost is remembered. */
 const maxKeys = 10_000;
 
 export interface FairScheduler {
-  /** Begins a request with this key when it is its turn, unless it has left before. */
+  /** Calls `begin` when it is the turn of the request, unless it was canceled before. */
   wait(key: string, begin: () => void): CancelWait;
   /** Records the cost of a request with this key. */
   measured(key: string, ms: number): void;
-  /** A connection was accepted. */
+  /** Must be called when a connection was accepted. */
   connected(): void;
 }
 
@@ -36,17 +38,17 @@ export interface FairScheduler {
 export type CancelWait = () => void;
 
 /**
- * Requests of one client over many connections arrive together, and would delay all others. So each turn of the event loop
- * starts only a few requests, of one key after the other: a client with few requests is next, however many another sends. A
- * key with costly requests gets fewer turns. A started request is not tracked any more, so requests that wait for a lock or
- * a remote delay nobody.
+ * Requests of one client over many connections arrive together, and would delay all others. Each turn of the event loop
+ * therefore starts only a few requests, one key after the other: a client with few requests does not wait for all
+ * requests of a busy one. A key with costly requests gets fewer turns. Started requests are no longer tracked, so that
+ * requests that wait for a lock or a remote delay nobody.
  */
 export function createFairScheduler(afterThisTurn: (work: () => void) => void = setImmediate): FairScheduler {
-  /** By key, in the order of their turns. */
+  /** Waiting requests by key, in the order of their turns. */
   const waiting = new Map<string, Set<{ readonly begin: () => void }>>();
-  /** By key: what a request costs, on average. */
+  /** Average cost of a request, by key. */
   const costs = new Map<string, number>();
-  /** By key, how often others go first. */
+  /** Cost that a key must still make up for by letting others go first. */
   const debts = new Map<string, number>();
   /** Remaining budget of this turn. */
   let room = maxMsPerTurn;
@@ -63,7 +65,7 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
       debts.set(key, debt - defaultMs);
       return true;
     }
-    // The remaining budget is less than a turn, unless no other request went first.
+    // The remaining debt is below one default request, unless there was no other key to let go first.
     const debtAfter = Math.min(debt, defaultMs) + costOf(key) - defaultMs;
     if (debtAfter > 0) debts.set(key, debtAfter);
     else debts.delete(key);
@@ -75,7 +77,7 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
     if (cost > maxMsPerTurn) turnsUntilCostly = turnsBetweenCostly + 1;
   }
 
-  /** False: it must be left to another turn. */
+  /** False if the next key must wait for another turn. */
   function visitNext(): boolean {
     const [next] = waiting;
     if (next === undefined) return false;
@@ -130,7 +132,7 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
     },
     measured(key, ms) {
       const before = costOf(key);
-      // Behind all others: the first is the one that has sent nothing for longest.
+      // Moves the key to the end: the first one has been idle the longest.
       costs.delete(key);
       costs.set(key, before + weightOfLatest * (Math.max(minMs, ms) - before));
       const [oldest] = costs.keys();

@@ -1,4 +1,4 @@
-/** Requests a second, each token for itself; null for no limit. */
+/** Requests per second of each token; null for no limit. */
 export type RateLimit = { readonly perSecond: number; readonly burst: number } | null;
 
 type Headers = Readonly<Record<string, string>>;
@@ -7,15 +7,15 @@ export type Admission =
   | { readonly kind: 'admitted'; readonly headers: Headers }
   | { readonly kind: 'refused'; readonly headers: Headers; readonly retryAfterSeconds: number };
 
-/** A release of a lock of the token's owner is free. What turns out to be anything else is charged when it has been answered. */
+/** Releasing a lock of the token's own owner is free. All other outcomes are charged after the response. */
 export interface ReleaseAdmission {
-  /** Null: the request is admitted. Otherwise only a release of a lock of the same owner is. */
+  /** Null: the request is admitted. Otherwise it is admitted only if it releases a lock of the same owner. */
   readonly retryAfterSeconds: number | null;
-  /** As they are when it is charged. */
+  /** Rate limit headers if the request is charged. */
   readonly headers: Headers;
-  /** It has released a lock of the token's owner. Gives the headers as they are without the charge. */
+  /** Must be called when a lock of the token's owner was released. Returns the headers without the charge. */
   waive(): Headers;
-  /** It is answered. */
+  /** Must be called after the response: applies the charge unless it was waived. */
   settle(): void;
 }
 
@@ -25,17 +25,17 @@ export interface RateLimiter {
 }
 
 interface Bucket {
-  /** Below zero: requests to release that released nothing of their owner's. */
+  /** Below zero after release requests that released no lock of their owner. */
   level: number;
   filledAt: number;
-  /** Pending releases, each of which may still be charged. */
+  /** Number of pending releases that may still be charged. */
   unsettled: number;
 }
 
 /** Tolerance for rounding: a client that waited for Retry-After is admitted. */
 const rounding = 1e-9;
 
-/** A full bucket says nothing that a new one does not, so buckets that have filled up again are dropped. */
+/** Number of buckets at which full ones are dropped: they equal new ones. */
 const bucketsBeforeSweep = 10_000;
 
 const unlimitedRelease: ReleaseAdmission = {
@@ -54,7 +54,7 @@ const unlimited: RateLimiter = {
 export function createRateLimiter(limit: RateLimit, clock: () => number): RateLimiter {
   if (limit === null) return unlimited;
   const { perSecond, burst } = limit;
-  /** How far requests to release may go below zero before each has to show that the lock is its owner's. */
+  /** Lowest level that release requests can reach. Below it, each must prove that the lock belongs to its owner. */
   const floor = -burst;
   const secondsToFill = Math.ceil(burst / perSecond);
   const policy = `"token";q=${burst};w=${secondsToFill}`;
@@ -63,9 +63,9 @@ export function createRateLimiter(limit: RateLimit, clock: () => number): RateLi
   let sweptAt = clock();
 
   function sweep(now: number): void {
-    // From the floor it takes as long again as from zero.
+    // Filling up from the floor to zero takes as long as from zero to full.
     const fullBefore = now - 2 * secondsToFill * 1_000;
-    // Sooner there is nothing to find, and looking for it would take the longer the more tokens there are.
+    // An earlier sweep would find nothing, and its cost grows with the number of tokens.
     if (buckets.size <= bucketsBeforeSweep || sweptAt > fullBefore) return;
     sweptAt = now;
     for (const [id, bucket] of buckets) {
@@ -105,11 +105,11 @@ export function createRateLimiter(limit: RateLimit, clock: () => number): RateLi
     },
     admitRelease(tokenId) {
       const bucket = filledBucket(tokenId);
-      // Many that come at once must not each take the others for free.
+      // Each pending release counts as charged, so that parallel requests cannot all pass for free.
       const untilAllowed = secondsUntil(bucket.level - bucket.unsettled, floor + 1);
       if (untilAllowed > 0) {
         const headers = headersAt(bucket.level);
-        // A refusal is not charged, as with any other request; and what is let in has shown a lock that it releases.
+        // Refusals are never charged, and an admitted request has proved that the release is free.
         return { retryAfterSeconds: untilAllowed, headers, waive: () => headers, settle: () => undefined };
       }
       bucket.unsettled += 1;

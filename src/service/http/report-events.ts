@@ -3,11 +3,11 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { throttle } from '../runtime/throttle.ts';
 import type { ServerEvents } from './server.ts';
 
-/** Anyone who reaches the port can cause these: each is counted, few are logged. */
+/** Anyone who reaches the port can cause these events, so all are counted, but few are logged. */
 const unreadable = { max: 100, everyMs: 10_000 };
 const eventLimit = { max: 1, everyMs: 10_000 };
 
-/** Tells the operator what happens outside of requests and answers. */
+/** Logs and counts events outside of requests and responses. */
 export function reportEvents(log: Logger, metrics: Metrics, clock: () => number): ServerEvents {
   const throttleUnreadable = throttle(unreadable, clock);
   const throttleDropped = throttle(eventLimit, clock);

@@ -3,19 +3,19 @@ import { secretHash } from '../tokens/secret.ts';
 import { type CancelWait, createFairScheduler, type FairScheduler } from './fair-scheduler.ts';
 
 export interface RequestScheduler {
-  /** Starts the request at its turn, unless its client has left. */
+  /** Starts the request at its turn, unless its client has disconnected. */
   wait(incoming: IncomingMessage, begin: () => void): void;
-  /** Its credential is that of this token: what comes with it next has the turns of the token. */
+  /** Links the credential of the request to its token: later requests with it get the turns of the token. */
   identify(incoming: IncomingMessage, tokenId: string): void;
   /** Records the cost of a request of this token. */
   measured(tokenId: string, ms: number): void;
-  /** A connection was accepted. */
+  /** Must be called when a connection was accepted. */
   connected(): void;
 }
 
 /**
- * Attributes the time of the work to these tokens in equal parts. On SQLite nothing else runs meanwhile: a lock with a
- * hundred hooks to notify takes as long as ten without any.
+ * Attributes the time of the work to these tokens in equal parts. It matters on SQLite, where nothing else runs
+ * meanwhile: a lock with a hundred hooks to notify takes as long as ten without hooks.
  */
 export async function measureCost<T>(
   { measured }: Pick<RequestScheduler, 'measured'>,
@@ -32,18 +32,18 @@ export async function measureCost<T>(
 }
 
 export interface RequestTurnsOptions {
-  /** The secret that a request brings along, if it does. */
+  /** The secret in the request, such as an API token; undefined if it has none. */
   readonly credentialOf: (incoming: IncomingMessage) => string | undefined;
   readonly addressOf: (incoming: IncomingMessage) => string | null;
   readonly turns?: FairScheduler;
 }
 
-/** Keys of tokens and sessions that sent a request recently. */
+/** Maximum number of remembered credentials, of tokens and sessions. */
 const maxKnown = 10_000;
 
 /**
- * Requests wait for their turn before anything else, so before their credential is checked. Credentials that were valid
- * before have the turns of their token; all others of an address share its turns.
+ * Requests wait for their turn before anything else, even before authentication. Credentials that were valid before get
+ * the turns of their token. All other requests share the turns of their IP address.
  */
 export function createRequestScheduler({
   credentialOf,
@@ -65,7 +65,7 @@ export function createRequestScheduler({
       const key = findKey(incoming);
       keyOf.set(incoming, key);
       let leave: CancelWait | undefined;
-      // Requests whose clients are gone would fill the memory of a service that has more to do than it can.
+      // Otherwise requests of disconnected clients would fill the memory of an overloaded service.
       const left = (): void => leave?.();
       socket.once('close', left);
       leave = turns.wait(key, () => {

@@ -9,10 +9,10 @@ import { sendOutput } from './send-output.ts';
 
 const chunkBytes = 64 * 1_024;
 
-/** A client that takes no chunk for so long keeps others from theirs. */
+/** Time limit for a chunk: a client that stops reading must not keep resources from others. */
 const defaultMaxMsPerChunk = 60_000;
 
-/** Chunks read at the same time are sent one right after the other, and requests for locks wait meanwhile. */
+/** Chunks that are read in parallel are also sent together, and requests for locks wait meanwhile. */
 const limitReads = limitParallel({ max: 4 });
 
 export interface FileResponse {
@@ -24,11 +24,11 @@ export interface FileResponse {
 
 export interface StartedResponse {
   readonly response: Response;
-  /** Fulfilled when the client has all of it, or is gone. The file is closed then. */
+  /** Fulfilled when everything has been sent, or the client has disconnected. The file is closed then. */
   readonly ended: Promise<void>;
 }
 
-/** Answers with a part of a file, in chunks, as fast as the client takes them. */
+/** Sends a range of a file in chunks, as fast as the client reads them. */
 export async function sendFile(
   { env: { outgoing } }: Context<Environment>,
   { path, range: { start, end }, status, headers }: FileResponse,
@@ -42,7 +42,7 @@ export async function sendFile(
   const length = end - start;
   outgoing.writeHead(status, { ...headers, 'content-length': String(length) });
   const response = sendOutput(outgoing, {}, maxMsPerChunk);
-  // One for all chunks: a new one for each would be megabytes of garbage.
+  // One buffer for all chunks: a new one for each would create megabytes of garbage.
   const bytes = Buffer.allocUnsafeSlow(Math.min(chunkBytes, length));
 
   async function sendAll(): Promise<void> {
@@ -50,7 +50,7 @@ export async function sendFile(
       for (let position = start; position < end && !response.gone.aborted; ) {
         const wanted = Math.min(bytes.length, end - position);
         const { bytesRead } = await limitReads('', () => file.read(bytes, 0, wanted, position));
-        // It is shorter than it was: nobody may take what was sent for all of it.
+        // The file has been truncated. Cut the connection, so that the client sees that the response is incomplete.
         if (bytesRead === 0) return response.cut();
         position += bytesRead;
         await response.write(bytes.subarray(0, bytesRead));

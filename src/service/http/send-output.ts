@@ -1,24 +1,26 @@
 import type { ServerResponse } from 'node:http';
 
 export interface OutputResponse {
-  /** Aborted when nobody reads the answer any more. */
+  /** Aborted when the response is closed, such as when the client disconnects. */
   readonly gone: AbortSignal;
   readonly sentBytes: () => number;
-  /** For how long its client has kept it waiting, in all. */
+  /** Total time spent waiting for the client to read. */
   readonly waitedMs: () => number;
   readonly isTooSlow: () => boolean;
-  /** Cuts it because its client is too slow, as happens by itself if a piece takes too long. */
+  /** Cuts the response because the client is too slow. Happens automatically if a chunk takes too long. */
   readonly cutAsTooSlow: () => void;
-  /** Kept when the chunk has left this process, or the client is gone. The answer begins with the first. */
+  /**
+   * Fulfilled when the chunk has left this process, or the client has disconnected. The first one sends the headers.
+   */
   readonly write: (chunk: Buffer) => Promise<void>;
   readonly end: () => void;
-  /** So that nobody takes the part that was sent for all of it. */
+  /** Closes the connection, so that the client sees that the response is incomplete. */
   readonly cut: () => void;
 }
 
 /**
- * An answer that is written piece by piece, each when the one before has left the memory of this process. It is a 200 with
- * these headers, unless its head was written before.
+ * A response that is written in chunks, each after the previous one has left the memory of this process. Sends status
+ * 200 and these headers with the first chunk, unless a head was written before.
  */
 export function sendOutput(
   outgoing: ServerResponse,

@@ -14,14 +14,17 @@ import type { RequestScheduler } from './request-scheduler.ts';
 import { originForm } from './request-target.ts';
 import { answerUnreadable, type Unreadable } from './unreadable.ts';
 
-/** How long a client may take. One that needs longer is holding a connection rather than sending a request. */
+/** Time limits for clients. A slower one occupies a connection rather than sending a request. */
 export interface ServerTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkEveryMs: number;
-  /** Without traffic in either direction, as from a client that reads no response. A request that waits needs longer. */
+  /**
+   * Limit without traffic in either direction, such as if a client reads no response. Waiting requests need a longer
+   * one.
+   */
   readonly silenceMs: number;
-  /** Between two requests of a connection. */
+  /** Limit between two requests of a connection. */
   readonly keepAliveMs: number;
 }
 
@@ -30,7 +33,7 @@ const defaultTimeouts: ServerTimeouts = {
   requestMs: 30_000,
   checkEveryMs: 5_000,
   silenceMs: 60_000,
-  // Longer than the minute for which proxies keep theirs: a client that opens new ones has to wait for those of others.
+  // Longer than the minute that proxies use. A client that must reconnect queues behind the new connections of others.
   keepAliveMs: 65_000,
 };
 
@@ -69,9 +72,9 @@ export async function startServer(
 ): Promise<ListeningServer> {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {
-    // Node's own Response turns every body into a stream, which costs a tenth of a request. The adapter's does not.
+    // Node's own Response turns every body into a stream, which takes a tenth of the time of a request.
     overrideGlobalObjects: true,
-    // It would cut off a client that is still sending half a second after its answer; Node reads on until requestTimeout.
+    // The cleanup cuts off clients that are still sending 500 ms after the response. Node reads until requestTimeout.
     autoCleanupIncoming: false,
   });
   const server = createServer({
@@ -79,12 +82,12 @@ export async function startServer(
     requestTimeout: requestMs,
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkEveryMs,
-    // Node's own refusal has no body.
+    // Node's own 400 has no body.
     requireHostHeader: false,
   });
   server.timeout = silenceMs;
   server.maxConnections = connectionLimit(openFiles);
-  // Their size is limited already. Node would drop all but the first 2,000, and an If-Match could be among the rest.
+  // The size of the headers is already limited. Node would drop all after the first 2,000, maybe including If-Match.
   server.maxHeadersCount = 0;
   const onRequest = oneAfterTheOther((incoming, outgoing) => {
     prepare(incoming);
@@ -95,7 +98,7 @@ export async function startServer(
     turns.wait(incoming, () => void response(incoming, outgoing));
   });
   server.on('request', onRequest);
-  // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation; Node's refusal has no body.
+  // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation. Node's own 417 has no body.
   server.on('checkExpectation', onRequest);
   if (turns !== undefined) server.on('connection', turns.connected);
   closeWithoutStacks(server);
@@ -115,11 +118,11 @@ async function listen(server: Server, host: string, port: number): Promise<Addre
       resolve();
     });
   });
-  // A TCP server's address has this form once it listens.
+  // The address of a listening TCP server always has this type.
   return server.address() as AddressInfo;
 }
 
-/** The app judges both by itself (see request-target.ts); the adapter must not refuse them first. */
+/** The app checks the URL and the Host itself (see request-target.ts). The adapter must not reject them first. */
 function prepare(incoming: IncomingMessage): void {
   incoming.url = originForm(incoming.url ?? '/');
   incoming.headers.host = 'localhost';

@@ -5,11 +5,11 @@ import { type ProblemName, problems } from '../../interface/problem.ts';
 import { toProblemResponse } from '../contract/problem.ts';
 import { shownPeer } from './client-address.ts';
 
-/** Input that was refused before it became a request. */
+/** Input that was rejected before it became a request. */
 export interface Unreadable {
   readonly requestId: string;
   readonly status: number;
-  /** Node's or the parser's code for what is wrong; never anything that was sent. */
+  /** Error code of Node or the HTTP parser; never a part of the input. */
   readonly code: string;
   readonly address: string | undefined;
 }
@@ -25,7 +25,7 @@ const refusals: Readonly<Record<string, readonly [ProblemName, string]>> = {
   CONNECT: malformed('CONNECT is for proxies, and this is not one.'),
 };
 
-/** Answers what never becomes a request, and so never reaches the app. */
+/** Responds to input that cannot be parsed as a request, and so never reaches the app. */
 export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unreadable) => void): void {
   const lastRequest = new WeakMap<Socket, readonly [IncomingMessage, ServerResponse]>();
   const refused = new WeakSet<Socket>();
@@ -52,10 +52,10 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
   }
 
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
-    // A server that listens on TCP has no other streams.
+    // All streams of a TCP server are sockets.
     const socket = stream as Socket;
     const { code = '' } = error;
-    // Each further chunk of refused input is another error.
+    // Each further chunk of rejected input causes another error.
     if (refused.has(socket)) return;
     if (code === 'ECONNRESET' || code === 'EPIPE') {
       socket.destroy();
@@ -63,12 +63,12 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
     }
     refused.add(socket);
     const [incoming, outgoing] = lastRequest.get(socket) ?? [];
-    // The previous request is complete and gets its answer first: it may have been granted a lock.
+    // The previous request is complete and gets its response first: it may have acquired a lock.
     if (incoming?.complete && !outgoing?.writableFinished) outgoing?.once('close', () => refuse(socket, code));
     else refuse(socket, code);
   });
   server.on('connect', (_incoming, stream) => {
-    // As above. The server has detached it: nobody else handles its errors, reads it, or limits its time.
+    // As above. The server has detached the socket, and no longer handles its errors, input or timeouts.
     const socket = stream as Socket;
     socket.on('error', () => socket.destroy());
     socket.resume();
@@ -77,8 +77,8 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
 }
 
 /**
- * How long a client may take to read its refusal. Until then, what it still sends is dropped: closing a connection with
- * unread bytes resets it, and the client would never see the refusal.
+ * Time that a client has to read the error. Meanwhile, its input is discarded: closing a connection with unread bytes
+ * resets it, and the client would never see the error.
  */
 const lingerMs = 2_000;
 

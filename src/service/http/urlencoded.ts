@@ -3,7 +3,9 @@ import { pointerTo } from '../contract/validate.ts';
 
 const maxNameLength = 100;
 
-/** A misspelled filter would otherwise return the complete list. Empty names are ignored. */
+/**
+ * Rejects unknown parameters: with a misspelled filter, the response would be the complete list. Ignores empty names.
+ */
 export function refuseUnknownParameters(requestTarget: string, names: readonly string[]): void {
   const [, query = ''] = /\?([^#]*)/.exec(requestTarget) ?? [];
   for (const parameter of query.split('&')) {
@@ -16,15 +18,15 @@ export function refuseUnknownParameters(requestTarget: string, names: readonly s
 }
 
 /**
- * The parameters with these names; others are ignored. Common parsers keep what they cannot decode and pick one of several
- * values. Both would be guesses, so both are refused.
+ * The parameters with these names; others are ignored. Common parsers keep values that they cannot decode, and pick one
+ * of several. Both would be guesses, so both are rejected.
  */
 export function readQuery(requestTarget: string, names: readonly string[]): Readonly<Record<string, string>> {
   const [, query = ''] = /\?([^#]*)/.exec(requestTarget) ?? [];
   return readParameters(query, names);
 }
 
-/** The same in the body of a request. */
+/** As readQuery(), for the body of a form. */
 export function readParameters(text: string, names: readonly string[]): Readonly<Record<string, string>> {
   const values = new Map<string, string>();
   for (const parameter of text.split('&')) {
@@ -39,7 +41,7 @@ export function readParameters(text: string, names: readonly string[]): Readonly
   return Object.fromEntries(values);
 }
 
-/** Decodes a name or value as forms write it, with `+` for a space; undefined if it is not percent-encoded UTF-8. */
+/** Decodes a name or value of a form, where `+` is a space; undefined if it is not percent-encoded UTF-8. */
 export function decodeUrlencoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

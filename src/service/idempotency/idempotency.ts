@@ -7,18 +7,20 @@ import { type Answered, type IndexedRequest, placed, recallAll, rememberAll } fr
 export type Idempotency = ReturnType<typeof createIdempotency>;
 export type Idempotent = Idempotency['idempotent'];
 
-/** Rules for requests that are decided in batches, such as for locks. A refusal is one result among others. */
+/**
+ * Rules for requests that are decided in batches, such as for locks. A refusal is a possible result of each request.
+ */
 export interface BatchRules<Asked> {
   readonly scopeOf: (asked: Asked) => CommitScope;
-  /** Refuses early, by what is committed already. */
+  /** Refuses early, based on committed data. */
   readonly refusedBefore: (asked: Asked) => Promise<Refusal | undefined>;
-  /** Gives one result per request, in the same order. */
+  /** Returns one result per request, in the same order. */
   readonly decide: (db: Database, asked: readonly Asked[]) => Promise<readonly (ApiResponse | Refusal)[]>;
 }
 
 /**
- * Runs a request once per key: the change and its remembered response are one transaction. `onRemembered` gets the size of
- * the response in bytes.
+ * Runs a request once per key: the change and its remembered response are one transaction. `onRemembered` receives the
+ * size of the response in bytes.
  */
 export function createIdempotency(storage: Storage, onRemembered: (bytes: number) => void = () => undefined) {
   const running = new Set<string>();
@@ -59,7 +61,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
       if (before !== undefined) return before;
       const prepared = await prepare();
       return storage.commit(scope, async (db) => {
-        // Again, in the transaction: another instance may have done it in the meantime.
+        // Check again in the transaction: another instance may have committed the request in the meantime.
         const meanwhile = await recall(db, request);
         if (meanwhile !== undefined) return meanwhile;
         const response = await change(db, prepared);
@@ -69,7 +71,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
     });
   }
 
-  /** The same for requests that are decided together, as many as are waiting. */
+  /** Like idempotent(), for requests that are decided in batches of all waiting ones. */
   function idempotentBatch<Asked>({ scopeOf, refusedBefore, decide }: BatchRules<Asked>) {
     const commit = storage.batchCommits(
       ({ asked }: { readonly asked: Asked; readonly request: IndexedRequest | undefined }) => scopeOf(asked),
@@ -92,7 +94,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
     async function ask(request: IndexedRequest | undefined, asked: Asked): Promise<ApiResponse> {
       const refusal = await refusedBefore(asked);
       if (refusal === undefined) return orThrow(await commit({ request, asked }));
-      // The obstacle may be the earlier result of the same request.
+      // The refusal may be caused by an earlier success of the same request.
       const before = request && (await recall(storage.read, request));
       return before ?? orThrow(refusal);
     }

@@ -5,13 +5,13 @@ export const maxKeyLength = 255;
 export const keyPattern = /^[\x21-\x7e]+$/;
 
 /**
- * A request sent with an Idempotency-Key. A key belongs to its token, and is a different one in each workspace, because
- * requests of different workspaces run side by side and could not see each other.
+ * A request sent with an Idempotency-Key. Keys are scoped to a token and a workspace, because requests for different
+ * workspaces run in parallel and could not see each other.
  */
 export interface KeyedRequest {
   readonly tokenId: string;
   readonly key: string;
-  /** Tells requests apart that share a key by mistake. */
+  /** Distinguishes requests that share a key by mistake. */
   readonly fingerprint: string;
 }
 

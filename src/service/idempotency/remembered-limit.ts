@@ -7,7 +7,7 @@ import type { Storage } from '../storage/storage.ts';
 /** Part of the limit that may be added before the bytes are counted again. */
 const uncounted = 1 / 16;
 
-/** Keeps the responses of all tokens within a number of bytes. */
+/** Limits the total size of the remembered responses of all tokens. */
 export function createRememberedLimit({
   storage,
   maxRememberedBytes,
@@ -17,10 +17,10 @@ export function createRememberedLimit({
   readonly maxRememberedBytes: number;
   readonly metrics: Pick<Metrics, 'droppedResponses'>;
 }) {
-  // The amount left by an earlier process is unknown.
+  // The amount stored by an earlier process is unknown.
   let added = Number.POSITIVE_INFINITY;
   return {
-    /** A response of this size was stored. */
+    /** Must be called with the size of each stored response. */
     add(bytes: number): void {
       added += bytes;
     },
@@ -32,12 +32,12 @@ export function createRememberedLimit({
   };
 }
 
-/** For names, numbers and the entries of indexes, in addition to the texts. */
+/** Estimated size of column overhead, numbers and index entries, in addition to the texts. */
 const bytesPerRow = 300;
 
 /**
- * Removes the oldest responses beyond the limit, and returns their number. It counts from the newest on, in pieces, so that
- * nobody waits for it and storing a response costs nothing more.
+ * Removes the oldest responses above the limit, and returns their number. Counts from the newest one in small batches,
+ * so that requests are not blocked, and storing a response has no extra cost.
  */
 export async function removeResponsesBeyond(
   storage: Pick<Storage, 'read' | 'commit'>,
@@ -61,5 +61,5 @@ export async function removeResponsesBeyond(
   return removeInPieces(storage, answers, sql`created_at <= ${before}`);
 }
 
-/** So few that the last piece goes hardly beyond, and none takes long. */
+/** Batch size: small enough that the last batch hardly exceeds the limit, and that none takes long. */
 const rowsAtOnce = (maxBytes: number): number => Math.min(5_000, Math.max(10, Math.floor(maxBytes / 20_000)));

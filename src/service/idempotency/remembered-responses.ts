@@ -6,7 +6,7 @@ import { removeOld } from '../storage/remove-old.ts';
 import type { CommitScope, Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
 
-/** With its workspace; empty for a request that has none. */
+/** A keyed request and its workspace, which is empty if it has none. */
 export interface IndexedRequest extends KeyedRequest {
   readonly workspace: string;
 }
@@ -31,7 +31,7 @@ const selectResponses = batchQuery((db, members, now) =>
     .where(sql<boolean>`created_at > ${now} - ${sql.lit(rememberedForMs)}`),
 );
 
-/** Earlier answers, in the order of the requests; a refusal where the key was used for a different request. */
+/** Remembered responses, in the order of the requests; a refusal if the key was used for a different request. */
 export async function recallAll(
   db: Database,
   { now }: Storage,
@@ -89,7 +89,7 @@ export interface Answered {
   readonly response: ApiResponse;
 }
 
-/** Gives roughly how many bytes that took. */
+/** Returns the approximate number of stored bytes. */
 export async function rememberAll(db: Database, { now }: Storage, answered: readonly Answered[]): Promise<number> {
   if (answered.length === 0) return 0;
   const rows = answered.map(({ request, response }) => ({

@@ -16,13 +16,13 @@ import { lockOf } from './lock-row.ts';
 export interface AcquireRequest {
   readonly workspace: string;
   readonly path: LockPath;
-  /** As of a LockPlace. */
+  /** See LockPlace. */
   readonly foldedPath?: string | undefined;
   readonly type: LockType;
   readonly ttl: Ttl;
   readonly bearer: Bearer;
   readonly origin: string | null;
-  /** Taken by a person with Git LFS, which has no ttl: see renew-lfs-locks.ts. */
+  /** True for Git LFS users. Git LFS has no ttl: see renew-lfs-locks.ts. */
   readonly fromLfs?: boolean;
   readonly note?: string | null | undefined;
 }
@@ -33,17 +33,17 @@ export type AcquireDecision =
 
 const key = ['workspace_id', 'path'] as const;
 
-/** Columns of text, as newLock() has them. */
+/** Text columns of newLock(). */
 const texts = ['id', 'type', 'token_id', 'owner', 'origin', 'note', 'noted_lock_id', 'folded_path', 'desk_id'] as const;
 
 const columns = [...texts, 'fence', 'acquired_at', 'expires_at'] as const;
 
-// Object.fromEntries() loses the types of the names.
+// The cast is needed because Object.fromEntries() loses the names of the properties.
 const excluded = Object.fromEntries(columns.map((name) => [name, sql<never>`excluded.${sql.ref(name)}`])) as Readonly<
   Record<(typeof columns)[number], RawBuilder<never>>
 >;
 
-/** One upsert decides: a lock takes the place of none, or of one that has expired by the database's clock. */
+/** The upsert decides: a new lock replaces no row, or a lock that has expired by the clock of the database. */
 const upsertLocks = batchQuery((db, members, now) =>
   db
     .insertInto('locks')
@@ -74,8 +74,8 @@ interface FreePlace {
 }
 
 /**
- * Decides requests in their order, with the same few queries for any number of them. Of several for one path (with folded
- * paths, also in another case), the first decides for the others.
+ * Decides requests in their order, with the same few queries for any number of them. If several ask for the same path
+ * (with folded paths, also in different case), the first one gets it.
  */
 export async function acquireLocks(
   db: Database,
@@ -139,8 +139,8 @@ const heldBy = (found: StoredLock): AcquireDecision => ({
 });
 
 /**
- * A UUID that begins with the time (RFC 9562 section 5.7): new locks come one after the other in the index of ids, instead of
- * each changing another page of it.
+ * A UUID that starts with the time (RFC 9562 section 5.7). New ids are adjacent in the index, instead of each changing
+ * another page of it.
  */
 function newLockId(): string {
   const time = Date.now().toString(16).padStart(12, '0');

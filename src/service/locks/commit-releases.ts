@@ -3,7 +3,7 @@ import type { Broadcast, Database, Storage } from '../storage/storage.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from './release.ts';
 import type { ReleasedLock } from './waiters.ts';
 
-/** Releases locks of a workspace within a transaction, which may change more. Once it is committed, waiting clients are notified. */
+/** Releases locks in a transaction that may make other changes, too. After the commit, waiting clients are notified. */
 export type CommitReleases = <T>(
   workspace: string,
   work: (db: Database, release: ReleaseWithin) => Promise<T>,
@@ -11,7 +11,7 @@ export type CommitReleases = <T>(
 
 export type ReleaseWithin = (requests: readonly ReleaseRequest[]) => Promise<readonly ReleaseDecision[]>;
 
-/** For a command, whose process has no waiting clients: the services on its database are notified. */
+/** For CLI commands: their process has no waiting clients, so they notify the services that share the database. */
 export function commitReleasesOf(storage: Storage): CommitReleases {
   const { send } = shareReleases(storage.broadcast);
   return createCommitReleases(storage, async (released) => void (await Promise.all(released.map(send))));
@@ -24,7 +24,7 @@ export function createCommitReleases(
   return async (workspace, work) => {
     const released = new Map<string, ReleasedLock>();
     const result = await commit({ workspace }, (db) => {
-      // The transaction may be repeated.
+      // The transaction may be retried.
       released.clear();
       return work(db, async (requests) => {
         const decisions = await releaseLocks(db, now, requests);
@@ -39,18 +39,18 @@ export function createCommitReleases(
   };
 }
 
-/** Tells instances and commands on the same database of each other's releases, so that none has to look for them. */
+/** Broadcasts releases among instances and commands on the same database, so that none must poll for them. */
 export function shareReleases(broadcast: Broadcast) {
   const own = randomUUID();
   return {
-    /** Fulfilled when it has been sent, or could not be. Only the path may have spaces, and it comes last. */
+    /** Fulfilled when the message was sent, or sending failed. Only the path may contain spaces, so it comes last. */
     send: ({ id, workspace, path }: ReleasedLock): Promise<void> => broadcast.send(`${own} ${id} ${workspace} ${path}`),
-    /** Calls back with what others release, or with undefined when that may be anything; gives what ends that. */
+    /** Calls back with each release by others, or with undefined if any lock may be released. Returns how to stop. */
     listen: (onRelease: (lock: ReleasedLock | undefined) => void) =>
       broadcast.listen((message = '') => {
-        // Another version, or anybody else on the database, may have sent something else.
+        // Another version of the service, or another user of the database, may send other messages.
         const [, from, id = '', workspace = '', path] = /^(\S+) (\S+) (\S+) (.+)$/.exec(message) ?? [];
-        // This instance handles its own.
+        // This instance already handles its own releases.
         if (from !== own) onRelease(path === undefined ? undefined : { id, workspace, path });
       }),
   };

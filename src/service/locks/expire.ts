@@ -2,15 +2,16 @@ import { sql } from 'kysely';
 import type { Now, Storage } from '../storage/storage.ts';
 import { recordLockChanges } from './history.ts';
 
-/** Each may be reported to many hooks, and other changes wait for that. */
+/** Limit per transaction: an expired lock may be reported to many hooks, and other changes wait meanwhile. */
 const maxDeliveriesAtOnce = 500;
 
-/** To find out which workspaces they are of. Those behind them are found when some of these are removed. */
+/** Number of expired locks read to find their workspaces. The next call finds the others. */
 const maxLookedAt = 10_000;
 
 /**
- * Removes expired locks and queues their events, one workspace at a time, so that a workspace with many delays no other.
- * Nothing waits for this: an expired lock blocks nobody. Returns the number; after any, there may be more.
+ * Removes expired locks and queues their events, in one transaction per workspace, so that a workspace with many does
+ * not delay others. It is not urgent: an expired lock blocks nobody. Returns the number of removed locks; if not 0,
+ * more may remain.
  */
 export async function removeExpiredLocks({ read, now, commit }: Storage): Promise<number> {
   const workspaces = await read
@@ -60,5 +61,5 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
   return removed.reduce((sum, count) => sum + count, 0);
 }
 
-/** In a query of its own: PostgreSQL uses the index only for a time that it has to find out once. */
+/** With a subquery, because PostgreSQL uses the index only if the time is evaluated once. */
 const isOver = (now: Now) => sql<boolean>`expires_at <= (select ${now})`;

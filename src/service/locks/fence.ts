@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 
-/** First fence of a workspace without any: see the migration. */
+/** Start value for a workspace without a row: see the migration. */
 const beginning = sql<number>`(select value from fences where workspace_id = '')`;
 
 const raiseFences = batchQuery((db, members) =>
@@ -24,7 +24,7 @@ const raiseFences = batchQuery((db, members) =>
     .returningAll(),
 );
 
-/** The next fence of its workspace for each of these, in their order. */
+/** Next fence for each entry, in input order; an entry is the workspace of a new lock. */
 export async function nextFences(db: Database, now: Now, workspaces: readonly string[]): Promise<readonly number[]> {
   const counts = Map.groupBy(workspaces, (workspace) => workspace);
   const raised = await raiseFences(

@@ -4,7 +4,7 @@ import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { LockRow } from './lock-row.ts';
 
-/** As many requests ask for it at the same time; in a transaction it is findLock(). */
+/** Coalesces concurrent lookups outside of transactions; in a transaction, use findLock(). */
 export const findCommittedLock = coalesceReads(findLocks);
 
 const selectById = batchQuery((db, members, now) =>
@@ -20,24 +20,24 @@ export interface LockIdentity {
   readonly id: string;
 }
 
-/** As findCommittedLock(), by the id of the lock. */
+/** Like findCommittedLock(), by lock id. */
 export const findCommittedLockById = coalesceReads(async (db, now, identities: readonly LockIdentity[]) => {
   const rows = await selectById(db, now, identities);
   return inInputOrder(identities, rows).map((row) => row && foundLock(row));
 });
 
 export interface StoredLock extends LockRow {
-  /** False: it has expired, and only its row is still there. */
+  /** False if the lock has expired and its row has not been removed yet. */
   readonly live: boolean;
   readonly remainingMs: number;
-  /** Rounded up, so that who waits that long does not come too early. */
+  /** Rounded up, so that a client that waits this long does not retry too early. */
   readonly remainingSeconds: number;
 }
 
 export interface LockPlace {
   readonly workspace: string;
   readonly path: string;
-  /** With --windows-paths, that of foldCase(): a lock on another path with the same one is in the way, too. */
+  /** With --windows-paths, the result of foldCase(): locks on paths with the same folded path conflict. */
   readonly foldedPath?: string | undefined;
 }
 
@@ -58,8 +58,8 @@ const selectBy = (db: Database, members: Members, now: Now, column: 'path' | 'fo
 const selectLocks = batchQuery((db, members, now) => selectBy(db, members, now, 'path', 'path'));
 
 /**
- * The lock of each place, at the same place of the list: that on its path, or else a live one on a path that differs only by
- * the case of letters, where the place has a folded path.
+ * The lock of each place, in input order: the lock on its path. For places with a folded path, otherwise a live lock on
+ * a path that differs only in case.
  */
 export async function findLocks(
   db: Database,
@@ -80,7 +80,7 @@ export async function findLocks(
   return found.map((lock, index) => others[index] ?? lock);
 }
 
-/** Only live ones: an expired lock blocks no other path. */
+/** Live locks only: an expired lock does not block other paths. */
 const selectOtherSpellings = batchQuery((db, members, now) =>
   selectBy(db, members, now, 'folded_path', 'foldedPath').where(sql<boolean>`expires_at > ${now}`),
 );

@@ -13,7 +13,7 @@ const setFoldedPaths = batchQuery((db, members) =>
     .whereRef('locks.path', '=', textOf('path')),
 );
 
-/** Gives folded paths to the locks that were taken without --windows-paths. */
+/** Adds folded paths to locks that were acquired without --windows-paths. */
 export async function foldHeldPaths({ now, commit }: Storage): Promise<void> {
   for (let folded = atOnce; folded === atOnce; ) {
     folded = await commit('global', async (db) => {

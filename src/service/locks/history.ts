@@ -37,13 +37,13 @@ const insertHistory = batchQuery((db, members) =>
         // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
         .where(sql<boolean>`true`),
     )
-    // No lock is refused because of what the history has.
+    // A conflict in the history must not make a request for a lock fail.
     .onConflict((conflict) => conflict.doNothing()),
 );
 
 /**
- * Every take and every end of a lock goes through here, in the transaction that makes it: into the history, and to the hooks
- * that ask for it.
+ * Writes acquired and ended locks to the history, and queues events for the subscribed hooks. Must be called for every
+ * such change, in its transaction.
  */
 export async function recordLockChanges(db: Database, now: Now, changes: readonly LockChange[]): Promise<void> {
   if (changes.length === 0) return;
@@ -51,7 +51,9 @@ export async function recordLockChanges(db: Database, now: Now, changes: readonl
   await recordEvents(db, now, changes.map(eventOf));
 }
 
-/** Far more than jobs add in 90 days, and too few to fill a disk for a client that takes and releases a lock all day. */
+/**
+ * Far more than jobs add in 90 days, but too few to fill the disk if a client acquires and releases locks in a loop.
+ */
 const maxRowsOfWorkspace = 5_000_000;
 
 export async function removeOldLockHistory(
@@ -101,7 +103,7 @@ function historyRow(change: LockChange) {
   return { workspace_id, at: timeOf(change), fence, kind, path, lock_id, owner, origin, note, ended_by };
 }
 
-/** An expired lock ended with its ttl, whenever that was noticed. */
+/** The time of expiry is the end of the ttl, even if it was noticed later. */
 function timeOf(change: LockChange): number {
   if ('at' in change) return change.at;
   return change.kind === 'acquired' ? change.lock.acquired_at : change.lock.expires_at;

@@ -9,14 +9,14 @@ export interface LockQuery {
   readonly path?: string | undefined;
   readonly prefix?: string | undefined;
   readonly owner?: string | undefined;
-  /** The last path of the page before. */
+  /** The last path of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
 export interface LockPage {
   readonly locks: readonly Lock[];
-  /** The path to go on after; undefined on the last page. */
+  /** The `after` of the next page; undefined on the last page. */
   readonly next: string | undefined;
 }
 
@@ -25,19 +25,22 @@ export async function listLocks(storage: Storage, query: LockQuery): Promise<Loc
   return { locks: locks.map(lockOf), next };
 }
 
-/** A lock, and the token that took it. */
+/** A lock, and the token that acquired it. */
 export interface ActiveLock {
   readonly lock: Lock;
   readonly tokenId: string;
 }
 
-/** Every lock of a workspace, by path. As rows: of a hundred thousand, a page shows a few. */
+/**
+ * All locks of a workspace, by path. They stay rows, because a page converts only the few of maybe 100,000 that it
+ * shows.
+ */
 export async function heldLocks(storage: Storage, workspace: string): Promise<readonly LockRow[]> {
   const rows = await ofWorkspace(storage, workspace).selectAll().orderBy('path').execute();
   return rows.map((row) => (row.note === noteOf(row) ? row : { ...row, note: null }));
 }
 
-/** The few of all workspaces that were taken first, or end first, of those that a bearer may see. */
+/** The oldest locks, or those that expire first, in all workspaces that the bearer may see. */
 export async function foremostLocks(
   { read, now }: Storage,
   { workspaces }: Bearer,
@@ -76,7 +79,7 @@ export function ownLocks({ read, now }: Storage, bearer: Bearer, limit: number):
     read
       .selectFrom('locks')
       .selectAll()
-      // As isOwnLock() has it.
+      // The same condition as in isOwnLock().
       .where(({ or, and, eb }) => or([eb('owner', '=', owner), and([eb('owner', '=', name), eb('token_id', '=', id)])]))
       .$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []))
       .where(sql<boolean>`expires_at > (select ${now})`)
@@ -88,8 +91,8 @@ export function ownLocks({ read, now }: Storage, bearer: Bearer, limit: number):
 }
 
 /**
- * Another one as soon as a lock is taken, renewed, released or over, for a small part of what reading all of them costs.
- * As text: the sum is larger than a number of JavaScript can tell exactly.
+ * Changes when a lock is acquired, renewed or released, or expires. Much cheaper than reading all locks. A string,
+ * because the sum exceeds the safe integers of JavaScript.
  */
 export async function lockSignature(storage: Storage, workspace: string): Promise<string> {
   const { signature } = await ofWorkspace(storage, workspace)
@@ -106,13 +109,13 @@ export interface LiveLock extends LockRow {
   readonly remainingMs: number;
 }
 
-/** As a LockPage, with all that is stored. */
+/** Like LockPage, with all stored columns. */
 export interface LiveLockPage {
   readonly locks: readonly LiveLock[];
   readonly next: string | undefined;
 }
 
-/** Sorts behind every character that a path can have, in UTF-8 and so in the order of both databases. */
+/** Sorts after every character that a path can contain, in UTF-8 and so in both databases. */
 export const lastSortKey = '\u{10FFFF}';
 
 export async function listLiveLocks({ read, now }: Storage, query: LockQuery): Promise<LiveLockPage> {

@@ -5,7 +5,7 @@ import { type LockRow, lockOf } from './lock-row.ts';
 export const acquiredEvent = (lock: LockRow): OccurredEvent =>
   occurred(lock, { type: 'lock.acquired', ...about(lock, lock.acquired_at) });
 
-/** It ended with its ttl, whenever that was noticed. */
+/** Dated at the end of the ttl, even if the expiry was noticed later. */
 export const expiredEvent = (lock: LockRow): OccurredEvent =>
   occurred(lock, { type: 'lock.expired', ...about(lock, lock.expires_at) });
 

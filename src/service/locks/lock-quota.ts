@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Database, Now } from '../storage/storage.ts';
 
-/** How many locks there may be at the same time. */
+/** Limits on simultaneous locks. */
 export interface LockQuotas {
-  /** In a workspace. */
+  /** Limit for a workspace. */
   readonly maxLocks: number;
   /** Limit for one owner in a workspace. */
   readonly maxLocksPerOwner: number;
@@ -22,7 +22,7 @@ export interface QuotaExceeded {
 
 export type QuotaDecision = { readonly kind: 'admitted' } | QuotaExceeded;
 
-/** Decides for each request for a free path whether there may be one more lock, in their order. */
+/** Decides in input order whether each request for a free path may add a lock. */
 export type LockQuota = (
   db: Database,
   now: Now,
@@ -31,7 +31,7 @@ export type LockQuota = (
 
 export const noLockQuota: LockQuota = async (_db, _now, requests) => requests.map(() => ({ kind: 'admitted' }));
 
-/** An upper bound for a workspace: the last count, and all locks taken since. Releases show in the next count. */
+/** Upper bound for a workspace: the last count plus all locks acquired since. Releases show up in the next count. */
 interface Known {
   total: number;
   readonly ofOwner: Map<string, number>;
@@ -39,15 +39,15 @@ interface Known {
   countedAt: number;
 }
 
-/** A full workspace is not counted again for each refused request. */
+/** Minimum age of a count before a refused request repeats it. */
 const countAgainMs = 1_000;
 
-/** Other instances take locks, too: none of them goes further without a count than this part of a quota. */
+/** Share of a quota that an instance may use before it counts again: other instances grant locks, too. */
 const uncounted = 1 / 20;
 
 /**
- * Counts in memory, and in the database only when a workspace may be full: to count for each lock would cost more the more
- * locks there are. `clock` counts milliseconds.
+ * Counts in memory, and in the database only if a workspace may be full: the cost of a count grows with the number of
+ * locks. `clock` counts milliseconds.
  */
 export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, clock: () => number): LockQuota {
   const workspaces = new Map<string, Known>();
@@ -64,7 +64,7 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
 
     async function counted(workspace: string): Promise<Known> {
       const known = await count(db, now, workspace, clock());
-      // Locks admitted a moment ago are not in the table yet.
+      // Locks admitted by this call are not in the table yet.
       for (const each of admitted) if (each.workspace === workspace) take(known, each.owner);
       workspaces.set(workspace, known);
       return known;

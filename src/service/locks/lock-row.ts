@@ -17,8 +17,8 @@ export const lockOf = (row: LockRow): Lock => ({
   fence: row.fence,
 });
 
-/** An earlier version may have written a new lock into the row, and left the note of the one before. */
+/** An earlier version of the service may have replaced the lock in the row, but kept the note of the previous one. */
 export const noteOf = ({ id, note, noted_lock_id }: LockRow): string | null => (noted_lock_id === id ? note : null);
 
-// A newer version of the service may have stored a type that this one does not know.
+// A newer version of the service may have stored a type that this one does not support.
 const typeOf = (text: string): LockType => lockTypes.find((type) => type === text) ?? 'exclusive';

@@ -22,49 +22,49 @@ import { type LockWatch, watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
 
 /**
- * The locks of one instance. Each change notifies webhooks, open pages and waiting clients by itself, so that no caller has
- * to. Responses are part of it because they are stored under the key of the request.
+ * The locks of one instance. Each change also notifies webhooks, open pages and waiting clients. acquire() and renew()
+ * return responses, because these are stored under the key of the request.
  */
 export interface Locks extends Pick<LockWaiters, 'wait'>, Pick<LockWatch, 'follow'> {
   acquire(keyed: KeyedRequest | undefined, request: Omit<AcquireRequest, 'foldedPath'>): Promise<ApiResponse>;
   renew(keyed: KeyedRequest | undefined, request: RenewalRequest): Promise<ApiResponse>;
-  /** A renewal by a person, to a later end only. */
+  /** Renewal by a person: never shortens the lock. */
   extend(request: RenewalRequest): Promise<Extension>;
-  /** Gives locks of a Git LFS user their full time again. */
+  /** Renews locks of a Git LFS user for the full ttl. */
   renewLfs(workspace: string, locks: readonly LiveLock[], ttl: Ttl): Promise<void>;
   /** Releases that arrive together share a transaction. */
   release(request: ReleaseRequest): Promise<ReleaseDecision>;
   readonly commitReleases: CommitReleases;
-  /** By what is committed. */
+  /** Finds a committed lock. */
   find(place: LockPlace): Promise<StoredLock | undefined>;
-  /** Clients that wait for the path, or were refused it in the last minute. */
+  /** Requests for the path that are waiting, or were refused in the last minute. */
   waitingFor(place: LockPlace): Promise<readonly WaitingRequest[]>;
-  /** Repeated in the background. Returns the number of locks. */
+  /** Called periodically. Returns the number of removed locks. */
   removeExpired(): Promise<number>;
-  /** Repeated in the background: shows other instances the clients that wait here. */
+  /** Called periodically, to show other instances the clients that wait here. */
   writeWaiting(): Promise<void>;
-  /** Ends all waits, so that their clients turn to another instance. */
+  /** Ends all waits, so that the clients retry on another instance. */
   endWaits(): void;
   stop(): Promise<void>;
 }
 
-/** Attributes the time that the work takes to these tokens. */
+/** Attributes the time of the work to these tokens. */
 export type MeasureCost = <T>(tokenIds: readonly string[], work: () => Promise<T>) => Promise<T>;
 
 export interface LocksOptions {
   readonly storage: Storage;
   readonly idempotency: Idempotency;
   readonly quotas: LockQuotas;
-  /** Whether paths are those of Windows, where some are invalid and case does not count. */
+  /** Whether paths follow the rules of Windows: some are invalid, and case does not matter. */
   readonly windowsPaths: boolean;
   readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
   readonly measureCost: MeasureCost;
-  /** There may be events for webhooks. */
+  /** Called when events for webhooks may be queued. */
   readonly onEvent: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** A page shows within a second what another instance has done. */
+/** Open pages show changes by other instances within a second. */
 const watchEveryMs = 300;
 
 export function createLocks(options: LocksOptions): Locks {
@@ -111,7 +111,7 @@ export function createLocks(options: LocksOptions): Locks {
   const commitAcquire = idempotency.idempotentBatch<AcquireRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
-      // Only here: what was granted before the setting was made is still answered under its key.
+      // Checked only here, so that a lock acquired before the setting was changed can still be replayed under its key.
       const reason = windowsPaths ? windowsPathProblem(request.path) : undefined;
       if (reason !== undefined) return invalid({ pointer: '#/path', detail: reason });
       const found = await find(request);
@@ -146,7 +146,7 @@ export function createLocks(options: LocksOptions): Locks {
         onChange();
         return response;
       } catch (error) {
-        // Only here: before, the obstacle could be the earlier result of the same request.
+        // Noted only here: an earlier check could see a lock that this same request had acquired before.
         if (error instanceof Refusal && error.problem === 'locked') {
           const { workspace, path, bearer, origin } = request;
           refused.note({ workspace, path, owner: bearer.owner, origin });

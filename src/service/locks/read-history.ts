@@ -8,7 +8,7 @@ import { lastSortKey } from './list.ts';
 
 export interface RecordedLockChange {
   readonly at: Timestamp;
-  /** Another version may have recorded other kinds, which are shown as they are. */
+  /** Another version of the service may have recorded other kinds. They are shown unchanged. */
   readonly kind: LockChangeKind | (string & {});
   readonly path: string;
   readonly lock_id: string;
@@ -20,7 +20,7 @@ export interface RecordedLockChange {
   readonly ended_by: string | null;
 }
 
-/** A place in the history of a workspace. */
+/** A position in the history of a workspace. */
 export type HistoryPosition = Pick<Selectable<Tables['lock_history']>, 'at' | 'fence' | 'kind'>;
 
 export interface HistoryQuery {
@@ -29,7 +29,7 @@ export interface HistoryQuery {
   readonly prefix?: string | undefined;
   readonly owner?: string | undefined;
   readonly kind?: string | undefined;
-  /** In milliseconds; `until` is left out itself. */
+  /** In milliseconds; `until` is exclusive. */
   readonly from?: number | undefined;
   readonly until?: number | undefined;
   /** Only older entries: the `next` of the previous page. */
@@ -38,15 +38,15 @@ export interface HistoryQuery {
 }
 
 export interface HistoryPage {
-  /** The newest first. */
+  /** Newest first. */
   readonly changes: readonly RecordedLockChange[];
   /** Cursor of the next page; undefined on the last one. A page with few or no changes is not always the last. */
   readonly next: HistoryPosition | undefined;
 }
 
 /**
- * The number of rows scanned for one page. Filters by owner, kind or prefix have no index, and SQLite blocks everything
- * else while it scans.
+ * Maximum number of rows scanned for one page. Filters by owner, kind or prefix have no index, and on SQLite a scan
+ * blocks all other requests.
  */
 const maxLookedAt = 20_000;
 

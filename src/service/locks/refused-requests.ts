@@ -18,34 +18,34 @@ export interface RefusedRequest {
 export interface WaitingRequest {
   readonly owner: string;
   readonly origin: string | null;
-  /** Since when it has been refused without a break. */
+  /** Start of the uninterrupted series of refusals. */
   readonly since: Timestamp;
   readonly last: Timestamp;
 }
 
 export interface RefusedRequests {
-  /** Costs next to nothing: those that poll are refused again and again. */
+  /** Must be cheap, because polling clients are refused again and again. */
   note(request: RefusedRequest): void;
-  /** Writes what is new; on failure, keeps it for the next time. */
+  /** Writes new entries. On failure, keeps them for the next call. */
   write(): Promise<void>;
-  /** Clients whose requests for the path were refused in the last minute, the longest waiting first. */
+  /** Requests for the path that were refused in the last minute, longest waiting first. */
   ofPath(place: LockPlace): Promise<readonly WaitingRequest[]>;
 }
 
 export interface RefusedRequestsOptions {
   readonly storage: Pick<Storage, 'read' | 'now' | 'commit'>;
-  /** Paths with the same key are those of the same lock. */
+  /** Paths with the same key share a lock. */
   readonly keyOfPath?: (path: string) => string;
-  /** Requests that wait at this moment: see waiters.ts. */
+  /** Requests that are currently waiting: see waiters.ts. */
   readonly waiting: () => readonly RefusedRequest[];
-  /** Milliseconds of any clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly clock: () => number;
 }
 
 const shownForMs = 60_000;
 /** Minimum time between two writes of the same refused request. */
 const writtenAgainMs = 15_000;
-/** The maximum for an instance; more are not noted. Each becomes at most one row per minute. */
+/** Maximum per instance; further requests are not noted. Each one adds at most one row per minute. */
 const maxNoted = 1_000;
 const maxShown = 100;
 

@@ -13,9 +13,9 @@ import { lockOf } from './lock-row.ts';
 export interface Releaser extends Actor {
   /** Null for the operator, who owns no lock. */
   readonly owner: string | null;
-  /** Takes away another owner's lock. The caller has checked that this is allowed. */
+  /** Also releases locks of other owners. The caller must check the permission first. */
   readonly force: boolean;
-  /** Why it is taken away, in the words of the person who does it. */
+  /** Reason for a forced release, entered by the person who forces it. */
   readonly reason?: string;
 }
 
@@ -41,7 +41,7 @@ interface Granted extends ReleaseRequest {
   readonly found: StoredLock;
 }
 
-/** Decides requests in the order in which they are given, with the same few queries for any number of them. */
+/** Decides requests in their order, with the same few queries for any number of them. */
 export async function releaseLocks(
   db: Database,
   now: Now,
@@ -95,8 +95,8 @@ async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Pr
 const isOwn = ({ found, releaser }: Granted): boolean => isOwnLock(found, releaser);
 
 /**
- * Whether the one who asks may renew and release the lock without force: the owner, with any token. An instance of an
- * earlier version puts the name of the token down as the owner, so the token that took the lock is its owner's in any case.
+ * Whether the caller may renew and release the lock without force: the owner may, with any token. Earlier versions of
+ * the service stored the name of the token as the owner, so the token that acquired the lock may, too.
  */
 export const isOwnLock = (
   lock: Pick<StoredLock, 'owner' | 'token_id'>,

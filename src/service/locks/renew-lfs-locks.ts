@@ -16,15 +16,15 @@ const extendLocks = batchQuery((db, members, now) =>
     .where(sql<boolean>`locks.expires_at > ${now}`),
 );
 
-/** Gives locks that are still there their full time again. */
+/** Renews the locks that still exist for the full ttl. */
 export async function renewLfsLocks(db: Database, now: Now, locks: readonly LiveLock[], ttl: Ttl): Promise<void> {
   const rows = locks.map(({ workspace_id: workspace, path, id }) => ({ workspace, path, id, ttl: milliseconds(ttl) }));
   await extendLocks(db, now, rows);
 }
 
-/** Every push of its owner renews a lock: most of them come when there is no need to write anything yet. */
+/** Every push of the owner renews the lock. Locks with more than this part of their ttl left need no write. */
 const renewedBelow = 0.9;
 
-/** For locks of Git LFS users. Jobs renew their own locks, and name the ttl. */
+/** For locks of Git LFS users. Jobs renew their own locks, with a ttl of their choice. */
 export const isLfsRenewalDue = ({ id, desk_id, remainingMs }: LiveLock, ttl: Ttl): boolean =>
   desk_id === id && remainingMs < renewedBelow * milliseconds(ttl);

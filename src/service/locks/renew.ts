@@ -26,7 +26,7 @@ export type RenewDecision =
 
 export type Extension = RenewDecision | { readonly kind: 'not-longer'; readonly lock: Lock };
 
-/** A renewal by a person, who means more time: a program may also ask for less. */
+/** A renewal by a person, which must not shorten the lock. Programs may shorten theirs. */
 export async function extendLock(db: Database, now: Now, request: RenewalRequest): Promise<Extension> {
   const { bearer, match, ttl } = request;
   const found = await findLock(db, now, request);

@@ -40,7 +40,7 @@ export const anotherLock = (lock: Lock): Refusal =>
     headers: { etag: entityTag(lock.id) },
   });
 
-/** Most locks are released long before they expire; a client that slept until then would miss it. */
+/** Most locks are released long before they expire. A client that slept until then would miss the release. */
 export const maxRetryAfterSeconds = 5;
 
 export function locked(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {

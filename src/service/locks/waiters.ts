@@ -9,14 +9,14 @@ export interface WaitRequest extends LockPlace {
   readonly tokenId: string;
   readonly owner: string;
   readonly origin: string | null;
-  /** Whether its token may take locks. The others only watch: they have no place in line. */
+  /** Whether the token may acquire locks. All others only watch, and have no place in line. */
   readonly mayTake: boolean;
   readonly seconds: number;
-  /** Nobody is there any more to be answered. */
+  /** Aborted when the client has disconnected. */
   readonly gone: AbortSignal;
 }
 
-/** `free`: the path was free a moment ago, and it is the turn of this one, or it only watches. */
+/** `free`: the path was just free, and the client is next in line or only watches. */
 export type WaitOutcome = 'free' | 'timeout' | 'gone' | 'stopped';
 
 export interface ReleasedLock extends LockPlace {
@@ -24,11 +24,11 @@ export interface ReleasedLock extends LockPlace {
 }
 
 export interface LockWaiters {
-  /** Undefined where too many wait already: then the answer comes at once. */
+  /** Undefined if too many clients already wait: the response must then be sent at once. */
   wait(request: WaitRequest): Promise<WaitOutcome> | undefined;
-  /** A lock was released, by anyone. */
+  /** Must be called when a lock was released, by anyone. */
   released(lock: ReleasedLock): void;
-  /** A lock was renewed: it may end sooner than before. */
+  /** Must be called when a lock was renewed: it may expire sooner than before. */
   renewed(place: LockPlace): void;
   /** Waiting clients of locked paths. */
   waiting(): readonly WaitRequest[];
@@ -40,9 +40,12 @@ export interface LockWaitersOptions {
   readonly keyOfPath?: (path: string) => string;
   /** Rejected when the database does not answer. */
   readonly find: (place: LockPlace) => Promise<Pick<StoredLock, 'id' | 'live' | 'remainingMs'> | undefined>;
-  /** Calls back with what other processes release, or with undefined when that may be anything; gives what ends that. */
+  /**
+   * Calls back with each release by other processes, or with undefined if any lock may be released. Returns how to
+   * stop.
+   */
   readonly watchOthers: (onChange: (lock: ReleasedLock | undefined) => void) => () => void;
-  /** Does something later; gives what takes it back. */
+  /** Schedules work. Returns a function that cancels it. */
   readonly after: (ms: number, work: () => void) => () => void;
   readonly onCount: (workspace: string, change: 1 | -1) => void;
   readonly onError: (error: unknown) => void;
@@ -50,13 +53,13 @@ export interface LockWaitersOptions {
 
 /** Each waiter holds a connection and a few hundred bytes: neither memory nor open files are a concern. */
 export const maxWaiters = 2_000;
-/** One token cannot take all places. */
+/** Keeps a single token from taking all places. */
 export const maxWaitersOfToken = 1_000;
 
 /**
- * The time that a notified client has to take the path before the next one is notified: a round trip and a commit, for
- * which most need a tenth of it. A shorter time would make two run for the same path; a longer one delays everyone after a
- * client that does nothing.
+ * Time that a notified client has to acquire the path before the next one is notified. It must cover a round trip and a
+ * commit; most clients need a tenth of it. With less, two clients would compete for the path. With more, a client that
+ * does nothing delays all others longer.
  */
 export const graceMs = 250;
 
@@ -73,22 +76,22 @@ interface Queue {
   /** In order of arrival; waiters of an owner who was notified and did nothing go last. */
   readonly waiters: Set<Waiter>;
   looking: boolean;
-  /** Something happened while the database was being asked. */
+  /** The path may have changed during the current query. */
   lookAgain: boolean;
-  /** False while a notified client may be about to take the path. */
+  /** False while a notified client may be about to acquire the path. */
   mayTell: boolean;
-  /** Was notified, and let the grace period pass. */
+  /** Owner who was notified, and let the grace period pass. */
   idleOwner: string | undefined;
-  /** The lock that was last seen to hold the path, and the last that is known to be over. */
+  /** Ids of the lock last seen on the path, and of the last one known to have ended. */
   heldId: string | undefined;
   endedId: string | undefined;
-  /** For the end of the lock, or of the grace. */
+  /** Cancels the timer for the end of the lock or of the grace period. */
   cancelTimer: () => void;
 }
 
 /**
- * A queue for each path that anybody waits for. The database is asked once when somebody comes first, and then once for
- * each thing that happens to the path, however many wait: nothing is asked of it while nothing happens.
+ * Keeps a queue for each path with waiting clients. The database is queried for the first client, and then once per
+ * change of the path, however many clients wait. There is no polling.
  */
 export function createLockWaiters({
   keyOfPath = (path) => path,
@@ -118,7 +121,7 @@ export function createLockWaiters({
 
   function setTimer(queue: Queue, ms: number, work: () => void): void {
     queue.cancelTimer();
-    // Clients that still wait then are served once more.
+    // Capping the timer is safe: when it fires early, the lock is looked up again.
     queue.cancelTimer = after(Math.min(ms, maxTimerMs), work);
   }
 
@@ -143,12 +146,12 @@ export function createLockWaiters({
     first.end('free');
   }
 
-  /** They cannot take the path, so nobody waits for them. */
+  /** Watchers cannot acquire the path, so they need no grace period. */
   function tellWatchers({ waiters }: Queue): void {
     for (const waiter of [...waiters]) if (!waiter.request.mayTake) waiter.end('free');
   }
 
-  /** An owner costs the others one grace, with however many requests. */
+  /** An idle owner delays others by one grace period, however many requests it has. */
   function moveToEnd({ waiters }: Queue, owner: string): void {
     for (const waiter of [...waiters]) {
       if (waiter.request.owner !== owner) continue;
@@ -170,7 +173,7 @@ export function createLockWaiters({
           queue.heldId = found.id;
           queue.mayTell = true;
           queue.idleOwner = undefined;
-          // The remaining time by the clock of the database; its time of day is not known here.
+          // Remaining time by the clock of the database. The clock of this process may differ.
           setTimer(queue, found.remainingMs, () => void look(queue));
         } else onFree(queue);
       }
@@ -185,7 +188,7 @@ export function createLockWaiters({
 
   function released(lock: ReleasedLock): void {
     const queue = queues.get(keyOf(lock));
-    // An update that was seen already is dropped.
+    // Ignore a release that was already seen.
     if (queue === undefined || queue.endedId === lock.id) return;
     queue.endedId = lock.id;
     queue.heldId = undefined;
@@ -239,13 +242,13 @@ export function createLockWaiters({
     };
     queue.waiters.add(waiter);
     gone.addEventListener('abort', leave, { once: true });
-    // Later clients share the result of the first, and are notified of changes.
+    // Later clients share the lookup of the first one, and are notified of changes.
     if (queue.waiters.size === 1) void look(queue);
   }
 
   return {
     wait(request) {
-      // Reported as an ended wait: a client that is not offered one would never ask again.
+      // Counts as a wait that has ended. A client that is refused one would never ask for another.
       if (stopped) return Promise.resolve('stopped');
       if (total >= maxWaiters || (ofToken.get(request.tokenId) ?? 0) >= maxWaitersOfToken) return undefined;
       return new Promise((resolve) => {

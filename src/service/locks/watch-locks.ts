@@ -2,20 +2,22 @@ import type { Storage } from '../storage/storage.ts';
 import { lockSignature } from './list.ts';
 
 export interface LockWatchOptions {
-  /** The interval for finding changes of other instances and commands, and expired locks. */
+  /** Interval of checks for changes by other instances and commands, and for expired locks. */
   readonly pollMs: number;
   readonly onError: (error: unknown) => void;
 }
 
 export interface LockWatch {
-  /** Yields at the start and after each change of the locks of a workspace, until the signal. Rejects when the database fails. */
+  /**
+   * Yields at the start and after each change of the workspace's locks, until aborted. Rejects if the database fails.
+   */
   follow(workspace: string, gone: AbortSignal): AsyncGenerator<void, void, undefined>;
-  /** Locks may have changed just now. */
+  /** Must be called when locks may have changed. */
   wake(): void;
   stop(): Promise<void>;
 }
 
-/** Looking may take this part of the time at most, however often it is woken. */
+/** Ratio of rest to work: limits the share of time for checks, however often wake() is called. */
 const restPerWork = 4;
 const shortestRestMs = 50;
 const maxRestMs = 600;
@@ -24,14 +26,14 @@ type Follower = ReturnType<typeof createFollower>;
 
 interface Watcher {
   readonly followers: Set<Follower>;
-  /** As of the last look. */
+  /** Result of the last check. */
   signature: string | undefined;
-  /** Ends the wait before the next look. */
+  /** Ends the wait before the next check. */
   wake(): void;
   running: Promise<void>;
 }
 
-/** One watcher for each followed workspace: it costs the same for one page as for a hundred. */
+/** Keeps one watcher per followed workspace, so that the cost does not grow with the number of open pages. */
 export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptions): LockWatch {
   const watchers = new Map<string, Watcher>();
 
@@ -67,7 +69,7 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     const known = watchers.get(workspace);
     if (known !== undefined) {
       known.followers.add(first);
-      // Not before a look: changes between what the follower reads now and the first look would be missed.
+      // Not before the first check: changes between the follower's own read and that check would be missed.
       if (known.signature !== undefined) first.notify();
       return known;
     }
@@ -115,7 +117,7 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
   };
 }
 
-/** Changes during one `next` count once. */
+/** Changes between two calls of `next` count once. */
 function createFollower() {
   let isNotified = false;
   let ended: { readonly error: Error | undefined } | undefined;
@@ -130,7 +132,7 @@ function createFollower() {
       ended ??= { error };
       something.resolve();
     },
-    /** False when it has ended. */
+    /** False after the end. */
     async next(): Promise<boolean> {
       while (!isNotified && ended === undefined) {
         await something.promise;

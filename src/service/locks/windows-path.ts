@@ -1,11 +1,14 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 
-/** "Naming Files, Paths, and Namespaces" of the Win32 documentation: also with an extension, and spaces before it. */
+/**
+ * See "Naming Files, Paths, and Namespaces" in the Win32 documentation. An extension, also after spaces, does not
+ * matter.
+ */
 const deviceName = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
 
 const reservedCharacter = /[<>:"|?*]/;
 
-/** Why no file on Windows has a path, or why its file has a shorter name too. Like every reason, it repeats nothing of the path. */
+/** Reason why a path is invalid on Windows, or names the same file as a shorter one. Does not quote the path. */
 export function windowsPathProblem(path: LockPath): string | undefined {
   if (reservedCharacter.test(path)) {
     return 'A path must not have any of the characters < > : " | ? * on Windows, where a colon names a drive or a part of another file.';
@@ -21,11 +24,12 @@ export function windowsPathProblem(path: LockPath): string | undefined {
 }
 
 /**
- * One text for all spellings that differ only by the case of letters. NTFS compares by a table of capitals that each volume
- * was formatted with. This joins what any of them does and a few letters more, such as ſ with s: it may keep apart two files
- * too few, and never takes one file for two. Capitals come first, as two small letters may share one (σ and ς). Letters are
- * folded apart from their marks: İ is also written as I and a dot, and Windows takes those for i and a dot. They are composed
- * again, because an index has no room for three times the length.
+ * One text for all spellings that differ only in case. NTFS compares with a table of capitals that is stored on each
+ * volume when it is formatted. This folds all letters that any of these tables folds, and a few more, such as ſ and s.
+ * It may treat two files as one, but never one file as two. Letters are mapped to upper case first, because two
+ * lower-case letters may share a capital (σ and ς). Letters are folded without their marks: İ can also be written as I
+ * and a dot, which Windows treats as i and a dot. The result is composed again, because an index has no room for three
+ * times the length.
  */
 export function foldCase(path: string): string {
   let folded = '';
@@ -36,7 +40,7 @@ export function foldCase(path: string): string {
   return folded.normalize('NFC');
 }
 
-/** As Windows does it: no character becomes several, so that ß stays. */
+/** As on Windows, a character never maps to several, so ß stays. */
 function mapped(character: string, mapping: string): string {
   const [first = character, second] = mapping;
   return second === undefined ? first : character;

@@ -3,17 +3,17 @@ import { sameHash } from '../tokens/secret.ts';
 
 export const isFormToken = (text: string, sessionSecret: string): boolean => sameHash(text, formToken(sessionSecret));
 
-/** A value that a form brings back, sealed so that the sender cannot have made it up. */
+/** A value that a form sends back, with a MAC that proves that a page of the session contained it. */
 export const sealed = (text: string, sessionSecret: string): string => `${seal(text, sessionSecret)}.${text}`;
 
-/** Undefined when no page of this session sealed it. */
+/** Undefined if no page of this session sealed the text. */
 export function unsealed(sealedText: string, sessionSecret: string): string | undefined {
   const [mac = '', ...rest] = sealedText.split('.');
   const text = rest.join('.');
   return sameHash(mac, seal(text, sessionSecret)) ? text : undefined;
 }
 
-/** Form token of a session: only its own pages know it, and it does not reveal the cookie. */
+/** Form token of a session: only its own pages contain it, and it does not reveal the cookie. */
 export const formToken = (sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update('form').digest('base64url');
 

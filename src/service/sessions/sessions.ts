@@ -6,7 +6,7 @@ import { type Bearer, checkToken } from '../tokens/tokens.ts';
 
 export const looksLikeSessionSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
-/** About a working day: who comes back tomorrow shows the token again. */
+/** About a working day, so that people sign in once a day. */
 export const sessionMs = 12 * 60 * 60 * 1_000;
 
 export interface SignIn {
@@ -15,7 +15,7 @@ export interface SignIn {
   readonly by: 'token' | 'link';
 }
 
-/** Gives the secret of the new session, for the cookie: only its hash is kept. */
+/** Returns the secret of the new session, for the cookie. Only its hash is stored. */
 export async function startSession(db: Database, now: Now, { bearer, address, by }: SignIn): Promise<string> {
   const secret = randomSecret();
   await endOldestSessions(db, bearer.id);
@@ -37,7 +37,7 @@ export type Session =
   | { readonly kind: 'known'; readonly bearer: Bearer; readonly now: number }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Checked for every request: a session ends at once with its token's expiry or revocation. */
+/** Checked for every request, so that a session ends as soon as its token expires or is revoked. */
 export async function authenticateSession({ read, now }: Storage, secret: string): Promise<Session> {
   const row = await read
     .selectFrom('sessions')
@@ -65,17 +65,17 @@ export async function endSession(db: Database, now: Now, { bearer, address, secr
   await recordAudit(db, now, { actor, action: 'session.signed-out', detail: {} });
 }
 
-/** Sessions that no longer let anybody in. */
+/** Removes expired sessions. */
 export async function removeEndedSessions({ now, commit }: Storage): Promise<void> {
   await commit('global', async (db) => {
     await db.deleteFrom('sessions').where(sql<boolean>`expires_at <= (select ${now})`).execute();
   });
 }
 
-/** Browsers and devices of one person; a program that signs in without end ends its own sessions. */
+/** Enough for the browsers and devices of a person. Signing in more often ends the oldest sessions of the token. */
 export const maxSessionsPerToken = 10;
 
-/** Leaves the youngest, with room for one more. */
+/** Keeps the newest sessions, with room for one more. */
 async function endOldestSessions(db: Database, tokenId: string): Promise<void> {
   const youngest = db
     .selectFrom('sessions')

@@ -10,12 +10,12 @@ export const looksLikeLinkSecret = (text: string): boolean => /^wsl_[A-Za-z0-9_-
 export const offerSignInLink = ({ commit, now }: Storage): Promise<string | undefined> =>
   commit('global', async (db) => ((await isAdministered(db)) ? undefined : addLink(db, now)));
 
-/** For the operator of the machine, who can read and change all stored data anyway. */
+/** Needs no authentication: an operator with access to the machine can read and change all stored data anyway. */
 export const makeSignInLink = ({ commit, now }: Storage): Promise<string> => commit('global', (db) => addLink(db, now));
 
 /**
- * Gives the secret of a session, or nothing when the link was used, is too old, or never was. The session has a token
- * of its own, which is listed and can be revoked like any other; nobody is ever told its secret.
+ * Returns the secret of a session; undefined if the link was used, has expired or never existed. The session gets its
+ * own token, which is listed and can be revoked like any other. Its secret is never shown.
  */
 export async function useSignInLink(
   db: Database,
@@ -39,7 +39,7 @@ export async function useSignInLink(
   return startSession(db, now, { bearer: token, address, by: 'link' });
 }
 
-/** Somebody has signed in by a link, or the operator has made an administrator's token. */
+/** Whether someone has signed in with a link, or an administrator's token exists. */
 async function isAdministered(db: Database): Promise<boolean> {
   const link = await db.selectFrom('sign_in_links').select('hash').where('used_at', 'is not', null).limit(1).execute();
   if (link.length > 0) return true;
@@ -47,7 +47,7 @@ async function isAdministered(db: Database): Promise<boolean> {
   return tokens.length > 0;
 }
 
-/** One hour: the person who sets a service up is there when it is printed. */
+/** One hour, because the person who sets up the service is present when the link is printed. */
 const validMs = 60 * 60 * 1_000;
 
 const prefix = 'wsl_';

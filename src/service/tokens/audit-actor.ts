@@ -1,10 +1,10 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { looksLikeTokenSecret } from './secret.ts';
 
-/** Longer than any name, also of the people who use the command. */
+/** Longer than any name of a token or of a user of the command line. */
 const maxActorLength = 1_024;
 
-/** Name or id of a token. A secret is easily mistaken for an id: it is refused before it can be repeated. */
+/** Name or id of a token. A secret, easily mistaken for an id, is rejected before it can be printed. */
 export function parseAuditActor(text: string): Parsed<string> {
   if (looksLikeTokenSecret(text)) {
     return refused(

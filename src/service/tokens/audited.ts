@@ -16,14 +16,14 @@ export type OnceCreated =
       readonly kind: 'created';
       readonly token: Token;
       readonly secret: string;
-      /** Active ones, which can release its locks. */
+      /** Other active tokens of the owner, which can release its locks. */
       readonly othersOfOwner: readonly Token[];
     }
-  /** There is one with this id: it was asked for before, and its secret is not known any more. */
+  /** A token with this id exists: the request was repeated, and the secret is no longer known. */
   | { readonly kind: 'made-before'; readonly token: Token }
   | { readonly kind: 'unknown-workspaces'; readonly ids: readonly string[] };
 
-/** However often it is asked for the token with this id, it is made once. */
+/** Creates the token with this id at most once, even if the request is repeated. */
 export async function createTokenOnce(
   db: Database,
   now: Now,
@@ -38,7 +38,7 @@ export async function createTokenOnce(
   return { kind: 'created', ...(await createTokenAudited(db, now, actor, newToken, id)), othersOfOwner };
 }
 
-/** Nothing is recorded of a token that was already revoked. */
+/** Adds no audit entry if the token was already revoked. */
 export async function revokeTokenAudited(db: Database, now: Now, actor: Actor, id: string): Promise<Revocation> {
   const revocation = await revokeToken(db, now, id);
   if (revocation === 'revoked') {
@@ -48,7 +48,7 @@ export async function revokeTokenAudited(db: Database, now: Now, actor: Actor, i
   return revocation;
 }
 
-/** Every token is created through here, so that every creation is recorded. */
+/** Use this function for every new token, so that its creation is recorded. */
 export async function createTokenAudited(
   db: Database,
   now: Now,

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Storage } from '../storage/storage.ts';
 
-/** Things made with a token that someone may rely on. */
+/** Locks and sessions of a token that someone may rely on. */
 export interface Dependents {
-  /** Held now. They stay when the token is revoked, until they are released or end. */
+  /** Number of active locks. If the token is revoked, they stay until they are released or expire. */
   readonly locks: number;
-  /** Some of them, those that end last. */
+  /** Some of these locks, latest expiry first. */
   readonly someLocks: readonly { readonly workspace: string; readonly path: string }[];
-  /** Dashboard sessions of the token. They end with it. */
+  /** Number of dashboard sessions. They end with the token. */
   readonly sessions: number;
 }
 

@@ -4,7 +4,7 @@ import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { newTokenId, newTokenSecret, secretHash } from './secret.ts';
 
-/** Long enough for a step. A longer job exchanges its identity again. */
+/** Long enough for a step. Longer jobs exchange another identity token. */
 export const exchangedTokenSeconds = 15 * 60;
 
 export interface NewExchangedToken {
@@ -14,15 +14,15 @@ export interface NewExchangedToken {
   readonly workspaces: readonly string[] | null;
   readonly runId: string;
   readonly runOrigin: string | null;
-  /** The ids of the rules that allow it. When one of them is removed, it ends. */
+  /** Id of the matching rule. Removing the rule revokes the token. */
   readonly trustRule: string;
   /** A hash that identifies the JWT. */
   readonly identity: string;
-  /** From then on nobody accepts the JWT. Milliseconds since 1970. */
+  /** Time after which the JWT is no longer accepted, in milliseconds since 1970. */
   readonly identityEndsAt: number;
 }
 
-/** Gives the secret, or nothing where the JWT was exchanged before. */
+/** Returns the secret; undefined if the JWT was exchanged before. */
 export async function createExchangedToken(
   db: Database,
   now: Now,
@@ -52,7 +52,7 @@ export async function createExchangedToken(
   return numInsertedOrUpdatedRows === 0n ? undefined : secret;
 }
 
-/** To be called where the rule is removed, in the same transaction. Their rows stay, for a JWT is exchanged once. */
+/** Must be called in the transaction that removes the rule. Keeps the rows, so that a JWT cannot be exchanged twice. */
 export async function revokeTokensOfRule(db: Database, now: Now, ruleId: string): Promise<void> {
   await db
     .updateTable('tokens')

@@ -1,10 +1,10 @@
 import { grants, type Scope } from '../../interface/scopes.ts';
 
-/** Any token may do this. In a shell whose variables have the address, the workspace and the token. */
+/** A request that any token may send, for a shell with variables for the URL, the workspace and the token. */
 export const curlLine =
   'curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/branches"';
 
-/** Ways to try a token. */
+/** Values for the examples that try out a token. */
 export interface FirstSteps {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
@@ -20,14 +20,14 @@ export function workflowStep({ baseUrl, workspace, scopes }: FirstSteps): readon
     '  with:',
     `    ${operation}`,
     `    base-url: ${baseUrl}`,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a workflow names a secret.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the syntax for a secret in a workflow.
     '    token: ${{ secrets.WORKSPACE_TOKEN }}',
     `    workspace: ${workspace}`,
     ...inputs.map((input) => `    ${input}`),
   ];
 }
 
-/** The operation that says most about what the token is for, with the inputs that it needs. */
+/** The most typical operation for these scopes, with its required inputs. */
 function operationFor(scopes: readonly Scope[]): readonly string[] {
   if (grants(scopes, 'locks:write')) return ['operation: lock', 'path: Content/Hero.uasset'];
   if (grants(scopes, 'sync')) return ['operation: sync'];

@@ -1,17 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Storage } from '../storage/storage.ts';
 
-/** When tokens were used, kept in memory and written now and then: a request does not wait for it, and a kill loses it. */
+/**
+ * Times of last use, kept in memory and written periodically: requests do not wait for it, and a crash loses the
+ * latest.
+ */
 export interface LastUse {
   note(tokenId: string): void;
-  /** Writes what was noted since the last time; on failure, keeps it for the next. */
+  /** Writes the times noted since the last call. On failure, keeps them for the next call. */
   write(): Promise<void>;
 }
 
-/** Stays far below the parameters that a statement of either database may have. */
+/** Stays far below the maximum number of parameters per statement in both databases. */
 const rowsOfStatement = 500;
 
-/** Milliseconds of any clock that only goes forward: the database gets a distance to its own now. */
+/** `clock` counts milliseconds of a monotonic clock: the database receives times relative to its own clock. */
 export function createLastUse({ commit, now }: Pick<Storage, 'commit' | 'now'>, clock: () => number): LastUse {
   let used = new Map<string, number>();
 
@@ -22,7 +25,7 @@ export function createLastUse({ commit, now }: Pick<Storage, 'commit' | 'now'>, 
     });
     return Array.from({ length: Math.ceil(rows.length / rowsOfStatement) }, (_, index) => {
       const some = rows.slice(index * rowsOfStatement, (index + 1) * rowsOfStatement);
-      // Another instance may have seen the token later. Both databases call the columns of VALUES so.
+      // Another instance may have seen the token later. Both databases name the columns of VALUES column1 and column2.
       return sql`update tokens set last_used_at = used.column2 from (values ${sql.join(some)}) as used
         where tokens.id = used.column1 and (tokens.last_used_at is null or tokens.last_used_at < used.column2)`;
     });

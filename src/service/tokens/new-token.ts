@@ -4,10 +4,10 @@ import type { Scope } from '../../interface/scopes.ts';
 import type { Field } from '../contract/field.ts';
 import type { Database } from '../storage/storage.ts';
 
-/** How long a token may live. */
+/** Parses the lifetime of a token. */
 export const parseLifetime = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
 
-/** The name is the owner of the token's locks, unless it has another. */
+/** The name is also the default owner of the token's locks. */
 export const parseTokenName = (text: string): Parsed<string> =>
   parseShownName(text, "A token's name", 'A token needs a name: it is shown as the owner of its locks.');
 
@@ -39,13 +39,13 @@ export const tokenFields = {
   },
 } satisfies { readonly name: Field<string>; readonly owner: Field<string>; readonly expires: Field<Duration> };
 
-/** Why a token cannot have these scopes and be limited so; undefined when it can. */
+/** Reason why a token with these scopes cannot be limited to these workspaces; undefined if it can. */
 export function scopeLimitProblem(scopes: readonly Scope[], workspaces: readonly string[] | null): string | undefined {
   if (workspaces === null || !scopes.includes('admin')) return undefined;
   return 'A token with the scope admin cannot be limited to some workspaces: it makes tokens for all of them.';
 }
 
-/** A mistyped id would make a token that sees nothing, and that would see a workspace made later by that name. */
+/** A token with a mistyped id could see no workspace, and later one that is created with that id. */
 export async function unknownWorkspaces(
   db: Database,
   ids: readonly string[],
@@ -56,10 +56,10 @@ export async function unknownWorkspaces(
 
 const maxNameLength = 100;
 
-/** NFC leaves at least a quarter of a text: what is longer than this is too long, and is not composed to find out. */
+/** NFC never shortens a text to less than a quarter. Longer texts are rejected without normalizing them. */
 const maxUncomposedLength = 4 * maxNameLength;
 
-/** People read it wherever a lock of the token is in their way. */
+/** The name is shown to everyone whom a lock of the token blocks. */
 function parseShownName(text: string, what: string, whenEmpty: string): Parsed<string> {
   const trimmed = text.trim();
   const name = trimmed.length > maxUncomposedLength ? trimmed : trimmed.normalize('NFC').trim();

@@ -15,13 +15,16 @@ export interface RotationRequest {
 
 export type Rotation =
   | { readonly kind: 'rotated'; readonly token: Token; readonly secret: string; readonly oldValidUntil: Timestamp }
-  /** The same request was carried out before, and the secret is not known any more. */
+  /** The request was repeated, and the secret is no longer known. */
   | { readonly kind: 'rotated-before'; readonly token: Token }
   /** Expired, revoked, or rotated by another request. */
   | { readonly kind: 'over'; readonly token: Token }
   | { readonly kind: 'unknown' };
 
-/** A new token with the same name, owner and rights takes over. It has the locks of the owner, and so those of the old one. */
+/**
+ * Replaces a token by a new one with the same name, owner and permissions, which therefore owns the locks of the old
+ * one.
+ */
 export async function rotateToken(
   db: Database,
   now: Now,
@@ -52,6 +55,6 @@ export async function rotateToken(
   return { kind: 'rotated', token, secret, oldValidUntil };
 }
 
-/** As long as the old token was valid from its creation. */
+/** Lifetime of the old token, counted from its creation. */
 export const lifetimeOf = ({ created_at, expires_at }: Token) =>
   expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };

@@ -17,5 +17,5 @@ export const newTokenId = (): string => `tok_${randomUUID()}`;
 
 export const looksLikeTokenId = (text: string): boolean => /^tok_[0-9a-f-]{36}$/.test(text);
 
-/** 256 random bits need no salt and no slow hash: there is nothing to guess. */
+/** With 256 random bits, hashes need no salt and no slow algorithm: the secret cannot be guessed. */
 export const randomSecret = (): string => randomBytes(32).toString('base64url');

@@ -9,20 +9,20 @@ import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
 import { newTokenId, newTokenSecret, sameHash, secretHash } from './secret.ts';
 
-/** Permissions of a request, once its token has been found. */
+/** The token of an authenticated request, with its permissions. */
 export interface Bearer {
   readonly id: string;
   readonly name: string;
   /** Owner of its locks. Case-sensitive. */
   readonly owner: string;
   readonly scopes: readonly Scope[];
-  /** Null: all. */
+  /** Null for all. */
   readonly workspaces: readonly string[] | null;
-  /** Set if the token was exchanged for the identity of a job: see exchanged.ts. */
+  /** Set if a job got the token for its identity token: see exchanged.ts. */
   readonly run?: {
-    /** The address of the run, where its identity proves one. */
+    /** The run URL, if the identity token proves one. */
     readonly origin: string | null;
-    /** The id of this one of its tokens. */
+    /** The id of this token. `id` is that of the run. */
     readonly tokenId: string;
   };
 }
@@ -31,24 +31,24 @@ export type TokenState = 'active' | 'expired' | 'revoked';
 
 export interface Token extends Bearer {
   readonly state: TokenState;
-  /** The id of the token that took over when this one was rotated. */
+  /** Id of the successor, if the token was rotated. */
   readonly replaced_by: string | null;
   readonly created_at: Timestamp;
   readonly expires_at: Timestamp | null;
-  /** Some seconds late, and null until then: see last-use.ts. */
+  /** Updated with a delay of some seconds; null before the first update: see last-use.ts. */
   readonly last_used_at: Timestamp | null;
 }
 
 export interface NewToken {
   readonly name: string;
-  /** Its name, unless given. */
+  /** Default: the name. */
   readonly owner?: string | undefined;
   readonly scopes: readonly Scope[];
   readonly workspaces: readonly string[] | null;
   readonly lifetime: Duration | null;
 }
 
-/** The secret is in the answer and nowhere else: only its hash is kept. */
+/** Returns the only copy of the secret: just its hash is stored. */
 export async function createToken(
   db: Database,
   now: Now,
@@ -80,7 +80,7 @@ export async function listTokens({ read, now }: Storage): Promise<Token[]> {
   return (await withNow(read, now).orderBy('created_at').orderBy('id').execute()).map(tokenOf);
 }
 
-/** Tokens that may renew and release the locks of the owner now, the oldest first. */
+/** Tokens that can currently renew and release the locks of the owner, oldest first. */
 export async function activeTokensOf(db: Database, now: Now, owner: string): Promise<Token[]> {
   const rows = await withNow(db, now)
     .where(sql<boolean>`coalesce(owner, name) = ${owner}`)
@@ -95,7 +95,7 @@ export async function findToken(db: Database, now: Now, id: string): Promise<Tok
   return row && tokenOf(row);
 }
 
-/** Also of a token that was exchanged for the identity of a job. False once it is forgotten: it has expired before that. */
+/** Supports exchanged tokens, too. False after the row is removed: the token has expired before that. */
 export async function isRevoked(db: Database, { id, run }: Bearer): Promise<boolean> {
   const row = await db
     .selectFrom('tokens')
@@ -149,7 +149,7 @@ export const maySee = (bearer: Bearer, workspace: string): boolean =>
 
 type Row = Selectable<Tables['tokens']>;
 
-/** Permissions of a stored token at this moment. */
+/** Current permissions of a stored token. */
 export function checkToken(row: Row & { readonly now: number }): Authentication {
   switch (stateOf(row, row.now)) {
     case 'active':
@@ -170,7 +170,9 @@ const tokenOf = (row: Row & { now: number }): Token => ({
   last_used_at: asTimestampOrNull(row.last_used_at),
 });
 
-/** The id is that of the run, if there is one: its processes have different tokens, and share what is stored by this id. */
+/**
+ * The id of an exchanged token is that of its run: the processes of a run have different tokens, but share stored data.
+ */
 const bearerOf = (row: Row): Bearer => ({
   id: row.run_id ?? row.id,
   name: row.name,
@@ -189,6 +191,6 @@ function stateOf(row: Row, now: number): TokenState {
   return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active';
 }
 
-/** Without those that were exchanged: there are thousands a day, and nobody has made them. */
+/** Excludes exchanged tokens: there can be thousands per day, and nobody created them by hand. */
 const withNow = (db: Database, now: Now) =>
   db.selectFrom('tokens').selectAll().select(now.as('now')).where('run_id', 'is', null);

@@ -18,7 +18,7 @@ import { claimedBy, createVerifyIdentity, type Identity } from './verify-identit
 
 export interface ExchangeRequest {
   readonly jwt: string;
-  /** The scopes that the token is to have, as the request names them; without any, all that the rules allow. */
+  /** Requested scopes, not validated yet; if empty, all scopes of the rule. */
   readonly scopes: readonly string[];
   /** IP address of the client. */
   readonly address: string | null;
@@ -27,7 +27,7 @@ export interface ExchangeRequest {
 
 export type ExchangeResult =
   | { readonly kind: 'exchanged'; readonly secret: string; readonly scopes: readonly Scope[] }
-  /** Whatever is wrong with the JWT, or that no rule allows it: a stranger must not learn which. */
+  /** The JWT is invalid, or no rule matches it. The client must not learn which. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'invalid-scope'; readonly reason: string }
   | Limited
@@ -40,20 +40,20 @@ export interface ExchangeParts {
   readonly targets: TargetCheck;
   readonly metrics: Pick<Metrics, 'tokenExchanges' | 'issuerErrors'>;
   readonly log: Logger;
-  /** The required audience of identities, if the address is known. */
+  /** The required audience of identity tokens; undefined if the public URL is unknown. */
   readonly publicUrl: () => string | undefined;
   /** Counts milliseconds. */
   readonly clock: () => number;
 }
 
-/** For each rule. */
+/** Limit for each rule. */
 const exchangesOfRule = perMinute(300);
 
 const tooManyWait = new Error('Too many exchanges of one address wait.');
 
 /**
- * Per address. Far below the limit of refusals: many jobs behind one address begin at once, and none is refused. An issuer
- * that does not respond takes half of the wait.
+ * Limit for each IP address. Far below the limit on refusals, so that many jobs behind one address can start at once
+ * without being refused. Waiting for an issuer that does not respond takes half of the timeout.
  */
 const parallel = {
   max: Number.POSITIVE_INFINITY,
@@ -63,7 +63,7 @@ const parallel = {
 
 const retryWhenBusySeconds = 5;
 
-/** Once for all that come at the same time, as strangers may: there can be many rules. */
+/** One query for all concurrent requests: there can be many rules, and anyone can send such requests. */
 const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[]) => {
   const [rules, { rows }] = await Promise.all([
     listTrustRules({ read }),
@@ -75,7 +75,7 @@ const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[])
 
 type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
 
-/** Exchanges the identity of a job for a token. */
+/** Exchanges the identity token of a job for an API token. */
 export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   const { storage, targets, metrics, log, publicUrl, clock } = parts;
   const onFailure = (issuer: string, reason: string): void => {
@@ -122,7 +122,7 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     return admit(decision, identity, address);
   }
 
-  /** An exchange that succeeds counts against the limit of its rule. */
+  /** Only successful exchanges count against the limit of the rule. */
   async function admit(trusted: Trusted, identity: Identity, address: string | null): Promise<ExchangeResult> {
     const attempt = ofRule(trusted.rule.id);
     if (attempt.kind === 'refused') return { kind: 'limited', retryAfterSeconds: attempt.retryAfterSeconds };
@@ -154,7 +154,10 @@ interface Issue {
   readonly address: string | null;
 }
 
-/** All that says whether the JWT may still be exchanged is looked at where the token is made. */
+/**
+ * Checks in the transaction that creates the token that the rule still exists, and that the JWT was not exchanged
+ * before.
+ */
 async function issue(db: Database, now: Now, { trusted, identity, address }: Issue): Promise<ExchangeResult> {
   const { rule, scopes } = trusted;
   const { owner, workspaces } = rule;

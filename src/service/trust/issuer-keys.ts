@@ -14,28 +14,30 @@ export type FoundKey =
   | { readonly kind: 'found'; readonly key: IssuerKey }
   /** The issuer has no such key. */
   | { readonly kind: 'unknown' }
-  /** It had none when it was last asked, and may have begun to use one since: it may not be asked again so soon. */
+  /** The issuer had no such key at the last request. It may have added one since, but cannot be asked again yet. */
   | { readonly kind: 'not-known-yet'; readonly retryAfterSeconds: number }
-  /** The issuer could not be asked. */
+  /** The request to the issuer failed. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
-/** A key by the header of a JWT. Only to be asked for issuers that a trust rule names: it sends requests to them. */
+/**
+ * Finds the key for the header of a JWT. Call it only for issuers in trust rules, because it sends requests to them.
+ */
 export type FindKey = (issuer: string, header: { readonly alg: string; readonly kid: string }) => Promise<FoundKey>;
 
 export interface IssuerKeysOptions {
   readonly targets: TargetCheck;
   /** Counts milliseconds. */
   readonly clock: () => number;
-  /** The keys of this issuer could not be fetched. */
+  /** Called when the keys of an issuer could not be fetched. */
   readonly onFailure: (issuer: string, reason: string) => void;
-  /** For discovery and keys together. */
+  /** Time limit for discovery and keys together. */
   readonly timeoutMs?: number;
 }
 
-/** At most once in this time, whatever the cause and the result. */
+/** Minimum time between two requests to an issuer, whatever the cause and the result. */
 const askAgainAfterMs = 60_000;
 
-/** A key that the issuer has withdrawn is not used for longer, unless the issuer is down. */
+/** Limits how long a withdrawn key is still used, unless the issuer is down. */
 const maxAgeMs = 10 * 60_000;
 
 interface Known {
@@ -64,7 +66,7 @@ export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 
     }
   }
 
-  /** At most once a minute, and once for all who want it at the same time. False if it was not asked. */
+  /** Asks the issuer at most once a minute; concurrent calls share a request. False if the issuer was not asked. */
   const refresh = (issuer: string, known: Known): Promise<boolean> =>
     once(issuer, async () => {
       if (clock() - known.askedAt < askAgainAfterMs) return false;
@@ -97,7 +99,7 @@ class IssuerError extends Error {
 /** OpenID Connect Discovery 1.0, section 3. */
 const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
-/** RFC 7517, section 5. What is in a key is for jose to judge. */
+/** RFC 7517, section 5. The content of the keys is validated by jose. */
 const keySetSchema = z.object({
   keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().exactOptional() })).min(1),
 });
@@ -105,7 +107,7 @@ const keySetSchema = z.object({
 async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal) {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const discovered = await getJson(address, discoverySchema, check, signal);
-  // Section 4.3: otherwise one issuer could speak for another.
+  // Section 4.3: otherwise one issuer could impersonate another.
   if (discovered.issuer !== issuer) {
     throw new IssuerError(`it says that it is the issuer ${JSON.stringify(discovered.issuer.slice(0, 200))}`);
   }
@@ -140,7 +142,7 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
   return parsed.data;
 }
 
-/** Sends a GET to one of the addresses that were judged, and to no other. */
+/** Sends a GET request, only to the IP addresses that were checked. */
 function get(url: string, lookup: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
   const headers = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'workspace-automation' };
   const options = { headers, lookup, signal, agent: false } as const;

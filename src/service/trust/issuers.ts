@@ -1,13 +1,13 @@
 import { isGitHub } from '../../interface/github-issuer.ts';
 
-/** The claims that say whose a job is, and never change hands. */
+/** Claims that identify the owner of a job, and are never reused for another. */
 const idsOfGitHub = ['repository_id', 'repository_owner_id'];
 const idsOfGitLab = ['project_id', 'namespace_id'];
 const idsOfBuildkite = ['pipeline_id', 'organization_id'];
 
 export const idClaims: ReadonlySet<string> = new Set([...idsOfGitHub, ...idsOfGitLab, ...idsOfBuildkite]);
 
-/** Everybody can have a job that one of these signs for: without an id, a rule would trust strangers. */
+/** Issuers that sign for jobs of anyone: without an id, a rule would trust strangers. */
 const sharedIssuers: ReadonlyMap<string, readonly string[]> = new Map([
   ['https://gitlab.com', idsOfGitLab],
   ['https://agent.buildkite.com', idsOfBuildkite],

@@ -5,16 +5,16 @@ import type { TrustRule } from './rules.ts';
 
 export type TrustDecision =
   | { readonly kind: 'trusted'; readonly rule: TrustRule; readonly scopes: readonly Scope[] }
-  /** `reason` is a sentence for the log of the operator. The client does not get it. */
+  /** `reason` is a sentence for the log, and is not sent to the client. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** The job is trusted, but not for these scopes, and may learn so. `reason` is for the log. */
+  /** The job is trusted, but not for these scopes, and the client may know. `reason` is for the log. */
   | { readonly kind: 'refused-scopes'; readonly reason: string };
 
 type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * Exactly one rule must match: with several, it would depend on their sum what a job may do, and whose its locks are.
- * `requested` are the scopes that the request names; without any, the token has all scopes of the rule.
+ * Exactly one rule must match. With several, the permissions of a job and the owner of its locks would depend on their
+ * combination. `requested` are the requested scopes; if empty, the token gets all scopes of the rule.
  */
 export function matchTrustRules(
   rules: readonly TrustRule[],
@@ -40,14 +40,14 @@ export function matchTrustRules(
   return { kind: 'refused-scopes', reason };
 }
 
-/** A claim that is not what a rule needs. */
+/** A claim that does not match a rule. */
 interface Difference {
   readonly claim: string;
   readonly reason: string;
 }
 
 function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
-  // No rule is made so: somebody has written to the database by hand.
+  // The service never creates such a rule: someone has edited the database.
   if (Object.keys(rule.claims).length === 0) return [{ claim: '', reason: 'it names no claim, and so trusts nothing' }];
   const ofClaims = Object.entries(rule.claims).flatMap(([claim, needed]): Difference[] => {
     const found = claimOf(claims, claim);
@@ -57,7 +57,7 @@ function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
   return [...ofClaims, ofWorkflow, differsInEvent(rule, claims)].filter((difference) => difference !== undefined);
 }
 
-/** `workflow_ref` is OWNER/REPOSITORY/PATH@REF, in names: a file of the same path in another repository is another file. */
+/** `workflow_ref` is OWNER/REPOSITORY/PATH@REF. The same path in another repository is another file. */
 function differsInWorkflow(workflow: string, claims: Claims): Difference | undefined {
   const repository = claimOf(claims, 'repository');
   const found = claimOf(claims, 'workflow_ref');
@@ -72,8 +72,9 @@ function differsInWorkflow(workflow: string, claims: Claims): Difference | undef
 }
 
 /**
- * These events run code from people outside the repository, and no claim tells pull requests of forks from those of the
- * repository. Two more events begin so: pull_request_review and pull_request_review_comment.
+ * Events of pull requests run code from people outside the repository, and no claim distinguishes pull requests from
+ * forks from those of the repository itself. The prefix also covers pull_request_review and
+ * pull_request_review_comment.
  */
 function differsInEvent({ issuer, claims: needed }: TrustRule, claims: Claims): Difference | undefined {
   if (Object.hasOwn(needed, 'event_name')) return undefined;
@@ -100,7 +101,7 @@ function named(rules: readonly TrustRule[]): string {
 
 const maxDifferences = 3;
 
-/** A rule for the same repository is nearer than one for another that happens to differ in less. */
+/** Describes the nearest rule. A rule for the same repository is nearer than one for another with fewer differences. */
 function noMatchReason(
   rules: readonly { readonly rule: TrustRule; readonly differences: readonly Difference[] }[],
 ): string {
@@ -120,7 +121,7 @@ function noMatchReason(
 
 const maxShownLength = 100;
 
-/** A value from elsewhere in a line of a log: it neither ends the line, nor hides or reorders a part of it. */
+/** Quotes an untrusted value for the log, so that it cannot end the line, or hide or reorder parts of it. */
 function shown(text: string): string {
   const short = text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
   return JSON.stringify(short).replaceAll(

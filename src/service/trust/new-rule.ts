@@ -8,7 +8,7 @@ import type { NewTrustRule } from './rules.ts';
 
 const maxIssuerLength = 300;
 
-/** Plain http is for networks that the operator allows, which are looked at when its keys are asked for. */
+/** Plain http works only in networks that the operator allows. That is checked when the keys are fetched. */
 export function parseIssuer(text: string): Parsed<string> {
   if (text.length > maxIssuerLength) return refused(`An issuer has at most ${maxIssuerLength} characters.`);
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
@@ -19,7 +19,7 @@ export function parseIssuer(text: string): Parsed<string> {
   return text === spelled ? accepted(text) : refused(`It is compared letter by letter. Write it as ${spelled}`);
 }
 
-/** It must be named: unlike a token, a rule has no name that could stand for it. */
+/** Required: unlike a token, a rule has no name that could be the default. */
 export const parseRuleOwner = (text: string): Parsed<string> =>
   text.trim() === '' ? refused('Say whose the locks of such jobs are.') : parseTokenOwner(text);
 
@@ -37,7 +37,7 @@ export function parseWorkflow(text: string): Parsed<string> {
 
 const maxRepositoryLength = 200;
 
-/** For people to read. GitLab has groups in groups. */
+/** For people only. More than one slash is allowed, because GitLab has nested groups. */
 export const parseRepository = (text: string): Parsed<string> =>
   text.length <= maxRepositoryLength && /^[\w.-]+(?:\/[\w.-]+)+$/.test(text)
     ? accepted(text)
@@ -58,7 +58,7 @@ export function parseClaim(text: string): Parsed<RuleClaim> {
 
 const maxClaimValueLength = 500;
 
-/** As it was entered: each field is valid by itself. */
+/** A rule as entered. Each field has been validated on its own. */
 export interface EnteredRule {
   readonly issuer: string;
   readonly repository?: string | undefined;
@@ -71,7 +71,7 @@ export interface EnteredRule {
   readonly claims: readonly RuleClaim[];
   readonly owner: string;
   readonly scopes: readonly Scope[];
-  /** None: all. */
+  /** Empty for all. */
   readonly workspaces: readonly string[];
 }
 
@@ -150,7 +150,7 @@ export const ruleFields = {
   },
 } satisfies Readonly<Record<string, Field<string>>>;
 
-/** The fields for claims of GitHub, in the order in which a rule has them. */
+/** The fields for claims of GitHub, in the order in which rules list them. */
 const fieldsOfGitHub = {
   repositoryId: ['repository_id', parseGitHubId],
   repositoryOwnerId: ['repository_owner_id', parseGitHubId],
@@ -168,7 +168,7 @@ export type ReadRule =
   | { readonly ok: true; readonly value: NewTrustRule }
   | { readonly ok: false; readonly errors: RuleErrors };
 
-/** Looks at all fields together. */
+/** Validates the fields in combination. */
 export function readRule(entered: EnteredRule): ReadRule {
   const { issuer, owner, workflow = null, repository = null } = entered;
   const ofFields = Object.keys(fieldsOfGitHub)
@@ -186,7 +186,7 @@ export function readRule(entered: EnteredRule): ReadRule {
   return { ok: true, value: rule };
 }
 
-/** Values are compared letter by letter: one that nobody sees was not meant. */
+/** Values are compared exactly, so invisible characters must be mistakes. */
 export function parseClaimValue(text: string): Parsed<string> {
   if (text === '') return refused('It must not be empty.');
   if (text.length > maxClaimValueLength) return refused(`It has at most ${maxClaimValueLength} characters.`);
@@ -235,7 +235,7 @@ const isFieldOfGitHub = (name: string): name is keyof typeof fieldsOfGitHub => O
 
 export const maxClaims = 20;
 
-/** Names, which others can take on, and `sub`, whose form has changed. */
+/** Names, which others can take over, and `sub`, whose format has changed. */
 const neverMatched = ['sub', 'repository', 'repository_owner'];
 
 function wrongClaim(issuer: string, claims: readonly RuleClaim[]): string | undefined {

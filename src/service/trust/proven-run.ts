@@ -2,39 +2,39 @@ import { createHash } from 'node:crypto';
 import { isGitHub } from '../../interface/github-issuer.ts';
 
 export interface ProvenRun {
-  /** The same for all tokens that the jobs of a run get for one owner. */
+  /** Shared by all tokens that the jobs of a run get for an owner. */
   readonly id: string;
-  /** For people. */
+  /** Display name. */
   readonly name: string;
-  /** Its address, where the claims tell it. */
+  /** Run URL; null if the claims do not contain enough for it. */
   readonly origin: string | null;
-  /** The claims that all of this is from. */
+  /** The claims that the other fields are derived from. */
   readonly claims: Readonly<Record<string, string>>;
 }
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** As long as the name of a token may be. */
+/** Same limit as for the name of a token. */
 const maxNameLength = 100;
 
-/** The claims are those of an identity that a rule trusts. */
+/** The claims must be from an identity token that matches a rule. */
 export function provenRun(issuer: string, claims: Claims, owner: string): ProvenRun {
   const run =
     runOfGitHub(issuer, claims) ??
     runOfGitLab(issuer, claims) ??
     runOfBuildkite(issuer, claims) ??
     runOfSubject(claims);
-  // With the owner: the id of the token that took a lock gives the right to release it.
+  // The owner is part of the id, because the id of the token that acquired a lock allows releasing it.
   const hash = createHash('sha256')
     .update(JSON.stringify([issuer, run.claims, owner]))
     .digest('hex');
   return { ...run, id: `run_${hash.slice(0, 32)}`, name: run.name.slice(0, maxNameLength).toWellFormed() };
 }
 
-/** Its claims identify it among all runs of its issuer. */
+/** The claims identify the run among all runs of its issuer. */
 type Run = Omit<ProvenRun, 'id'>;
 
-/** Its address is the one that the action sends as Referer. */
+/** The run URL is the one that the action sends as Referer. */
 function runOfGitHub(issuer: string, claims: Claims): Run | undefined {
   const plain = plainClaims(claims, 'repository', 'repository_id', 'run_id', 'run_attempt');
   if (plain === undefined || !isGitHub(issuer)) return undefined;
@@ -76,13 +76,13 @@ function runOfBuildkite(_issuer: string, claims: Claims): Run | undefined {
   };
 }
 
-/** The claims with these names; undefined if one is missing or no plain value. */
+/** The claims with these names; undefined if one is missing or not a plain value. */
 function plainClaims<Name extends string>(
   claims: Claims,
   ...names: readonly Name[]
 ): Readonly<Record<Name, string>> | undefined {
   const values = names.map((name) => textOf(claims[name]));
-  // It has each of the names.
+  // Object.fromEntries() does not keep the names in its type.
   return values.every(isPlain)
     ? (Object.fromEntries(names.map((name, index) => [name, values[index]])) as Record<Name, string>)
     : undefined;
@@ -90,7 +90,7 @@ function plainClaims<Name extends string>(
 
 const maxLength = 500;
 
-/** It becomes part of an address, and must mean nothing else there. */
+/** Whether the text can be a part of a URL without changing its structure. */
 const isPlain = (text: string): boolean =>
   text.length <= maxLength && text.split('/').every((part) => /^[\w.-]+$/.test(part) && !/^\.\.?$/.test(part));
 
@@ -100,6 +100,6 @@ function runOfSubject(claims: Claims): Run {
   return { claims: { sub }, name: sub.replaceAll(/\p{C}/gu, ' ') || 'a job', origin: null };
 }
 
-/** Buildkite counts its builds in numbers. */
+/** Numbers are allowed because build_number of Buildkite is one. */
 const textOf = (claim: unknown): string =>
   typeof claim === 'string' || typeof claim === 'number' ? String(claim) : '';

@@ -2,21 +2,21 @@ import { limitAttempts, perMinute } from '../http/attempts.ts';
 import type { Claimed } from './verify-identity.ts';
 
 /**
- * Refused identities that an issuer has signed, by address, issuer and subject. A job in a loop uses up what its own subject
- * has there, and does not affect other jobs behind its address. Without the address, everyone who was ever shown a JWT of a
- * subject could lock that subject out.
+ * Limit on refused identity tokens with a valid signature, by IP address, issuer and subject. A job in a loop uses up
+ * the limit of its own subject, and does not affect other jobs behind the address. Without the address in the key,
+ * anyone who ever received a JWT of a subject could lock that subject out.
  */
 const refusalsOfSubject = perMinute(60);
 
-/** Identities whose signature proves nothing, by address and by the issuer that they claim to be from. */
+/** Limit on identity tokens without a valid signature, by IP address and claimed issuer. */
 const forgeriesOfAddress = perMinute(60);
 
-/** All of an address: judging an identity takes time, and strangers can choose the issuer and the subject that they claim. */
+/** Limit for all of an IP address: verification takes time, and attackers can claim any issuer and subject. */
 const refusalsOfAddress = perMinute(600);
 
 export interface Attributed<Result> {
   readonly result: Result;
-  /** It came to nothing because of the identity, or because of its issuer. */
+  /** True if the exchange failed because of the identity token or its issuer. */
   readonly isRefused: boolean;
   /** Subject of the JWT; undefined if its signature was not verified. */
   readonly subject: string | undefined;
@@ -27,7 +27,7 @@ export interface Limited {
   readonly retryAfterSeconds: number;
 }
 
-/** Limits the exchanges that come to nothing: anyone can ask for one. */
+/** Limits failed exchanges, because anyone can request one. */
 export function createRefusalLimits(clock: () => number) {
   const ofSubject = limitAttempts(refusalsOfSubject, clock);
   const ofForger = limitAttempts(forgeriesOfAddress, clock);
@@ -50,7 +50,7 @@ export function createRefusalLimits(clock: () => number) {
     const { result, isRefused, subject } = await exchange();
     if (!isRefused && fromAddress.kind === 'allowed') fromAddress.succeeded();
     if ((!isRefused || subject !== undefined) && fromForger.kind === 'allowed') fromForger.succeeded();
-    // Only now: anyone can claim a subject.
+    // Counted only now, with a verified subject: anyone can claim one.
     if (isRefused && subject !== undefined) ofSubject(keyOf(subject));
     return result;
   };

@@ -8,21 +8,21 @@ import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { revokeTokensOfRule } from '../tokens/exchanged.ts';
 
-/** Which jobs are trusted, and what a token may do that one of them gets for its identity. */
+/** Matches trusted jobs, and sets the permissions of their exchanged tokens. */
 export interface TrustRule {
   readonly id: string;
-  /** Letter by letter as in the claim `iss`. */
+  /** Must equal the claim `iss` exactly. */
   readonly issuer: string;
   /** Owner of the locks of its tokens. Case-sensitive. */
   readonly owner: string;
-  /** All are required, with exactly this value. */
+  /** Required claims, with their exact values. */
   readonly claims: Readonly<Record<string, string>>;
   /** The file of the workflow in the repository of the job, such as `.github/workflows/release.yml`; null for any. */
   readonly workflow: string | null;
   /** For people to read, never matched. */
   readonly repository: string | null;
   readonly scopes: readonly Scope[];
-  /** Null: all. */
+  /** Null for all. */
   readonly workspaces: readonly string[] | null;
   readonly created_at: Timestamp;
 }
@@ -34,16 +34,16 @@ export async function findTrustRule(db: Database, id: string): Promise<TrustRule
 
 export type NewTrustRule = Omit<TrustRule, 'id' | 'created_at'>;
 
-/** Each is looked at for every identity that is shown. */
+/** All rules are checked for every exchange. */
 export const maxTrustRules = 1_000;
 
 export type AddedTrustRule =
   | { readonly kind: 'added'; readonly rule: TrustRule }
-  /** One that says the same. */
+  /** An equal rule exists. */
   | { readonly kind: 'there-already'; readonly rule: TrustRule }
   | { readonly kind: 'too-many' };
 
-/** The rule has passed the checks of new-rule.ts. */
+/** The rule must have passed the checks of new-rule.ts. */
 export async function addTrustRule(
   db: Database,
   now: Now,
@@ -72,7 +72,7 @@ export async function addTrustRule(
   return { kind: 'added', rule };
 }
 
-/** The rule that was removed; undefined when there is none. */
+/** Returns the removed rule; undefined if it does not exist. */
 export async function removeTrustRule(
   db: Database,
   now: Now,

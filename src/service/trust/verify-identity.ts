@@ -11,7 +11,7 @@ export interface Claimed {
   readonly subject: string;
 }
 
-/** Unverified issuer and subject, which anyone can write into a JWT; undefined if it is not a JWT. */
+/** Unverified issuer and subject, which anyone can put into a JWT; undefined if it is not a JWT. */
 export function claimedBy(jwt: string): Claimed | undefined {
   if (jwt.length > maxIdentityLength) return undefined;
   try {
@@ -24,7 +24,7 @@ export function claimedBy(jwt: string): Claimed | undefined {
 
 export type IdentityVerification =
   | { readonly kind: 'verified'; readonly identity: Identity }
-  /** `why` is a sentence for the log of the operator. The subject is undefined unless the signature is that of the issuer. */
+  /** `reason` is a sentence for the log. `subject` is undefined if the signature is not that of the issuer. */
   | { readonly kind: 'refused'; readonly reason: string; readonly subject: string | undefined }
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
@@ -36,12 +36,12 @@ export interface Identity {
   readonly claims: Readonly<Record<string, unknown>>;
   /** A hash that identifies the JWT. */
   readonly id: string;
-  /** From then on it is not accepted any more. Milliseconds since 1970. */
+  /** Time after which the JWT is no longer accepted, in milliseconds since 1970. */
   readonly endsAt: number;
 }
 
 export interface Expected {
-  /** Issuers that trust rules name. Others are never contacted, so a stranger cannot send the service anywhere. */
+  /** Issuers in trust rules. Others are never contacted, so that strangers cannot make the service send requests. */
   readonly issuers: ReadonlySet<string>;
   readonly audience: string;
   /** Milliseconds since 1970. */
@@ -50,13 +50,13 @@ export interface Expected {
 
 const algorithms = ['RS256', 'ES256'];
 
-/** Clocks differ. */
+/** Tolerance for differences between clocks. */
 const leewaySeconds = 30;
 
-/** Exchanged tokens are remembered until they expire, so they must expire. */
+/** Exchanged JWTs are remembered until they expire, so their lifetime must be limited. */
 const maxLifetimeSeconds = 24 * 60 * 60;
 
-/** Whether an issuer that is trusted has made this out, for this service, and for now. */
+/** Verifies that a JWT is signed by an issuer in a trust rule, has the right audience, and is currently valid. */
 export function createVerifyIdentity(findKey: FindKey) {
   return async (jwt: string, { issuers, audience, now }: Expected): Promise<IdentityVerification> => {
     const refused = (reason: string, claims?: JWTPayload): IdentityVerification => ({
@@ -94,7 +94,7 @@ export function createVerifyIdentity(findKey: FindKey) {
         currentDate: new Date(now),
       });
       const { exp = 0, aud } = claims;
-      // Any of the others could show it here.
+      // Any other recipient could use the JWT here.
       if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience), claims);
       if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
         return refused('The JWT is valid for more than a day, which is too long for a job to prove who it is.', claims);
@@ -103,14 +103,14 @@ export function createVerifyIdentity(findKey: FindKey) {
       const subject = subjectOf(claims);
       return { kind: 'verified', identity: { issuer, subject, claims, id: idOf(jwt, claims), endsAt } };
     } catch (error) {
-      // jose looks at the claims after the signature.
+      // jose checks claims only after the signature.
       const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
       return refused(refusalReason(error, audience), isSigned ? error.payload : undefined);
     }
   };
 }
 
-/** A hash: a stranger may claim a subject of any length. */
+/** Hashed, because strangers may claim a subject of any length. */
 const subjectOf = ({ iss, sub }: JWTPayload): string => hashOf([iss, sub]);
 
 interface Unverified {
@@ -118,7 +118,7 @@ interface Unverified {
   readonly header: { readonly alg: string; readonly kid: string };
 }
 
-/** Header fields required before there is a key for verification; a sentence if the JWT cannot be verified. */
+/** Unverified fields that select the key; an error message if the JWT cannot be verified. */
 function readUnverified(jwt: string, issuers: ReadonlySet<string>): Unverified | string {
   if (jwt.length > maxIdentityLength) return `The JWT has more than ${maxIdentityLength} characters.`;
   let header: ReturnType<typeof decodeProtectedHeader>;
@@ -145,7 +145,7 @@ function refusalReason(error: unknown, audience: string): string {
     return error.claim === 'exp' ? 'The JWT has expired.' : 'The JWT was issued more than a day ago.';
   }
   if (!(error instanceof errors.JWTClaimValidationFailed)) {
-    // Its message may quote what was read.
+    // The message of the error may quote the input.
     return `The JWT cannot be verified (${error instanceof errors.JOSEError ? error.code : 'unexpected'}).`;
   }
   const { claim, reason, payload } = error;
@@ -158,10 +158,12 @@ function refusalReason(error: unknown, audience: string): string {
 const audienceReason = (aud: unknown, audience: string): string =>
   `The audience of the JWT is ${shown(aud)}; expected ${audience} alone.`;
 
-/** A value of a stranger, cut and in quotes, so that it ends no line. */
+/** An untrusted value, quoted and truncated, so that it cannot end a line of the log. */
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 200);
 
-/** By `jti`, or where there is none by all that is signed. The signature does not count: of ES256 there are two. */
+/**
+ * Based on `jti`, or otherwise on the signed text. Ignores the signature: for ES256, two are valid for the same text.
+ */
 function idOf(jwt: string, { iss, jti }: JWTPayload): string {
   const unique = typeof jti === 'string' ? ['jti', jti] : ['signed', jwt.slice(0, jwt.lastIndexOf('.'))];
   return hashOf([iss, ...unique]);

@@ -4,7 +4,7 @@ import type { NewTrustRule, TrustRule } from './rules.ts';
 
 const maxOverlaps = 3;
 
-/** Warnings for the operator who adds the rule. `all` are the existing rules, `workspaces` the ids. */
+/** Warnings for the operator who adds the rule. `all` are the existing rules, `workspaces` the existing ids. */
 export function warningsOf(rule: TrustRule, all: readonly TrustRule[], workspaces: readonly string[]): string[] {
   const missing = (rule.workspaces ?? []).filter((id) => !workspaces.includes(id));
   const overlaps = all.filter((other) => other.id !== rule.id && overlap(rule, other));
@@ -20,7 +20,7 @@ export function warningsOf(rule: TrustRule, all: readonly TrustRule[], workspace
   ];
 }
 
-/** Claims of GitHub that say which code runs. Any branch may have a changed file of a workflow. */
+/** Claims of GitHub that determine which code runs. The workflow is not one: any branch may contain a changed file. */
 const codeOfGitHub = ['ref', 'environment', 'job_workflow_ref'];
 
 function wideRuleWarning({ issuer, claims, workflow }: NewTrustRule): string | undefined {
@@ -42,7 +42,7 @@ function strangersWarning(rule: NewTrustRule): string | undefined {
     : undefined;
 }
 
-/** Whether one job can match both. */
+/** Whether a job can match both rules. */
 function overlap(one: NewTrustRule, other: NewTrustRule): boolean {
   const contradict = Object.entries(one.claims).some(
     ([name, value]) => Object.hasOwn(other.claims, name) && other.claims[name] !== value,

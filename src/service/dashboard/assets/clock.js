@@ -1,11 +1,11 @@
 import { fullTime, isUrgent, relativeTime, timeLeft, zonedTime } from './time.js';
 
-/** Keeps the times of the page true as time passes. */
+/** Keeps the times on the page up to date. */
 
-/** The clock of this computer may be wrong: the page says what time it is. */
+/** Offset of this computer's clock, which may be wrong, from the time that the page contains. */
 const ahead = Date.now() - Number(document.documentElement.dataset['now'] ?? Date.now());
 
-/** By the clock of the service. */
+/** Current time by the clock of the service. */
 export const serviceNow = () => Date.now() - ahead;
 
 /** @param {Element} element @param {string} text */
@@ -13,13 +13,13 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** In the reader's zone and in UTC, where these differ. @param {string} timestamp */
+/** The time in the reader's time zone, and in UTC if that differs. @param {string} timestamp */
 function bothTimes(timestamp) {
   const [here, everywhere] = [zonedTime(timestamp), fullTime(timestamp)];
   return here === everywhere ? here : `${here}\n${everywhere}`;
 }
 
-/** What the titles of elements tell: times hardly ever change, and each second all of them are looked at. @type {WeakMap<HTMLElement, string>} */
+/** Timestamps in the titles of elements. Saves work: all are checked each second, but rarely change. @type {WeakMap<HTMLElement, string>} */
 const told = new WeakMap();
 
 /** @param {HTMLElement} element @param {string} timestamp @param {(timestamp: string) => string} titleOf */
@@ -29,7 +29,7 @@ function setTitle(element, timestamp, titleOf) {
   element.title = titleOf(timestamp);
 }
 
-/** How long ago it was, or when it is where it is marked as a point in time. @param {HTMLElement} element @param {string} timestamp */
+/** Shows a relative time, or the exact time if the element is marked with data-point. @param {HTMLElement} element @param {string} timestamp */
 export function showTime(element, timestamp) {
   element.setAttribute('datetime', timestamp);
   const isPoint = 'point' in element.dataset;

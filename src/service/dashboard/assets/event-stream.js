@@ -1,20 +1,20 @@
-/** Server-sent events that a page gets while it is seen. */
+/** Server-sent events, received while the page is visible. */
 
-/** Browsers ask again by themselves when a connection breaks; when they are refused, we do. */
+/** Delay before reconnecting after an error response. After a broken connection, browsers reconnect automatically. */
 const againAfterMs = 5_000;
 
-/** The service sends an event every ten seconds. Browsers may not notice a dead connection for long. */
+/** The service sends an event every ten seconds. Browsers may take long to notice a dead connection. */
 const silenceMs = 25_000;
 
 /**
  * @typedef {object} StreamOptions
  * @property {string} url
- * @property {Readonly<Record<string, (data: unknown) => void>>} on what to do with each event, given what the service sent as JSON
- * @property {() => void} lost nothing is heard at the moment
- * @property {() => void} signedOut the session has ended
+ * @property {Readonly<Record<string, (data: unknown) => void>>} on handlers by event name, called with the parsed JSON
+ * @property {() => void} lost called when the connection is lost
+ * @property {() => void} signedOut called when the session has ended
  */
 
-/** Gives what ends it for good. @param {StreamOptions} options @returns {() => void} */
+/** Returns a function that ends the stream. @param {StreamOptions} options @returns {() => void} */
 export function followStream({ url, on, lost, signedOut }) {
   /** @type {EventSource | undefined} */
   let source;
@@ -29,7 +29,7 @@ export function followStream({ url, on, lost, signedOut }) {
     source = undefined;
   }
 
-  /** An event source does not report why it was refused. */
+  /** Repeats the request, because an event source does not report the status of an error response. */
   async function askWhy() {
     const asking = new AbortController();
     try {
@@ -75,7 +75,7 @@ export function followStream({ url, on, lost, signedOut }) {
     });
   }
 
-  // A browser has six connections for a host over HTTP/1.1, for all of its windows: what is not seen keeps none.
+  // Hidden pages close their connection: over HTTP/1.1, a browser has only six per host for all of its windows.
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) open();
     else if (!isOver) {

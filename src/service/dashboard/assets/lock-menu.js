@@ -1,15 +1,15 @@
 /**
- * The menus in the rows of locks. A row may go away while its menu is open, and another comes under the pointer: a click
- * that was meant for the menu does nothing there.
+ * The menus in the rows of locks. If a row is removed while its menu is open, another row moves under the pointer. A
+ * click that was meant for the menu must then have no effect.
  */
 
 /** @param {HTMLElement} body of the table */
 export function createLockMenus(body) {
-  /** The open menu, also after its row went away. @type {HTMLDetailsElement | undefined} */
+  /** The open menu, even after its row was removed. @type {HTMLDetailsElement | undefined} */
   let menu;
   let isMeantForMenu = false;
 
-  // It does not bubble.
+  // The toggle event does not bubble, so it is captured.
   body.addEventListener(
     'toggle',
     ({ target }) => {
@@ -23,11 +23,11 @@ export function createLockMenus(body) {
     { capture: true },
   );
 
-  // Moving the pointer shows the current state.
+  // After a mouse move, the user has seen that the menu is gone.
   document.addEventListener('pointermove', ({ pointerType }) => {
     if (pointerType === 'mouse' && menu?.isConnected === false) menu = undefined;
   });
-  // Before the focus moves, which closes a menu.
+  // Captured, to run before the focus moves and closes the menu.
   document.addEventListener(
     'pointerdown',
     ({ target }) => {
@@ -40,7 +40,7 @@ export function createLockMenus(body) {
   body.addEventListener('click', async (event) => {
     const { target, detail } = event;
     if (!(target instanceof Element)) return;
-    // With the keyboard there is no pointer, and no detail.
+    // The detail of a click is 0 if the keyboard caused it.
     if (detail > 0 && isMeantForMenu && target.closest('.lock-actions a') !== null) event.preventDefault();
     const button = target.closest('.copy');
     if (!(button instanceof HTMLButtonElement)) return;

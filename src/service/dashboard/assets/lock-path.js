@@ -2,7 +2,7 @@ import { setText } from './clock.js';
 import { followStream } from './event-stream.js';
 import { refreshParts } from './refresh.js';
 
-/** Keeps the page of a path up to date: on each change, it loads its parts again. */
+/** Keeps the page of a path up to date: reloads its parts after each change. */
 
 const page = document.querySelector('[data-events]');
 const live = document.querySelector('[data-live]');

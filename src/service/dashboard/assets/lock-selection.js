@@ -1,8 +1,8 @@
 import { setText } from './clock.js';
 
-/** The locks that are to be released together: those with a checked box. */
+/** Selection of the locks to release together, with checkboxes. */
 
-/** Gives what shows the count again, after rows have come or gone. @param {HTMLElement} body of the table @returns {() => void} */
+/** Returns a function that updates the count after rows have changed. @param {HTMLElement} body of the table @returns {() => void} */
 export function createLockSelection(body) {
   const form = document.getElementById('release-selected');
   const count = form?.querySelector('[data-selected]');

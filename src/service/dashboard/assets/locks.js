@@ -5,7 +5,7 @@ import { createLockSelection } from './lock-selection.js';
 import { refreshParts } from './refresh.js';
 import { zonedTime } from './time.js';
 
-/** The list of locks: shows changes as they happen, and searches, sorts and turns pages without leaving the page. */
+/** The list of locks: shows changes live, and searches, sorts and changes pages without leaving the page. */
 
 /**
  * @template {Element} E
@@ -28,7 +28,7 @@ const announcement = find('#lock-announcement', HTMLElement);
 const live = find('#live', HTMLElement);
 
 root.classList.add('scripted');
-// On plain http beyond this machine, browsers let no page write to the clipboard.
+// Browsers allow writing to the clipboard only over https and on localhost.
 root.classList.toggle('can-copy', isSecureContext);
 createLockMenus(body);
 const showSelection = createLockSelection(body);
@@ -42,14 +42,14 @@ async function refresh() {
   if (hadFocus && !body.contains(document.activeElement)) search.focus({ preventScroll: true });
 }
 
-/** Shows what an address asks for. @param {string} address */
+/** Shows the list for a URL. @param {string} address */
 async function show(address) {
   history.replaceState(history.state, '', address);
   await refresh();
   announcement.textContent = count.textContent;
 }
 
-/** The address of the filters, without those that are as in the whole list. */
+/** The URL for the filters, without those that have their default. */
 function addressOfForm() {
   const parameters = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
@@ -85,12 +85,12 @@ root.addEventListener('click', (event) => {
   void show(link.getAttribute('href') ?? '');
 });
 
-/** A page takes at most a part of the time of the service, however much happens to the locks. */
+/** Pauses between refreshes limit the load on the service, however often locks change. */
 const minPauseMs = 1_000;
 const pausePerRefresh = 4;
 let hasChanged = false;
 let isFollowing = false;
-/** The first refresh shows what happened before the page was connected. */
+/** The first refresh shows changes from before the page was connected, which are not highlighted. */
 let isFirst = true;
 
 async function follow() {
@@ -130,7 +130,7 @@ function showLost() {
   if (!connected) return;
   const at = zonedTime(new Date(serviceNow()).toISOString());
   clearTimeout(losing);
-  // Most connections are there again before anybody could read it.
+  // Most connections are restored before anyone could read the message.
   losing = setTimeout(() => {
     connected = false;
     live.textContent = `Not connected, as of ${at}.`;

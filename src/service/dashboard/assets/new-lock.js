@@ -1,9 +1,9 @@
-/** Completes the path of the file that is to be locked, folder by folder. */
+/** Suggests paths for the file to lock, folder by folder. */
 
 const field = document.querySelector('input[data-suggestions]');
 const list = document.querySelector('datalist#paths');
 
-/** So that somebody who types quickly asks once. */
+/** Delay after the last key, so that fast typing causes one request. */
 const pauseMs = 150;
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -16,7 +16,7 @@ async function suggest(input, suggestions) {
   asked = new AbortController();
   const { signal } = asked;
   const address = `${input.dataset['suggestions']}?${new URLSearchParams({ start: input.value })}`;
-  // Without suggestions, the path is typed.
+  // Suggestions are optional, so errors are ignored.
   const response = await fetch(address, { signal }).catch(() => undefined);
   if (!response?.ok) return;
   const { paths } = /** @type {{ paths: string[] }} */ (await response.json());

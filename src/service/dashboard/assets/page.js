@@ -1,6 +1,6 @@
 import { updateCountdowns, updateTimes } from './clock.js';
 
-/** Behavior of every page beyond its HTML. */
+/** Behavior of all pages. */
 
 function update() {
   updateTimes();
@@ -15,7 +15,7 @@ document.addEventListener('visibilitychange', () => {
 /** @param {Element | null} element */
 const isTyping = (element) => element?.matches('input, textarea, select') ?? false;
 
-// "/" goes to the search of the page, as on most sites with one.
+// "/" focuses the search field of the page, as on most sites.
 document.addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(document.activeElement)) return;
   const search = document.querySelector('input[type="search"]');
@@ -25,7 +25,7 @@ document.addEventListener('keydown', (event) => {
   search.select();
 });
 
-// A menu closes on Escape, and on a click or focus elsewhere. Menus in rows come and go.
+// Menus close on Escape, and on a click or focus elsewhere. Looked up on each event, because rows with menus change.
 const openMenus = () => document.querySelectorAll('details.menu[open]');
 document.addEventListener('keydown', (event) => {
   const [menu] = openMenus();
@@ -42,15 +42,15 @@ for (const type of ['focusin', 'click']) {
   });
 }
 
-// Escape follows the link that leads back. It also ends the choice of an input method.
+// Escape follows the link back, unless an input method uses the key.
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return;
   const back = document.querySelector('a[data-escape]');
   if (back instanceof HTMLAnchorElement) back.click();
 });
 
-// A button that copies is of no use without JavaScript, nor on plain http beyond this machine, where browsers let no
-// page write to the clipboard: it stays hidden there.
+// Copy buttons are hidden unless they work: without JavaScript, and if the page is not loaded over https or from
+// localhost, where browsers do not allow writing to the clipboard.
 for (const button of document.querySelectorAll('button[data-copies]')) {
   if (!(button instanceof HTMLButtonElement) || !isSecureContext) continue;
   button.hidden = false;

@@ -1,12 +1,12 @@
 import { updateCountdowns, updateTimes } from './clock.js';
 
-/** Loads the page once more, and takes over its parts that differ. */
+/** Reloads the page in the background, and replaces the parts that differ. */
 
 /** @type {Promise<void> | undefined} */
 let refreshing;
 let isStale = false;
 
-/** Resolved when the page shows what it was asked for last. @returns {Promise<void>} */
+/** Resolved when the page shows the result of the latest call. @returns {Promise<void>} */
 export function refreshParts() {
   isStale = true;
   refreshing ??= refresh().finally(() => {
@@ -19,7 +19,7 @@ async function refresh() {
   while (isStale) {
     isStale = false;
     const loaded = await load();
-    // Another refresh was asked for, perhaps of another address: the next response is newer.
+    // Another refresh was requested, maybe for another URL: use its response instead.
     if (isStale || loaded === null) continue;
     for (const part of document.querySelectorAll('[data-part]')) {
       const other = loaded.querySelector(`[data-part="${part.getAttribute('data-part')}"]`);
@@ -32,7 +32,7 @@ async function refresh() {
   updateCountdowns(document);
 }
 
-/** The browser parses it, without running anything. @returns {Promise<Document | null>} */
+/** Parsed by the browser, without running scripts. @returns {Promise<Document | null>} */
 const load = () =>
   new Promise((resolve) => {
     const request = new XMLHttpRequest();
@@ -47,13 +47,13 @@ const load = () =>
 function replace(part, other) {
   const focused = part.querySelector(':focus')?.getAttribute('href');
   part.replaceChildren(...other.childNodes);
-  // Keyboard focus stays where it was.
+  // Restore the keyboard focus.
   const again = [...part.querySelectorAll('a')].find((link) => link.getAttribute('href') === focused);
   if (focused && again) again.focus();
 }
 
 /**
- * Keeps rows with the same key, and in them an open menu, a checked box and the focus: only cells that differ are replaced.
+ * Keeps rows with the same key, including open menus, checked boxes and the focus: replaces only cells that differ.
  * @param {Element} part @param {Element} other
  */
 function mergeRows(part, other) {
@@ -74,6 +74,6 @@ function mergeRows(part, other) {
   for (const [index, row] of rows.entries()) {
     if (part.children[index] !== row) part.insertBefore(row, part.children[index] ?? null);
   }
-  // A row that moved has lost it.
+  // Rows lose the focus when they move.
   if (focused instanceof HTMLElement && focused.isConnected) focused.focus({ preventScroll: true });
 }

@@ -1,8 +1,8 @@
 import { refreshParts } from './refresh.js';
 
-/** Fills in what remotes had not answered yet when the page was opened. */
+/** Fills in the state of remotes that had not answered when the page was rendered. */
 
-/** Parallel requests: a browser has six connections to a host, and other pages need some. */
+/** Maximum number of parallel requests: a browser has six connections per host, and other pages need some. */
 const maxParallel = 2;
 
 const waiting = [...document.querySelectorAll('[data-summary]')];
@@ -31,12 +31,12 @@ async function fillAll() {
 
 const isAsking = waiting.length > 0;
 const allFilled = Promise.all(Array.from({ length: maxParallel }, fillAll));
-// Which syncs are behind is known now.
+// The branches that need a sync are known now.
 if (isAsking) void allFilled.then(refreshParts);
 
 const notice = document.querySelector('[data-awaits]');
 
-/** A reload would lose the user's input and selection. */
+/** Whether a control has the focus: a reload would lose the user's input and selection. */
 const isInUse = () => document.activeElement?.matches('main input, main select, main button') ?? false;
 
 if (notice !== null) {

@@ -24,7 +24,7 @@ function show(element, isShown) {
   if (element instanceof HTMLElement) element.hidden = !isShown;
 }
 
-/** What labels it in a list of facts comes right before it. @param {Element} fact @param {boolean} isShown */
+/** Shows or hides a fact and its label, the previous element. @param {Element} fact @param {boolean} isShown */
 function showFact(fact, isShown) {
   show(fact, isShown);
   if (fact.previousElementSibling?.matches('dt')) show(fact.previousElementSibling, isShown);

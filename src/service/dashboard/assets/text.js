@@ -1,13 +1,13 @@
-/** Texts as pages show them. No DOM: the service uses it as well. */
+/** Texts of pages. Does not use the DOM, because the service imports it as well. */
 
 /**
- * Characters that move a cursor, colour, reorder or hide text: controls, invisible formatting (bidirectional marks
- * among it), line and paragraph separators, and halves of surrogate pairs.
+ * Characters that move the cursor, or color, reorder or hide text: control characters, invisible formatting (including
+ * bidirectional marks), line and paragraph separators, and lone surrogates.
  */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Text from elsewhere as a terminal or a page may show it: all of it stays readable, and none of it does anything.
+ * Escapes untrusted text for a terminal or a page: it stays readable, but has no effects.
  * @param {string} text
  */
 export const safeText = (text) =>
@@ -16,14 +16,14 @@ export const safeText = (text) =>
 /** @param {number} count @param {string} one @param {string} many */
 export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 
-/** In place of a run that a lock does not have. @param {string | null} origin */
+/** Text for a lock without a run. @param {string | null} origin */
 export const noRun = (origin) => (origin === null ? 'by hand' : 'unknown');
 
-/** Enough for `runs/1234567890/attempts/1`. */
+/** Enough segments for `runs/1234567890/attempts/1`. */
 const shownSegments = 4;
 
 /**
- * The web address of a run, if it is one, without what would make it long.
+ * The shortened URL of a run; undefined if it is not an http or https URL.
  * @param {string | null} origin
  * @returns {string | undefined}
  */

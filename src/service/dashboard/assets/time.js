@@ -1,13 +1,13 @@
-/** Times as pages show them. No DOM: the service writes with it what the page then keeps up to date. */
+/** Times on pages. Does not use the DOM, because the service formats them first, and the page keeps them up to date. */
 
-/** Each with its length in seconds, and from when on it is used. @type {readonly (readonly [string, number, number])[]} */
+/** Name and length in seconds of each unit, and the duration from which it is used. @type {readonly (readonly [string, number, number])[]} */
 const units = [
   ['d', 86_400, 172_800],
   ['h', 3_600, 7_200],
   ['min', 60, 90],
 ];
 
-/** In one unit, as people say it. @param {number} milliseconds */
+/** Formats a duration in a single unit. @param {number} milliseconds */
 function span(milliseconds) {
   const seconds = Math.max(0, Math.round(milliseconds / 1_000));
   const [unit, length] = units.find(([, , from]) => seconds >= from) ?? ['s', 1];
@@ -20,7 +20,7 @@ export function relativeTime(at, now) {
   return at > now ? `in ${span(at - now)}` : `${span(now - at)} ago`;
 }
 
-/** To the second, in UTC: `2026-03-01 14:05:09 UTC`. @param {string} timestamp */
+/** Time in UTC, to the second: `2026-03-01 14:05:09 UTC`. @param {string} timestamp */
 export const fullTime = (timestamp) => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
 
 const zoned = new Intl.DateTimeFormat('en-GB', {
@@ -33,14 +33,14 @@ const zoned = new Intl.DateTimeFormat('en-GB', {
   timeZoneName: 'short',
 });
 
-/** The same in the time zone of the browser: `2026-03-01 15:05:09 CET`. @param {string} timestamp */
+/** Time in the time zone of the browser: `2026-03-01 15:05:09 CET`. @param {string} timestamp */
 export function zonedTime(timestamp) {
   const parts = Object.fromEntries(zoned.formatToParts(Date.parse(timestamp)).map(({ type, value }) => [type, value]));
   const { year, month, day, hour, minute, second, timeZoneName } = parts;
   return `${year}-${month}-${day} ${hour}:${minute}:${second} ${timeZoneName}`;
 }
 
-/** With less time left than this, a waiting person need not ask for the lock. */
+/** With less time left, a waiting person does not need to ask for the lock. */
 const urgentMs = 5 * 60_000;
 
 /** @param {number} milliseconds */
@@ -49,7 +49,7 @@ export const isUrgent = (milliseconds) => milliseconds < urgentMs;
 /** @param {number} value */
 const twoDigits = (value) => String(value).padStart(2, '0');
 
-/** How much time a lock has left, in two units, so that it is seen to pass. @param {number} milliseconds */
+/** Remaining time of a lock, in two units, so that the countdown visibly changes. @param {number} milliseconds */
 export function timeLeft(milliseconds) {
   const seconds = Math.ceil(milliseconds / 1_000);
   if (seconds <= 0) return 'expired';

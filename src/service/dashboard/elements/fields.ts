@@ -7,7 +7,7 @@ interface LabelledControl {
   readonly title: string;
   readonly problem: Markup | string | undefined;
   readonly hint?: Markup | string;
-  /** Gets the ARIA attributes. */
+  /** Renders the control with these ARIA attributes. */
   readonly control: (attributes: Markup) => Markup;
 }
 
@@ -26,11 +26,11 @@ interface TextInput {
   readonly name: string;
   readonly value: string;
   readonly problem: string | undefined;
-  /** After the hint of the field. */
+  /** Shown after the hint of the field. */
   readonly more?: Markup | string;
 }
 
-/** One line of text. */
+/** An input for a single line of text. */
 export const textInput = (shown: Field<unknown>, { name, value, problem, more = '' }: TextInput): Markup =>
   field({
     id: name,
@@ -41,7 +41,7 @@ export const textInput = (shown: Field<unknown>, { name, value, problem, more = 
       html`<input id="${name}" name="${name}" value="${value}"${shown.otherwise === 'required' ? ' required' : ''} autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>`,
   });
 
-/** A sentence. */
+/** The hint of a field as a sentence, with the default. */
 export const hintOf = ({ hint, otherwise }: Field<unknown>): string =>
   `${hint[0]?.toUpperCase()}${hint.slice(1)}${otherwise === 'required' ? '' : ` (${otherwise})`}.`;
 
@@ -49,7 +49,7 @@ interface Group extends Pick<LabelledControl, 'id' | 'title' | 'problem'> {
   readonly content: Markup;
 }
 
-/** The group names the problem; its first control is marked. */
+/** A fieldset that shows the error. The caller marks its first control. */
 export const group = ({ id, title, problem, content }: Group): Markup => html`
   <fieldset id="${id}"${problem === undefined ? '' : html` aria-describedby="${id}-problem"`}>
     <legend>${title}</legend>
@@ -65,7 +65,7 @@ interface Choices {
   readonly options: readonly (readonly [value: string, label: Markup | string, hint?: Markup | string | undefined])[];
 }
 
-/** The first is marked where the choice is wrong. */
+/** Checkboxes or radio buttons. If the choice is wrong, the first one is marked as invalid. */
 export function choices({ type, name, chosen, wrong = false, options }: Choices): Markup {
   const choice = ([value, label, hint]: Choices['options'][number], index: number) => {
     const id = `${name}-${value}`;
@@ -81,14 +81,14 @@ export function choices({ type, name, chosen, wrong = false, options }: Choices)
 export const option = (value: string, text: string, chosen: string): Markup =>
   html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
 
-/** Above a form that was sent back: which of its fields are wrong, each with a link to it. */
+/** Summary above a rejected form, with links to the invalid fields. */
 export function problemSummary<Name extends string>(
   nothingDone: string,
   titles: Readonly<Record<Name, string>>,
   problems: Partial<Readonly<Record<Name, string>>>,
   more = '',
 ): Markup | string {
-  // The titles are in the order of the form, and have its fields and no others.
+  // The titles contain exactly the fields of the form, in its order.
   const wrong = (Object.keys(titles) as Name[]).filter((field) => problems[field] !== undefined);
   if (wrong.length === 0) return '';
   const links = wrong.map((field, index) => html`${index === 0 ? '' : ', '}<a href="#${field}">${titles[field]}</a>`);

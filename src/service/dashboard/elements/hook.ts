@@ -6,7 +6,7 @@ import type { HookOverview } from '../../webhooks/hook-overview.ts';
 import type { InactiveReason } from '../../webhooks/hooks.ts';
 import { faint, literals, type Markup, notice, time } from './text.ts';
 
-/** When each event happens. */
+/** Description of each event. */
 export const eventMeanings: Readonly<Record<HookEvent, string>> = {
   'sync.succeeded': 'A sync brought a branch up to date.',
   'sync.failed': 'A sync ended with an error.',
@@ -44,7 +44,7 @@ export function hookState({ inactive_why: reason, failing_since: since }: HookOv
   return html`<span class="state ${state}">${hookStates[state]}</span>`;
 }
 
-/** Which events were dropped, and whether that continues. */
+/** Number and times of the dropped events, and whether the queue is still full. */
 export function droppedEvents({ dropped_events: dropped }: HookOverview, now: number): Markup | string {
   if (dropped === null) return '';
   const what = html`${eventsWere(dropped.count)} dropped for it, the first ${time(dropped.since, now)} and the last
@@ -59,7 +59,7 @@ export const droppedInShort = ({ dropped_events: dropped }: HookOverview): Marku
     ? ''
     : html`<p class="hint">${eventsWere(dropped.count)} dropped: its queue ${dropped.is_full ? 'is' : 'was'} full.</p>`;
 
-/** The word for a state, and the class for its colour. */
+/** The word for a state, and the CSS class for its color. */
 const deliveryStates: Readonly<Record<DeliveryState['kind'], readonly [word: string, colour: string]>> = {
   delivered: ['delivered', 'delivered'],
   failed: ['failed', 'failed'],
@@ -92,7 +92,7 @@ export function nextAttempt({ state, event }: DeliveryOverview, now: number): Ma
   }
 }
 
-/** Result of an action, by the code in the redirect. */
+/** Results of actions, by the code in the redirect. */
 const notices = {
   registered: 'The webhook is registered. It signs with the secret you gave.',
   replaced:

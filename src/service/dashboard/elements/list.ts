@@ -2,12 +2,12 @@ import { html } from 'hono/html';
 import { invalid } from '../../contract/problem.ts';
 import type { Markup } from './text.ts';
 
-/** For a column that only has buttons or links. */
+/** A visually hidden heading, for a column that contains only buttons or links. */
 export const unseen = (heading: string): Markup => html`<span class="visually-hidden">${heading}</span>`;
 
 export type Heading = Markup | string | [text: string, kind: 'number' | 'wide' | 'number wide'];
 
-/** An empty heading is of a column that is left out. */
+/** A table. An empty heading stands for a column that is omitted. */
 export const htmlTable = (kind: string, headings: readonly Heading[], rows: readonly Markup[]): Markup =>
   html`<table class="${kind}">
     <thead><tr>${headings.map(headingCell)}</tr></thead>
@@ -19,7 +19,7 @@ interface RowGroup {
   readonly rows: readonly Markup[];
 }
 
-/** A table of several groups, each below its title. No heading is empty. */
+/** A table of groups, each below its title. Headings must not be empty. */
 export const groupedTable = (kind: string, headings: readonly Heading[], groups: readonly RowGroup[]): Markup =>
   html`<table class="${kind}">
     <thead><tr>${headings.map(headingCell)}</tr></thead>
@@ -29,7 +29,7 @@ export const groupedTable = (kind: string, headings: readonly Heading[], groups:
     )}
   </table>`;
 
-/** A path with the parameters that are not empty. */
+/** A URL path with the non-empty parameters. */
 export function addressWith(path: string, query: Readonly<Record<string, string | undefined>>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value) parameters.set(name, value);
@@ -48,7 +48,7 @@ export const navigationLinks = (links: readonly NavigationLink[]): Markup =>
       html`<li><a href="${href}"${current ? html` aria-current="page"` : ''}>${text}</a></li>`,
   )}</ul>`;
 
-/** Links to what comes before and after one page of a list whose pages have numbers. */
+/** Links to the previous and next page of a list with numbered pages. */
 export function numberedPages(
   { page, pages }: { readonly page: number; readonly pages: number },
   [previous, next]: readonly [previous: string, next: string],

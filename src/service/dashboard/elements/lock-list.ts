@@ -1,15 +1,15 @@
 import type { Lock } from '../../../interface/resources.ts';
 
-/** Which locks a list shows, in which order, and by which address. */
+/** Filters, order and URL of a list of locks. */
 
-/** A lock as a person sees it. */
+/** A lock as shown to the viewer. */
 export interface ShownLock
   extends Pick<Lock, 'id' | 'path' | 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at'> {
   /** How the viewer can release it. */
   readonly release: 'own' | 'force' | 'none';
 }
 
-/** In the order of the columns. */
+/** Sort keys, in the order of the columns. */
 export const sortKeys = ['path', 'holder', 'run', 'since', 'left'] as const;
 
 export type SortKey = (typeof sortKeys)[number];
@@ -24,17 +24,17 @@ export interface ListQuery extends Sort {
   readonly group: boolean;
   /** Only the lock on this path: for links from messages about a locked file. */
   readonly path: string;
-  /** From 1. */
+  /** Starts at 1. */
   readonly page: number;
 }
 
-/** A lock as it is searched and sorted: with times as text or as numbers. */
+/** The properties for search and sorting, with times as text or as numbers. */
 interface ListedLock extends Pick<Lock, 'path' | 'owner' | 'origin' | 'note'> {
   readonly acquired_at: string | number;
   readonly expires_at: string | number;
 }
 
-/** Locks with every word of the search in their path, holder, note or run. Case does not count. */
+/** Locks with every word of the search in their path, holder, note or run. Case-insensitive. */
 export function matching<L extends ListedLock>(
   locks: readonly L[],
   { search, path }: Pick<ListQuery, 'search' | 'path'>,
@@ -82,12 +82,12 @@ export const releaseText = ({ release }: Pick<ShownLock, 'release'>): string =>
 
 export const sortText = ({ by, descending }: Sort): string => `${descending ? '-' : ''}${by}`;
 
-/** Each of its words is compared with each of the locks. */
+/** Limits the cost of a search: each word is compared with each lock. */
 const maxSearchLength = 256;
 
 export const queryNames = ['search', 'sort', 'group', 'path', 'page'] as const;
 
-/** Ignores invalid parameters: people also type and shorten addresses. */
+/** Ignores invalid parameters, because people also type and shorten URLs. */
 export function parseListQuery(parameters: URLSearchParams): ListQuery {
   const text = (name: (typeof queryNames)[number]): string => parameters.get(name) ?? '';
   return {
@@ -99,14 +99,14 @@ export function parseListQuery(parameters: URLSearchParams): ListQuery {
   };
 }
 
-/** `left`, or `-left` for the reverse. */
+/** Parses `left`, or `-left` for the reverse order. */
 function parseSort(text: string): Sort {
   const descending = text.startsWith('-');
   const by = sortKeys.find((key) => key === text.slice(descending ? 1 : 0));
   return by === undefined ? { by: 'path', descending: false } : { by, descending };
 }
 
-/** The address of a list, with only the parameters that differ from the default. */
+/** The URL of a list, with only the parameters that differ from the default. */
 export function listAddress(
   workspace: string,
   { search = '', by = 'path', descending = false, group = false, path = '', page = 1 }: Partial<ListQuery> = {},
@@ -120,18 +120,18 @@ export function listAddress(
   return `/workspaces/${workspace}/locks${parameters.size === 0 ? '' : `?${parameters}`}`;
 }
 
-/** The page of a path, which is one segment of the address, as in the API. */
+/** The URL of the page of a path. As in the API, the path is one segment. */
 export const pathAddress = (workspace: string, path: string): string =>
   `/workspaces/${workspace}/paths/${encodeURIComponent(path)}`;
 
 type OneLock = Pick<ShownLock, 'path' | 'id'>;
 
-/** Asks for a confirmation. */
+/** The page that asks for confirmation of a release. */
 export const releaseAddress = (workspace: string, lock: OneLock): string => addressOfLock('release', workspace, lock);
 
 export const extendAddress = (workspace: string, lock: OneLock): string => addressOfLock('extend', workspace, lock);
 
-/** The page of an action on exactly the lock with this id. */
+/** The page for an action on exactly the lock with this id. */
 const addressOfLock = (action: string, workspace: string, { path, id }: OneLock): string =>
   `/workspaces/${workspace}/locks/${action}?${new URLSearchParams({ path, lock: id })}`;
 

@@ -14,7 +14,7 @@ import { brokenAtSlashes, faint, literal, type Markup, pointInTime, time, userTe
 export const newLockAddress = (workspace: string, path = ''): string =>
   addressWith(`/workspaces/${workspace}/locks/new`, { path });
 
-/** A lock in full, to decide about. */
+/** All details of a lock, for decisions about it. */
 export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }: Lock, now: number): Markup =>
   html`<dl class="facts">
     <dt>Path</dt><dd>${literal(path)}</dd>
@@ -25,7 +25,7 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
     <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${pointInTime(expires_at)})</span></dd>
   </dl>`;
 
-/** What happened to locks; without a workspace they are all on one path, which is left out. */
+/** Table of changes to locks. Without a workspace, all changes are on one path, and the column is omitted. */
 export function changeTable(changes: readonly RecordedLockChange[], now: number, workspace?: string): Markup {
   const pathCell = ({ path }: RecordedLockChange) =>
     workspace === undefined ? '' : html`<th scope="row">${pathLink(workspace, path)}</th>`;
@@ -46,7 +46,7 @@ export interface EnteredDuration {
   readonly problem?: string | undefined;
 }
 
-/** How long a lock is to last. */
+/** Input for the duration of a lock. */
 export const durationField = (title: string, { text, problem }: EnteredDuration): Markup =>
   field({
     id: 'duration',
@@ -57,13 +57,13 @@ export const durationField = (title: string, { text, problem }: EnteredDuration)
       html`<input id="duration" name="duration" value="${text}" required autocomplete="off" autocapitalize="none" spellcheck="false" size="8"${aria}>`,
   });
 
-/** A path whose end stays visible if there is no room for all of it; only its name, below the name of its folder. */
+/** Link to a path, whose end stays visible if it is too long. Below the name of its folder, only the file name. */
 export const pathLink = (workspace: string, path: string, { isBelowFolder = false } = {}): Markup => {
   const folder = folderOf(path);
   return html`<a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><span dir="ltr">${isBelowFolder ? '' : html`<bdi class="folder">${safeText(folder)}</bdi>`}<bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
 };
 
-/** A link to the run from which a lock was taken. */
+/** A link to the run that acquired the lock. */
 export function originLink(origin: string | null, length: 'whole' | 'short'): Markup {
   const short = shortRun(origin);
   if (origin === null || short === undefined) return faint(noRun(origin));
@@ -77,7 +77,7 @@ export const changeNames: Readonly<Record<LockChangeKind, string>> = {
   expired: 'expired',
 };
 
-/** Kinds of other versions are shown as they are. */
+/** Name of a change. Unknown kinds, recorded by other versions of the service, are shown unchanged. */
 function change({ kind, owner, ended_by }: RecordedLockChange): Markup {
   const by = ended_by === null || ended_by === owner ? '' : html` by ${userText(ended_by)}`;
   return html`${isKnown(kind) ? changeNames[kind] : literal(kind)}${by}`;

@@ -6,13 +6,13 @@ import { plural } from '../assets/text.js';
 import type { Markup } from './text.ts';
 
 export interface ObjectUsage {
-  /** Undefined until it was measured. */
+  /** Undefined until measured. */
   readonly usage: MeasuredUsage | undefined;
   readonly limitBytes: number | null;
   readonly space: DiskSpace;
 }
 
-/** Size and limit of the LFS objects of a workspace; empty without any. */
+/** Size and limit of the LFS objects of a workspace; empty without objects and limit. */
 export function objectUsage({ usage, limitBytes, space }: ObjectUsage): Markup {
   const { objects, bytes, neededBytes } = usage ?? { objects: 0, bytes: 0, neededBytes: null };
   if (objects === 0 && limitBytes === null) return html``;

@@ -4,10 +4,10 @@ import type { Timestamp } from '../../../interface/resources.ts';
 import { safeText } from '../assets/text.js';
 import { fullTime, isUrgent, relativeTime, timeLeft } from '../assets/time.js';
 
-/** HTML in which everything from outside is escaped. Only the tag `html` makes it. */
+/** HTML with all inserted values escaped. Only the tag `html` creates it. */
 export type Markup = ReturnType<typeof html> | HtmlEscapedString;
 
-/** Text of a user, which cannot reorder or hide what is around it. */
+/** Text from a user, isolated so that it cannot reorder or hide the surrounding text. */
 export const userText = (text: string): Markup => html`<bdi>${safeText(text)}</bdi>`;
 
 export const addressText = (text: string): Markup => html`<code>${brokenAtSlashes(text)}</code>`;
@@ -15,13 +15,13 @@ export const addressText = (text: string): Markup => html`<code>${brokenAtSlashe
 export const literals = (texts: readonly string[]): Markup =>
   html`${texts.map((text, index) => html`${index === 0 ? '' : ', '}${literal(text)}`)}`;
 
-/** Text of several lines; only line ends and tabs take effect. */
+/** Text of several lines. Line ends and tabs are kept; other control characters are escaped. */
 export const verbatim = (text: string): Markup => html`<pre>${text.split('\t').map(safeLines).join('\t')}</pre>`;
 
 /** For a missing value: `none`, `not yet`. */
 export const faint = (text: string): Markup => html`<span class="faint">${text}</span>`;
 
-/** Text to copy, with a button that page.js shows where it works. */
+/** Text to copy, with a button that page.js shows if copying works. */
 export const copyable = (id: string, what: string, text: Markup): Markup =>
   html`<div class="copied">${text}<button type="button" data-copies="${id}" hidden>Copy<span class="visually-hidden"> ${what}</span></button></div>`;
 
@@ -33,21 +33,21 @@ export const empty = (what: string, next: Markup | string): Markup =>
 export const notice = (text: string | undefined): Markup | string =>
   text === undefined ? '' : html`<p class="notice" role="status">${text}</p>`;
 
-/** When exactly: in UTC, which the page turns into the reader's zone. */
+/** An exact time in UTC. The page converts it to the reader's time zone. */
 export const pointInTime = (timestamp: Timestamp): Markup =>
   html`<time datetime="${timestamp}" data-point>${fullTime(timestamp)}</time>`;
 
-/** A relative time, with the full time on hover; the page keeps it up to date. */
+/** A relative time, with the full time on hover. The page keeps it up to date. */
 export const time = (timestamp: Timestamp, now: number): Markup =>
   html`<time datetime="${timestamp}" title="${fullTime(timestamp)}">${relativeTime(Date.parse(timestamp), now)}</time>`;
 
-/** How much time is left; the page counts down. */
+/** The remaining time. The page counts down. */
 export const countdown = (until: Timestamp, now: number): Markup => {
   const left = Date.parse(until) - now;
   return html`<span class="countdown${isUrgent(left) ? ' urgent' : ''}" data-until="${until}" title="${fullTime(until)}">${timeLeft(left)}</span>`;
 };
 
-/** As precise as people compare: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
+/** Formats a duration with two digits or two units: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(milliseconds: number): string {
   const exact = Math.max(0, milliseconds) / 1_000;
   if (exact < 9.95) return `${exact.toFixed(1)} s`;
@@ -59,10 +59,10 @@ export function duration(milliseconds: number): string {
   return restMinutes === 0 ? `${hours} h` : `${hours} h ${restMinutes} min`;
 }
 
-/** A path, a branch or an id, which people may compare letter by letter. */
+/** A path, branch or id, in a monospaced font for exact comparison. */
 export const literal = (text: string): Markup => html`<code><bdi>${safeText(text)}</bdi></code>`;
 
-/** An address. Where it does not fit, it breaks after a slash rather than within a name. */
+/** A URL. If it is too long, it breaks after a slash, not within a name. */
 export const brokenAtSlashes = (text: string): Markup =>
   html`<bdi>${safeText(text)
     .split(/(?<=[^:/]\/)/)

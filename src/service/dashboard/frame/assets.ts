@@ -26,7 +26,7 @@ const assets: ReadonlyMap<string, Asset> = new Map(
     }),
 );
 
-/** Changes with any asset, so that browsers may cache them for good and they may import each other. */
+/** Changes when any asset changes, so that browsers may cache assets forever, and assets may import each other. */
 const version = [...assets]
   .reduce((hash, [name, { body }]) => hash.update(`${name} ${body.length} `).update(body), createHash('sha256'))
   .digest('hex')
@@ -37,7 +37,7 @@ export const assetPath = (name: string): string => `/assets/${version}/${name}`;
 export function addAssets(app: App): void {
   app.get('/assets/:version/:name', (c) => {
     const asset = assets.get(c.req.param('name'));
-    // Another version is asked for while the service is being upgraded; do not cache it.
+    // During an upgrade, browsers may request another version. Do not cache the response.
     const cacheControl = c.req.param('version') === version ? 'public, max-age=31536000, immutable' : 'no-store';
     if (asset === undefined) throw new Refusal('not-found', 'There is no such file.');
     return new Response(asset.body, {

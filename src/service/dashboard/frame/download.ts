@@ -4,13 +4,13 @@ import { authenticateSession } from '../../sessions/sessions.ts';
 import type { DashboardParts } from './parts.ts';
 
 export interface Download {
-  /** Checks before each part that the session is still there, as a live page does. */
+  /** Must check the session before each part, like a live page. */
   readonly lines: (checkSession: () => Promise<void>) => AsyncIterable<string>;
   readonly filename: string;
   readonly mediaType: string;
 }
 
-/** Answers with a file of any length. */
+/** Response with a file of any length. */
 export function download(
   c: Context<Environment>,
   { storage, log }: Pick<DashboardParts, 'storage' | 'log'>,
@@ -25,7 +25,7 @@ export function download(
       for await (const text of lines(checkSession)) yield Buffer.from(text);
     } catch (error) {
       log.warn({ err: error, filename }, 'a download was broken off');
-      // Without an end, nobody takes a part for the whole file.
+      // Close the connection, so that the browser reports an incomplete file.
       c.env.outgoing.destroy();
     }
   }

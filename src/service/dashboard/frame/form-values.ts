@@ -1,15 +1,15 @@
 import type { Parsed } from '../../../interface/parsed.ts';
 import type { Form } from './form.ts';
 
-/** The text of each field as it was entered, to show the form again. */
+/** The text of each field as entered, to show the form again. */
 export type EnteredTexts<Field extends string> = Readonly<Record<Field, string>>;
 
 export function enteredTexts<Field extends string>(form: Form, fields: readonly Field[]): EnteredTexts<Field> {
-  // Object.fromEntries() loses the types of the names.
+  // The cast is needed because Object.fromEntries() loses the names of the properties.
   return Object.fromEntries(fields.map((field) => [field, form.text(field)])) as EnteredTexts<Field>;
 }
 
-/** A sentence for each wrong field. */
+/** An error message for each invalid field. */
 export type FieldErrors<Field extends string> = Partial<Readonly<Record<Field, string>>>;
 
 export type FormResult<Value, Field extends string> =
@@ -20,7 +20,7 @@ type ValuesOf<Fields> = {
   readonly [field in keyof Fields]: Fields[field] extends Parsed<infer Value> ? Value : never;
 };
 
-/** The values of all fields, or the errors of all wrong ones at once. */
+/** The values of all fields, or the errors of all invalid ones. */
 export function allValues<Fields extends Readonly<Record<string, Parsed<unknown>>>>(
   fields: Fields,
 ): FormResult<ValuesOf<Fields>, keyof Fields & string> {
@@ -30,7 +30,7 @@ export function allValues<Fields extends Readonly<Record<string, Parsed<unknown>
     if (parsed.ok) values[field] = parsed.value;
     else errors[field] = parsed.reason;
   }
-  // Each name is a field of the argument, and each value that of its parser.
+  // The casts are safe: each name is a field of the argument, and each value comes from its parser.
   if (Object.keys(errors).length === 0) return { ok: true, value: values as ValuesOf<Fields> };
   return { ok: false, errors: errors as FieldErrors<keyof Fields & string> };
 }

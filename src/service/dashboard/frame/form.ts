@@ -19,12 +19,12 @@ export const formField = ({ c }: InSession): Markup =>
 
 /** The fields of a form. */
 export interface Form {
-  /** The only value of a field, or an empty text. */
+  /** The value of a field, or an empty string. Several values are an error. */
   text(name: string): string;
   all(name: string): readonly string[];
 }
 
-/** Reads the form, if it is from a page that this session was shown. */
+/** Reads a form. Rejects forms that are not from a page of this session. */
 export async function readOwnForm(c: Context<Environment>, maxFields?: number): Promise<Form> {
   const form = await readForm(c.env.incoming, maxFields);
   if (!isFormToken(form.text('form_token'), c.get('session').secret)) {
@@ -48,12 +48,12 @@ export function formIdOf({ c, form }: InSession & { readonly form: Form }): stri
 }
 
 /**
- * Far more than anyone types. What needs more, such as a token for a hundred workspaces, is for the command or the API. A form
- * with a box in each row of a table sets its own number of fields.
+ * Far more than people type. For larger input, such as a token for a hundred workspaces, use the command line or the
+ * API. Forms with a checkbox in each row of a table set their own number of fields.
  */
 export const maxFormBytes = 64 * 1024;
 
-/** Reading is work: the caller has checked the form's origin and the sender's rate limit. */
+/** Parsing takes time, so the caller must first check the origin of the form and the rate limit of the client. */
 export async function readForm(incoming: IncomingMessage, maxFields?: number): Promise<Form> {
   if (!isForm(incoming.headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'Send forms as application/x-www-form-urlencoded.');
@@ -68,7 +68,7 @@ export function parseForm(text: string, maxFields = maxFormFields): Form {
   for (const field of fieldsOf(text, maxFields)) {
     const [encodedName = '', ...encodedValue] = field.split('=');
     const name = decode(encodedName);
-    // Browsers end the lines of a text area with CRLF.
+    // Browsers send CRLF for line ends in a text area.
     const value = decode(encodedValue.join('=')).replaceAll('\r\n', '\n');
     const known = values.get(name);
     if (known === undefined) values.set(name, [value]);
@@ -92,9 +92,9 @@ function decode(text: string): string {
 
 const unreadable = (): Refusal => new Refusal('malformed-request', 'The form cannot be read.');
 
-/** The number of fields is checked before any of them is read. */
+/** Checks the number of fields before any of them is decoded. */
 function fieldsOf(text: string, maxFields: number): readonly string[] {
-  // One more than allowed is enough to know that there are too many.
+  // One field more than allowed is enough to detect too many.
   const fields = text.split('&', maxFields + 1);
   if (fields.length > maxFields) {
     const detail = `A form must not have more than ${maxFields} fields. Nothing was done.`;

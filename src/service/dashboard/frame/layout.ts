@@ -29,17 +29,17 @@ export interface View {
   /** The heading, and part of the window's title. */
   readonly title: string;
   readonly location: PageLocation;
-  /** Next to the heading. */
+  /** Shown next to the heading. */
   readonly actions?: Markup | string;
   readonly main: Markup;
-  /** In addition to that of every page. */
+  /** In addition to the script of every page. */
   readonly script?: string;
 }
 
-/** Page for a problem: the error, and the request id for the log. */
+/** Error page: the message, and the request id to find it in the log. */
 export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): Promise<Response> {
   const { status, title } = problems[refusal.problem];
-  // Both are set once the session has been found.
+  // Both are unset if the error came before the session was found.
   const session: ContextVariableMap['session'] | undefined = c.get('session');
   const bearer: Environment['Variables']['bearer'] | undefined = c.get('bearer');
   const call = session === undefined || bearer === undefined ? undefined : { c, bearer, now: session.now };
@@ -54,7 +54,7 @@ export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): 
   return send(c, { ...page, headers: { ...refusal.extras.headers, ...page.headers } });
 }
 
-/** The content and everything around it. Without `call` nobody is signed in. */
+/** A complete page. Without `call`, nobody is signed in. */
 export async function showPage(
   call: PageCall | undefined,
   { title, location, actions = '', main, script }: View,
@@ -97,7 +97,7 @@ interface TabLink {
   readonly text: string;
   readonly path: string;
   readonly needs?: Scope;
-  /** In addition to those of every page. */
+  /** In addition to the stylesheets of every page. */
   readonly styles: readonly string[];
 }
 
@@ -109,7 +109,7 @@ const tabs: Readonly<Record<Tab, TabLink>> = {
   settings: { text: 'Settings', path: '/settings', needs: 'admin', styles: [] },
 };
 
-/** Only what the token may see: a link to a refusal helps nobody. */
+/** Links only to pages that the token may see. */
 function workspaceNavigation(workspace: string, current: Tab, { scopes }: Bearer): Markup {
   const links = Object.entries(tabs)
     .filter(([, { needs }]) => needs === undefined || grants(scopes, needs))
@@ -139,7 +139,7 @@ const signedIn = (call: PageCall): Markup => html`<div class="who">
     <form method="post" action="/sign-out">${formField(call)}<button class="quiet">Sign out</button></form>
   </div>`;
 
-/** In addition to those of every page. */
+/** In addition to the stylesheets of every page. */
 function stylesOf(location: PageLocation): readonly string[] {
   if ('tab' in location) return tabs[location.tab].styles;
   if (location.section === 'my-locks') return ['locks.css'];

@@ -8,26 +8,26 @@ import { callOf, type PageCall, type PageRoute } from './page.ts';
 import { requireSession } from './session.ts';
 
 export interface LiveControl extends AccessControl {
-  /** The service is about to stop: live pages end. */
+  /** Aborted when the service stops, which ends live pages. */
   readonly stopping: AbortSignal;
   readonly takeLivePage: LivePageQuota;
 }
 
 /** A page that receives events. */
 export interface Listener {
-  /** Resolves when there is room for more; rejects when nobody listens any more. */
+  /** Resolves when more can be sent; rejects when the listener is gone. */
   send(event: string, data: unknown): Promise<void>;
-  /** Aborted when the page was closed, its session ended, or the service stops. */
+  /** Aborted when the page is closed, its session ends, or the service stops. */
   readonly gone: AbortSignal;
 }
 
 /**
- * A proxy may close a connection that is silent for longer, and so does a page. It is an event, because browsers do not
- * report comments. `assets/event-stream.js` waits for two of them.
+ * Heartbeat interval. Proxies may close a connection without traffic, and `assets/event-stream.js` reconnects after two
+ * missing heartbeats. The heartbeat is an event, because browsers do not report comments to scripts.
  */
 const heartbeatMs = 10_000;
 
-/** Until a page reconnects. */
+/** Delay before a page reconnects. */
 const retryAfterMs = 1_000;
 
 const headers = {
@@ -38,15 +38,15 @@ const headers = {
   'x-accel-buffering': 'no',
 };
 
-/** Sends the current state and then changes, until nobody listens. */
+/** Sends the current state and then its changes, until the listener is gone. */
 export type Follow = (listener: Listener) => Promise<void>;
 
-/** Reserves a slot for a page and gives what frees it; refuses the page when there is none. */
+/** Reserves a slot for a page, and returns a function that frees it. Refuses the page if none is free. */
 export type LivePageQuota = (page: { readonly session: string; readonly workspace: string }) => () => void;
 
 /**
- * Server-sent events. `find` looks up the subject and refuses an unknown one, which is too late once the response has
- * begun. The session is checked for each event, so that a revoked token receives nothing more.
+ * Adds a route for server-sent events. `find` looks up the subject before the response starts, because an unknown one
+ * can only be refused then. The session is checked for each event, so that a revoked token receives no more events.
  */
 export function addLivePage(
   app: App,
@@ -67,22 +67,22 @@ export function addLivePage(
       if ((await authenticateSession(storage, secret)).kind === 'refused') left.abort();
       gone.throwIfAborted();
       await stream.writeSSE({ event, data: JSON.stringify(data), ...(retry !== undefined && { retry }) });
-      // The stream swallows errors of a write.
+      // The stream ignores write errors.
       gone.throwIfAborted();
     }
 
     let isWaiting = false;
     async function beat(retry?: number): Promise<void> {
-      // At most one waits for a page that does not read.
+      // At most one heartbeat waits for a page that does not read.
       if (isWaiting) return;
       isWaiting = true;
       await send('alive', 0, retry).catch(() => left.abort());
       isWaiting = false;
     }
     const heartbeat = setInterval(beat, heartbeatMs);
-    // Sooner than the browsers' default of about three seconds.
+    // Sets the reconnect delay, which is about three seconds by default in browsers.
     void beat(retryAfterMs);
-    // Whatever ends it, the page reconnects and then learns what is wrong.
+    // Errors are ignored: the page reconnects, and then receives the reason.
     await Promise.race([follow({ send, gone }).catch(() => undefined), end]);
     clearInterval(heartbeat);
     left.abort();
@@ -101,10 +101,10 @@ export function addLivePage(
 }
 
 interface LivePageLimits {
-  /** Each page holds a connection and receives every change. */
+  /** Limit on all live pages: each holds a connection and receives every change. */
   readonly total: number;
   readonly perSession: number;
-  /** So that one workspace leaves room for the others. */
+  /** Leaves room for other workspaces. */
   readonly perWorkspace: number;
 }
 

@@ -13,7 +13,7 @@ import { type Form, formIdOf, readOwnForm } from './form.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
 export interface PageRoute {
-  /** With parameters as `:name`. */
+  /** Parameters are written as `:name`. */
   readonly path: `/${string}`;
   readonly access: Exclude<Access, 'anyone'>;
 }
@@ -21,11 +21,11 @@ export interface PageRoute {
 export interface PageCall {
   readonly c: Context<Environment>;
   readonly bearer: Bearer;
-  /** The database's time, in milliseconds. */
+  /** Time of the database in milliseconds. */
   readonly now: number;
 }
 
-/** A page, for sessions whose token has the scope. */
+/** Adds a page for sessions whose token has the scope. */
 export function addPage(
   app: App,
   control: AccessControl,
@@ -36,7 +36,7 @@ export function addPage(
 }
 
 export interface ActionRoute extends PageRoute {
-  /** For a form with a box in each row of a table. */
+  /** For forms with a checkbox in each row of a table. */
   readonly maxFields?: number;
 }
 
@@ -44,7 +44,7 @@ export interface ActionCall extends PageCall {
   readonly form: Form;
 }
 
-/** Action of a form. The form must come from a page of the same session; headers are checked first. */
+/** Adds the action of a form, which must come from a page of the same session. Headers are checked first. */
 export function addAction(
   app: App,
   control: AccessControl,
@@ -56,20 +56,20 @@ export function addAction(
   );
 }
 
-/** The query parameters with these names; empty where absent. */
+/** The query parameters with these names; empty if missing. */
 export function queryOf<Name extends string>(
   { c }: Pick<PageCall, 'c'>,
   ...names: readonly Name[]
 ): Readonly<Record<Name, string>> {
   const given = readQuery(c.env.incoming.url ?? '', names);
-  // It has exactly these names.
+  // The cast is safe: the object has exactly these names.
   return Object.fromEntries(names.map((name) => [name, given[name] ?? ''])) as Record<Name, string>;
 }
 
 export const requestedWorkspace = ({ c }: PageCall, storage: Storage): Promise<FoundWorkspace> =>
   addressedWorkspace(c, storage);
 
-/** Idempotency key of a form with this content: sending it again, as a reload does, changes nothing. */
+/** Idempotency key of a form with this content, so that sending it again, such as by a reload, changes nothing. */
 export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest | undefined {
   const content = JSON.stringify([formIdOf(call), entered]);
   return keyedRequest({

@@ -9,7 +9,7 @@ import type { RemoteMemory } from '../../workspaces/remote-memory.ts';
 import type { Remotes } from '../../workspaces/remotes.ts';
 import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';
 
-/** Components of the service that pages use. */
+/** Components of the service that the pages use. */
 export interface DashboardParts extends AccessControl {
   readonly idempotent: Idempotent;
   readonly locks: Locks;
@@ -19,15 +19,15 @@ export interface DashboardParts extends AccessControl {
   readonly prepareSync: PrepareSync;
   readonly remoteMemory: RemoteMemory;
   readonly remotes: Remotes;
-  /** The mirror and the LFS objects of a workspace that was removed. */
+  /** Removes the mirror and the LFS objects of a removed workspace. */
   readonly removeFiles: (workspace: string) => Promise<void>;
   readonly suggestPaths: SuggestPaths;
-  /** The origin at which others reach the service, where it is known. */
+  /** The public origin of the service; undefined if unknown. */
   readonly publicUrl: () => string | undefined;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
-  /** A sync was queued. */
+  /** Called when a sync was queued. */
   readonly onQueued: () => void;
-  /** Webhooks were added or changed, or are to be sent something again. */
+  /** Called when webhooks were added or changed, or a delivery must be sent again. */
   readonly onHooksChanged: () => void;
 }

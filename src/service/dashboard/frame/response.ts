@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { ApiResponse } from '../../contract/response.ts';
 import type { Environment } from '../../http/context.ts';
 
-/** Pages load everything from here, have no inline scripts or styles, and never turn text into markup. */
+/** Pages load everything from this origin, have no inline scripts or styles, and never turn text into markup. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "base-uri 'none'",
@@ -21,12 +21,12 @@ export const pageHeaders = {
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // With `no-referrer`, forms would have the Origin "null". Other sites get no referrer.
+  // With `no-referrer`, browsers would send forms with the Origin "null". Other sites get no referrer.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** After a form: the browser continues with GET, so a reload does not send it again. */
+/** Response to a form: the browser continues with GET, so that a reload does not send the form again. */
 export const seeOther = (location: string, headers: Readonly<Record<string, string>> = {}): ApiResponse => ({
   status: 303,
   headers: { ...headers, location },
@@ -35,6 +35,6 @@ export const seeOther = (location: string, headers: Readonly<Record<string, stri
 
 const ofTheApi = /^\/(?:v1|healthz|readyz|metrics)(?:\/|$)/;
 
-/** Whether a person in a browser asks, not a program. */
+/** Whether the request is from a browser that shows a page, not from a program. */
 export const wantsPage = (c: Context<Environment>): boolean =>
   !ofTheApi.test(c.req.path) && (c.req.header('accept') ?? '').includes('text/html');

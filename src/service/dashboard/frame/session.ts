@@ -12,7 +12,7 @@ import { pageHeaders, seeOther, wantsPage } from './response.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Set by requireSession(): the secret in the cookie, and the database's time in milliseconds. */
+    /** Set by requireSession(): the secret in the cookie, and the time of the database in milliseconds. */
     session: { readonly secret: string; readonly now: number };
   }
 }
@@ -33,8 +33,8 @@ export function requireSession(
 }
 
 /**
- * A link on another site brings no cookie (SameSite=Strict), even for someone who is signed in. Loading the same address
- * again from a page of ours does.
+ * With SameSite=Strict, browsers send no cookie when someone follows a link on another site, even if they are signed
+ * in. They send it when this page reloads the same URL.
  */
 const reloadingPage: ApiResponse = {
   status: 200,
@@ -52,13 +52,13 @@ function withoutSession(c: Context<Environment>): ApiResponse {
   return seeOther(to === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(to)}`);
 }
 
-/** Comes first, because checking a header costs nothing. */
+/** Use it before all other checks, because checking a header is cheap. */
 export const requireSameSite: MiddlewareHandler<Environment> = async (c, next) => {
   refuseOtherSites(c.env.incoming);
   await next();
 };
 
-/** Refuses a form that another site made the browser send. */
+/** Rejects forms that another site made the browser send. */
 export function refuseOtherSites(incoming: IncomingMessage): void {
   if (isSameOrigin(incoming)) return;
   throw new Refusal(
@@ -68,8 +68,9 @@ export function refuseOtherSites(incoming: IncomingMessage): void {
 }
 
 /**
- * Browsers say where a form comes from, and no page can forge that. `Sec-Fetch-Site` is the browser's own comparison. It is
- * absent on plain http beyond loopback; there `Origin` is compared with `Host`, which a proxy may have changed under https.
+ * Browsers send the origin of a form, and pages cannot forge it. `Sec-Fetch-Site` is the result of the browser's own
+ * comparison. It is missing on plain http to other hosts than loopback. There, `Origin` is compared with `Host`; under
+ * https a proxy may have changed `Host`.
  */
 function isSameOrigin({ headers, headersDistinct }: IncomingMessage): boolean {
   const { origin } = headers;
@@ -91,12 +92,15 @@ function cookie(incoming: IncomingMessage, secret: string, maxAge: number): stri
   return serialize(secure ? names.secure : names.plain, secret, settings);
 }
 
-/** RFC 6265bis section 4.1.3.2: browsers accept this prefix only over https, for this host and all of its paths. */
+/**
+ * RFC 6265bis section 4.1.3.2: browsers accept the prefix only over https, for exactly this host, with the path `/`.
+ */
 const names = { secure: '__Host-workspace-session', plain: 'workspace-session' } as const;
 
 /**
- * The secret of the session, if there is one. Over https only the cookie counts that https alone can set: other hosts of the
- * domain, and anyone on the path of a plain connection, can set the other one.
+ * The secret of the session; undefined if missing. Over https, only the cookie with the prefix counts, which can only
+ * be set over https. The other one can also be set by other hosts of the domain, and by anyone who intercepts plain
+ * http.
  */
 export function sessionSecretIn(incoming: IncomingMessage): string | undefined {
   const all = parse(incoming.headers.cookie ?? '');
@@ -105,9 +109,9 @@ export function sessionSecretIn(incoming: IncomingMessage): string | undefined {
 }
 
 /**
- * Whether the browser uses https, which the service behind a proxy cannot see. Forms say so in their `Origin`. Other
- * requests have none, but `Sec-Fetch-Site` is sent only over https and to loopback (Fetch Metadata, section 2, "potentially
- * trustworthy URL").
+ * Whether the browser uses https, which a service behind a proxy cannot see. Forms have it in `Origin`. Other requests
+ * have no `Origin`, but browsers send `Sec-Fetch-Site` only over https and to loopback (Fetch Metadata, section 2,
+ * "potentially trustworthy URL").
  */
 function speaksHttps({ headers: { origin, ...headers }, headersDistinct }: IncomingMessage): boolean {
   if (origin !== undefined) return origin.startsWith('https:');

@@ -34,7 +34,7 @@ const entriesOfPage = 50;
 const entriesPerRead = 1_000;
 const filterNames = ['action', 'actor', 'workspace', 'from', 'to'] as const;
 
-/** As they stand in the form; empty for all. */
+/** Filters as entered in the form; empty for all. */
 type Filter = Readonly<Record<(typeof filterNames)[number], string>>;
 
 export function addAuditPage(app: App, parts: DashboardParts): void {
@@ -122,13 +122,13 @@ function readFilter(entered: Filter): ReadFilter {
     from: given(entered.from, parseDay),
     to: given(entered.to, parseEndOfDay),
   });
-  // A wrong value may be a secret: do not repeat it.
+  // An invalid value may be a secret: do not show it again.
   if (!read.ok) return { filter: { ...noFilter, action }, read };
   const { to, ...query } = read.value;
   return { filter: { ...entered, action }, read: { ok: true, value: { ...query, until: to } } };
 }
 
-/** Also accepts actions of other versions. */
+/** Also accepts actions that only other versions of the service record. */
 const canBeAction = (text: string): boolean => /^[\w.-]{1,64}$/.test(text);
 
 function row(entry: RecordedEntry, now: number): Markup {
@@ -149,7 +149,7 @@ const textIn = (detail: Detail, name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-/** Entries never change, so those of earlier versions may lack a field. */
+/** A field of an entry. Entries never change, so those of earlier versions may lack it. */
 const named = (detail: Detail, name: string): Markup => literal(textIn(detail, name) ?? 'unknown');
 
 const listIn = (detail: Detail, name: string): readonly string[] => {
@@ -166,7 +166,7 @@ const mirror = (detail: Detail): Markup =>
 const trusted = (detail: Detail): Markup =>
   html`jobs of ${named(detail, textIn(detail, 'repository') === undefined ? 'issuer' : 'repository')}, whose locks belong to ${named(detail, 'owner')}`;
 
-/** Predicates of sentences that begin with the actor. */
+/** Predicates of sentences that start with the actor. */
 const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'session.signed-in': (detail) =>
     html`signed in with ${textIn(detail, 'by') === 'link' ? 'the first-start link' : 'a token'}`,
@@ -196,7 +196,7 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'audit.removed': (detail) => html`removed the entries before ${pointInTime(textIn(detail, 'before') ?? '')}`,
 };
 
-/** Actions of other versions are shown as they are. */
+/** An entry as a sentence. Unknown actions, recorded by other versions of the service, are shown unchanged. */
 export const sentence = ({ actor, action, detail }: RecordedEntry): Markup =>
   html`<strong>${userText(actor)}</strong> ${isAuditAction(action) ? done[action](detail) : html`did ${literal(action)}`}`;
 

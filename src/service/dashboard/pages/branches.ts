@@ -43,13 +43,13 @@ interface RefusedBranch {
 
 interface BranchView {
   readonly workspace: string;
-  /** Without credentials. */
+  /** Remote URL, without credentials. */
   readonly remote: string;
   readonly known: KnownRemote;
-  /** The remote was asked and has not answered yet. */
+  /** True if the remote has not answered yet. */
   readonly isAwaited: boolean;
   readonly branches: readonly BranchStatus[];
-  /** By branch. */
+  /** Unfinished syncs, by branch. */
   readonly unfinished: ReadonlyMap<string, Sync>;
   readonly maySync: boolean;
   readonly objects: ObjectUsage;
@@ -57,9 +57,9 @@ interface BranchView {
   readonly refused: RefusedBranch | undefined;
 }
 
-/** Most remotes answer within this; a page that takes longer seems broken. */
+/** Timeout for the remote. Most answer within this time, and a slower page seems broken. */
 const timeoutMs = 1_000;
-/** A page that is reloaded at once need not ask again. */
+/** Time for which an answer is reused, such as when the page is reloaded immediately. */
 const answerHoldsMs = 5_000;
 const failureHoldsMs = 30_000;
 
@@ -73,10 +73,10 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     const holdsMs = before.failure === undefined ? answerHoldsMs : failureHoldsMs;
     if (!isOutdated(before, synced, call.now, holdsMs)) return { known: before, isAwaited: false };
     const response = remoteMemory.ask(workspace).then((known) => ({ known, isAwaited: false }));
-    // Once the page is shown, nobody handles later errors.
+    // Errors after the timeout are ignored, because the page has been sent.
     response.catch(() => undefined);
     const waiting = new AbortController();
-    // A remote that did not answer a while ago probably still does not.
+    // Do not wait for a remote that recently failed to answer.
     const patience = sleep(before.failure === undefined ? timeoutMs : 0, { known: before, isAwaited: true }, waiting);
     patience.catch(() => undefined);
     return Promise.race([response, patience]).finally(() => waiting.abort());
@@ -123,7 +123,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     return seeOther(`/workspaces/${workspace.id}/syncs/${started.sync.sync_id}`);
   }
 
-  /** A workspace opens on its locks, for people who may see them. */
+  /** Redirects a workspace to its locks, if the token may see them. */
   addPage(app, parts, { path: '/workspaces/:id', access: 'any-token' }, async (call) => {
     const { id } = await requestedWorkspace(call, storage);
     return seeOther(grants(call.bearer.scopes, 'locks:read') ? listAddress(id) : branchesOf(id));
@@ -135,7 +135,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
 
   addAction(app, parts, { path: '/workspaces/:id/sync', access: 'sync' }, start);
 
-  /** For pages that are shown already: answers when the remote has answered or failed. */
+  /** For scripts of open pages: responds when the remote has answered or failed. */
   addPage(app, parts, { path: '/workspaces/:id/summary', access: 'any-token' }, async (call) => {
     const workspace = await requestedWorkspace(call, storage);
     const synced = await syncedBranches(storage, workspace.id);
@@ -154,7 +154,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
   });
 }
 
-/** Fewer need no filter. */
+/** Minimum number of branches for a filter. */
 const worthFiltering = 10;
 
 /** The content of the page. */
@@ -176,7 +176,7 @@ function remoteState(view: BranchView, now: number): Markup {
   const { known, isAwaited, workspace, query, refused } = view;
   const { failure } = known;
   const shown = whatIsShown(view, now);
-  // Do not reload away from a form that was just refused.
+  // Do not reload a page that shows a rejected form.
   const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
   const awaited = isAwaited
     ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Refresh</a></p>`
@@ -278,7 +278,7 @@ function row(call: PageCall, view: BranchView, { name, state, head, synced, isDe
   </tr>`;
 }
 
-/** Enough to tell commits apart; the whole hash is shown on hover. */
+/** Enough digits to distinguish commits. The full hash is shown on hover. */
 const shownDigits = 10;
 
 const commit = (head: string | undefined): Markup | string =>

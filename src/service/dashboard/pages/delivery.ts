@@ -29,7 +29,7 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
     const delivery = await findDelivery(storage, hook, addressedDeliveryId(call));
     if (delivery === undefined) throw noSuchDelivery();
     const { event, last_attempt, attempts, last_error } = delivery;
-    // The webhook may have had the event only before.
+    // Checked for the event, too: the webhook may have had it only in the past.
     requireAdminForAudit([event.type], call.bearer.scopes);
     const hookPage = `/workspaces/${workspace}/hooks/${hook.id}`;
     const main = html`
@@ -77,7 +77,7 @@ function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook:
     <a class="button" href="${page}">Refresh</a>`;
 }
 
-/** Why it cannot be sent again now; undefined if it can. */
+/** Reason why the delivery cannot be sent again now; undefined if it can. */
 function resendProblem({ state, event }: DeliveryOverview, { active }: HookRow): string | undefined {
   if (active !== 1) return 'Resume the webhook to send it again.';
   if (state.kind === 'under-way') return 'It is being sent now.';
@@ -156,7 +156,7 @@ function answerSection(attempt: LastAttempt | null, attempts: number, lastError:
   }
 }
 
-/** The status line of an answer. */
+/** The status line of a response. */
 const statusLine = ({ status }: ReceiverResponse, { duration_ms }: LastAttempt): Markup =>
   html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
 
@@ -167,6 +167,6 @@ function completeResponse({ headers, body, bodyIsCut }: Extract<ReceiverResponse
     ${cut}`;
 }
 
-/** Names and values, of a request or an answer. */
+/** Header names and values, of a request or a response. */
 const headerLines = (headers: readonly (readonly [name: string, value: Markup])[]): Markup =>
   html`<dl class="facts headers">${headers.map(([name, value]) => html`<dt>${literal(name)}</dt><dd>${value}</dd>`)}</dl>`;

@@ -8,13 +8,13 @@ interface ChartedSync {
 }
 
 const height = 64;
-/** Above the bars, for the cross of a failed sync. */
+/** Space above the bars, for the cross of a failed sync. */
 const headroom = 14;
 const widest = 600;
 const slots = { narrowest: 10, widest: 24 };
 const bottom = headroom + height;
 
-/** Bars for finished syncs, oldest first. The table below has the same numbers. */
+/** Bars for finished syncs, oldest first. The table below contains the same numbers. */
 export function durationChart(syncs: readonly ChartedSync[]): Markup {
   const longest = Math.max(1, ...syncs.map(({ milliseconds }) => milliseconds));
   const slot = Math.min(slots.widest, Math.max(slots.narrowest, Math.floor(widest / syncs.length)));
@@ -39,7 +39,7 @@ export function chartSentence(syncs: readonly ChartedSync[]): string {
 }
 
 const gap = 3;
-/** The lowest bar, so that no sync looks missing. */
+/** Minimum height of a bar, so that every sync is visible. */
 const lowest = 2;
 
 function bar({ milliseconds, failed }: ChartedSync, index: number, slot: number, longest: number): Markup {

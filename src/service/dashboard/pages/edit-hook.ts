@@ -12,7 +12,7 @@ import { type EnteredHook, enteredHook, newHookForm, readNewHook } from './new-h
 
 const route = { path: '/workspaces/:id/hooks/:hook/edit', access: 'hooks:write' } as const;
 
-/** The address cannot change: at another one, the stored secret and headers would reach the person who entered it. */
+/** The URL cannot be changed: otherwise, the person who edits it could send the stored secret and headers anywhere. */
 export function addEditHookPages(app: App, parts: DashboardParts): void {
   const { storage, onHooksChanged } = parts;
 
@@ -41,7 +41,7 @@ function storedHook(row: HookRow): EnteredHook {
   return { url, events, branches: (branches ?? []).join('\n'), format, secret: '', headers };
 }
 
-/** With the stored value of each header that has only a name. */
+/** Fills in the stored values of headers that were entered without a value. */
 function withStoredValues(headers: string, row: HookRow): string {
   const stored = new Map(Object.entries(headersOf(row)));
   return headers

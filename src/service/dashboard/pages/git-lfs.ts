@@ -14,7 +14,7 @@ const placeholder = 'https://ADDRESS-OF-THE-SERVICE';
 const unknownAddress = html`<p class="warning">The service does not know its public address: start it with <code>--public-url</code>, or
   write the address in place of <code>${placeholder}</code>.</p>`;
 
-/** The settings that `workspace lfs` prints, for people who work in the browser. */
+/** The same settings as the output of `workspace lfs`, for people without access to the command line. */
 export function addGitLfsPage(app: App, parts: DashboardParts): void {
   addPage(app, parts, { path: '/workspaces/:id/git-lfs', access: 'locks:read' }, async (call) => {
     const { id } = await requestedWorkspace(call, parts.storage);

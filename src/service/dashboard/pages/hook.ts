@@ -93,7 +93,7 @@ export function addHookPages(app: App, parts: DashboardParts): void {
     });
   });
 
-  /** The change says what has happened; the page of the webhook tells it. */
+  /** Adds an action. `change` returns the notice for the page of the webhook. */
   function addChange(
     action: 'pause' | 'resume' | 'test',
     change: (db: Database, change: HookChange) => Promise<Notice>,
@@ -156,7 +156,7 @@ function actions(call: PageCall, page: string, { inactive_why }: HookOverview): 
     <a class="button danger" href="${page}/remove">Remove…</a>`;
 }
 
-/** Effect of a test at the receiver, if it is more than a message. */
+/** Effect of a test at receivers that do more than show a message. */
 const whatATestDoes: Partial<Readonly<Record<HookFormat, string>>> = {
   github: 'It starts the workflows that run on such an event.',
   buildkite: 'It starts a build.',

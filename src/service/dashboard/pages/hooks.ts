@@ -19,7 +19,9 @@ export interface AddressedHook {
   readonly hook: HookRow;
 }
 
-/** The webhook in the address. An impossible id is not looked up: it may have characters that a database refuses. */
+/**
+ * The webhook in the URL. Invalid ids are not looked up, because they may contain characters that a database rejects.
+ */
 export async function addressedHook(call: PageCall, storage: Storage): Promise<AddressedHook> {
   const { id: workspace } = await requestedWorkspace(call, storage);
   const id = idAfter('hook_', call.c.req.param('hook') ?? '');
@@ -83,7 +85,7 @@ const hookTable = (call: PageCall, workspace: string, hooks: readonly HookOvervi
   )}
   <p class="hint">“Failed” counts the latest hundred deliveries. Addresses are shown without their query, which may be secret.</p>`;
 
-/** Advice for the state of a webhook. */
+/** Explanation and advice for inactive webhooks. */
 const whatToDo: Readonly<Record<InactiveReason, string>> = {
   gone: 'The receiver answered 410 (Gone). Resume the webhook if that has changed, or remove it.',
   paused: 'Events are not queued for it until it is resumed.',

@@ -103,10 +103,10 @@ export const positionText = ({ at, fence, kind }: HistoryPosition): string => `$
 
 const csvColumns = ['at', 'kind', 'path', 'owner', 'ended_by', 'origin', 'note', 'lock_id'] as const;
 
-/** Bounds the rows of a file, and what is looked at for them: a rare owner may be sought among millions. */
+/** Limits the rows of a file and the rows scanned for it, such as for a rare owner among millions of rows. */
 const maxReads = 100;
 
-/** The byte order mark tells Excel that it is UTF-8. A reader that is slow is waited for: nothing is read ahead. */
+/** Starts with a byte order mark, so that Excel recognizes UTF-8. Reads no pages ahead of a slow client. */
 export async function* historyFile(
   readPage: (before: HistoryPosition | undefined) => ReturnType<typeof readLockHistory>,
 ): AsyncGenerator<string, void, undefined> {
@@ -121,13 +121,13 @@ export async function* historyFile(
   yield csvLine(['This file has reached its maximum length. Narrow the dates to export the rest.']);
 }
 
-/** A form also sends the fields that are empty. */
+/** Removes empty texts, because forms also send empty fields. */
 const given = (texts: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 
 const dayMs = 24 * 60 * 60_000;
 
-/** Days are those of UTC, and `to` is the last of them. */
+/** Days are in UTC, and `to` is inclusive. */
 function queryFor(workspace: string, { from, to, ...filter }: Filter): Omit<HistoryQuery, 'limit'> {
   return {
     workspace,

@@ -78,14 +78,14 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
     });
   });
 
-  /** The event `changed` says no more than that: the page then loads what it shows. */
+  /** The event `changed` has no data: the page then reloads its parts. */
   addLivePage(app, parts, { path: '/workspaces/:id/locks/history/events', access: 'locks:read' }, async (call) => {
     const look = await stateOf(call, parseHeldPath(queryOf(call, 'path').path));
     return async ({ send, gone }) => {
       for (let known: string | undefined; ; ) {
         const { lock, waiting, history } = await look();
         const seen = JSON.stringify([lock?.id, lock?.expires_at, waiting, history.changes[0]]);
-        // The page may have been loaded before it was first looked at.
+        // Also sent at the start, because the state may have changed since the page was loaded.
         if (seen !== known) await send('changed', 0);
         known = seen;
         await sleep(lookEveryMs, undefined, { signal: gone });

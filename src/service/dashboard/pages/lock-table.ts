@@ -20,7 +20,7 @@ import {
 } from '../elements/lock-list.ts';
 import { countdown, type Markup, time } from '../elements/text.ts';
 
-/** Rows of a page of the list. */
+/** Number of rows per page of the list. */
 export const lockPageSize = 200;
 
 export function shownLock(bearer: Bearer, held: ActiveLock): ShownLock {
@@ -38,11 +38,11 @@ export interface TableRows {
 export interface RowContext {
   readonly workspace: string;
   readonly now: number;
-  /** Whether anything can be released from here. */
+  /** Whether any lock can be released from this page. */
   readonly releasing: boolean;
 }
 
-/** Rows are grids of one height; the roles keep them a table. The script keeps rows with the same key. */
+/** Rows are grids of equal height. The roles keep the table accessible. The script keeps rows with the same key. */
 export function lockTableHtml(context: RowContext, query: ListQuery, { locks, folders }: TableRows): Markup {
   const { workspace, releasing } = context;
   const columns = sortKeys.length + 1;
@@ -107,7 +107,9 @@ const selection = ({ id, path, release }: ShownLock): Markup | string =>
     ? ''
     : html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}">`;
 
-/** They share a name, so that only one is open, also without JavaScript. Copying needs JavaScript: the style sheet hides its button. */
+/**
+ * Menus share a name, so that at most one is open, even without JavaScript. The stylesheet hides the copy button then.
+ */
 const lockMenu = ({ workspace, releasing }: RowContext, lock: ShownLock): Markup =>
   html`<details class="menu" name="lock-menu"><summary class="button" aria-label="Actions for ${safeText(lock.path)}">⋯</summary>
     <div>
@@ -117,7 +119,7 @@ const lockMenu = ({ workspace, releasing }: RowContext, lock: ShownLock): Markup
     </div>
   </details>`;
 
-/** In the row, their names say which path; in the menu, its own name does. */
+/** The labels of links in a row name the path. In the menu, the label of the menu does. */
 function changeLinks(workspace: string, lock: ShownLock, where: 'row' | 'menu'): Markup {
   const { release, path } = lock;
   const label = (text: string) => (where === 'row' ? html` aria-label="${text} ${safeText(path)}"` : '');

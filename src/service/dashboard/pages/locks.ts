@@ -55,7 +55,7 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
   addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
     const { id } = await requestedWorkspace(call, storage);
     return async ({ send, gone }) => {
-      // The event says no more than that: the page then loads its list again.
+      // The event has no data: the page then reloads its list.
       for await (const _ of parts.locks.follow(id, gone)) await send('changed', 0);
     };
   });
@@ -96,7 +96,7 @@ function listed(context: ListContext, asked: ListQuery, locks: readonly LockRow[
 
 const alphabetical = ['A to Z', 'Z to A'] as const;
 
-/** Ascending and descending, in the words of each column. */
+/** Names of the ascending and descending order of each column. */
 const orders: Readonly<Record<SortKey, readonly [up: string, down: string]>> = {
   path: alphabetical,
   holder: alphabetical,
@@ -151,7 +151,7 @@ const actions = (workspace: string, mayLock: boolean): Markup => html`
   <a class="button" href="${historyAddress(workspace)}">History</a>
   ${mayLock ? html`<a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a>` : ''}`;
 
-/** Its boxes stand in the rows. Without JavaScript it is about those of this page. */
+/** The checkboxes of this form are in the rows. It also works without JavaScript, for the locks on the page. */
 const selectionMenu = (call: PageCall, workspace: string): Markup =>
   html`<form id="${selectionForm}" method="post" action="/workspaces/${workspace}/locks/release-selected">${formField(call)}
     <details class="menu"><summary class="button">Actions<span data-selected></span></summary>

@@ -11,7 +11,7 @@ import { shownScopes, shownWorkspaces } from './permissions.ts';
 import { nextSteps } from './token-next-steps.ts';
 import { shownEnd } from './tokens.ts';
 
-/** A form carries the id of its future token, so that sending it twice creates one token. */
+/** Id of the future token, sealed in the form, so that sending the form twice creates one token. */
 export function sealedTokenId({ c }: PageCall, sealedId: string): string | undefined {
   const id = unsealed(sealedId, c.get('session').secret);
   return id !== undefined && looksLikeTokenId(id) ? id : undefined;
@@ -20,7 +20,7 @@ export function sealedTokenId({ c }: PageCall, sealedId: string): string | undef
 export const unknownForm = (): Refusal =>
   new Refusal('malformed-request', 'This form is not one of this service. Open its page again.');
 
-/** The address of the service: its public URL, or else the one that the browser uses. */
+/** The public origin of the service, or otherwise the origin that the browser uses. */
 export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): URL {
   if (publicUrl !== undefined) return new URL(publicUrl);
   const { origin = '' } = c.env.incoming.headers;
@@ -29,15 +29,15 @@ export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): U
 }
 
 export interface CreatedToken {
-  /** Result, as a sentence. */
+  /** The result as a sentence. */
   readonly done: Markup;
   readonly token: Token;
   readonly secret: string;
-  /** Active ones, which can release its locks. */
+  /** Other active tokens of the owner, which can release its locks. */
   readonly othersOfOwner?: readonly Token[];
-  /** See originOf(). */
+  /** See serviceOrigin(). */
   readonly origin: URL;
-  /** One that the token sees, if any. */
+  /** A workspace that the token can see, if any. */
   readonly workspace: string | undefined;
   /** See NextSteps. */
   readonly preset?: string;
@@ -64,7 +64,7 @@ export function madeTokenView(made: CreatedToken): View {
 
 const maxShownTokens = 5;
 
-/** Two tokens with the same owner should be intended. */
+/** Warns about other tokens with the same owner, which may be a mistake. */
 function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | string {
   if (others.length === 0) return '';
   const names = others

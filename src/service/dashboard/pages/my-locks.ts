@@ -13,7 +13,7 @@ import { addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { lockNotice } from './one-lock.ts';
 
-/** More than one person works on. The locks of a pipeline are in the list of the workspace. */
+/** More files than a person works on. For the locks of a pipeline, see the list of the workspace. */
 const maxShown = 500;
 
 const headings = ['Path', 'From run', 'Since', 'Time left', unseen('Extend or release')];

@@ -16,7 +16,7 @@ import { type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } fr
 import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 
-/** `branches` has one a line, and so has `headers`: `name: value`. */
+/** `branches` contains one branch per line, `headers` one `name: value` per line. */
 export interface EnteredHook extends EnteredTexts<(typeof textFields)[number]> {
   readonly events: readonly string[];
 }
@@ -43,7 +43,7 @@ const titles = {
 
 type Field = keyof typeof titles;
 
-/** For a new webhook, or for an existing one, which keeps its URL. */
+/** Form for a new webhook, or for an existing one, which keeps its URL. */
 export function newHookForm(
   call: PageCall,
   workspace: string,
@@ -108,7 +108,7 @@ export const enteredHook = (form: Form): EnteredHook => ({
   events: form.all('event'),
 });
 
-/** By the schema of the API. Reports all mistakes at once. */
+/** Validates the form with the schema of the API. Reports all errors at once. */
 export function readNewHook(entered: EnteredHook): FormResult<HookRequest, Field> {
   const headers = readHeaders(entered.headers);
   const target = parseTarget(entered.url);
@@ -117,7 +117,7 @@ export function readNewHook(entered: EnteredHook): FormResult<HookRequest, Field
     ...(!target.ok && { url: target.reason }),
     ...(!headers.ok && { headers: headers.reason }),
     ...(!read.ok && read.errors),
-    // The API's sentence is about an optional field.
+    // Replaces the error of the API, where the field is optional.
     ...(entered.events.length === 0 && { events: 'Choose at least one event.' }),
   };
   return Object.keys(errors).length === 0 ? read : { ok: false, errors };
@@ -156,7 +156,7 @@ const formatChoices = (chosen: string): Markup =>
     options: hookFormats.map((format) => [format, formatNames[format], formatMeanings[format]]),
   });
 
-/** The address as entered, without a password, which is one of the mistakes. */
+/** The URL as entered, without the user name and password, which are not allowed. */
 function shownAgain(url: string): string {
   const parsed = URL.parse(url.trim());
   if (parsed === null || (parsed.username === '' && parsed.password === '')) return url;
@@ -165,7 +165,7 @@ function shownAgain(url: string): string {
   return parsed.href;
 }
 
-/** Their names; the values must be entered again. */
+/** The names of the headers. The values are not shown and must be entered again. */
 const namesOf = (headers: string): string =>
   headers
     .split('\n')
@@ -176,7 +176,7 @@ const namesOf = (headers: string): string =>
 const whatToRepeat = ({ secret, headers }: EnteredHook): string =>
   secret === '' && headers === '' ? '' : 'Enter the secret and the values of headers again.';
 
-/** The same name in another case is found later, by the schema. */
+/** Parses the headers. The schema later rejects names that differ only in case. */
 function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
   const headers = new Map<string, string>();
   for (const [index, line] of linesOf(text).entries()) {
@@ -214,7 +214,7 @@ function bySchema(body: unknown): FormResult<HookRequest, Field> {
   }
 }
 
-/** The errors of the API, by field of the form. Throws on what has no field. */
+/** The errors of the API, by field of the form. Rethrows errors without a field. */
 export function errorsIn(error: unknown): FieldErrors<Field> {
   const found = error instanceof Refusal ? (error.extras.errors ?? []) : [];
   const errors = new Map<string, string>();

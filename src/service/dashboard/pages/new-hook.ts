@@ -38,7 +38,7 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
         const registrant = { workspace, actor: actorOf(call.c), scopes: call.bearer.scopes };
         const registered = await registerRequested(db, storage.now, request, target, registrant);
         done.registered = registered;
-        // Remembered and answered to a repetition: never the secret.
+        // The remembered response to repeated requests, which must not contain the secret.
         return pageOf(registered, 'registered-before');
       },
     );

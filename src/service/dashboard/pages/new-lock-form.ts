@@ -24,7 +24,7 @@ export interface NewLockForm {
   readonly workspace: string;
   readonly entered: EnteredLock;
   readonly errors: LockErrors;
-  /** Why it was refused, where that is not in a field. */
+  /** The error, if it does not belong to a field. */
   readonly refusal: Markup | string;
   /** Whether there are paths to suggest. */
   readonly isMirrored: boolean;

@@ -32,13 +32,13 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
 
   async function show(call: PageCall, { workspace, status, ...shown }: Shown): Promise<ApiResponse> {
     const isMirrored = await suggestPaths.isMirrored(workspace);
-    // Suggestions are of the default branch, which the remote tells.
+    // Suggestions come from the default branch, whose name is known only after the remote was asked.
     if (isMirrored && remoteMemory.known(workspace).listing === undefined) remoteMemory.askSoon(workspace);
     const form = { errors: {}, refusal: '', ...shown, workspace: workspace.id, isMirrored };
     return showPage(call, newLockForm(call, form), status);
   }
 
-  /** The form again, as entered, with the lock in the way. */
+  /** Shows the form again, as entered, with the conflicting lock. */
   function showRefusal(
     call: PageCall,
     { workspace, entered, path }: Shown & { readonly path: LockPath },
@@ -80,7 +80,7 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
         ttl,
         note,
         bearer: call.bearer,
-        // A Referer would be a page of this dashboard, and no run.
+        // The Referer would be a page of this dashboard, not a run.
         origin: null,
       });
       const repeated = headers['idempotency-replayed'] !== undefined;

@@ -34,17 +34,17 @@ type Field = keyof typeof titles;
 const onlyThese = 'The token sees no others. Not possible with the scope admin.';
 
 export interface NewTokenForm {
-  /** The form carries the id of its future token, so that sending it twice creates one token. */
+  /** Sealed id of the future token, so that sending the form twice creates one token. */
   readonly id: string;
   readonly entered: EnteredToken;
   readonly errors: TokenErrors;
-  /** To choose from. */
+  /** Ids of the available workspaces. */
   readonly workspaces: readonly string[];
 }
 
 /**
- * An empty owner is the name. `expires` is one of the lifetimes, `other` (then `lifetime` counts) or `never`. `preset` may be
- * any text.
+ * If `owner` is empty, the owner is the name. `expires` is one of the lifetimes, `other` (then `lifetime` applies) or
+ * `never`. `preset` may be any text.
  */
 export type EnteredToken = Permissions & EnteredTexts<(typeof textFields)[number]>;
 
@@ -70,7 +70,7 @@ export function newTokenForm(call: PageCall, { id, entered, errors, workspaces }
   return { title: 'New token', location: { section: 'tokens' }, main };
 }
 
-/** The empty form, with the scopes of a preset if there is one of this name. */
+/** The empty form, with the scopes of the preset if it exists. */
 export const defaultToken = (preset: string): EnteredToken => ({
   ...noPermissions,
   scopes: isTokenPreset(preset) ? tokenPresets[preset].scopes : [],

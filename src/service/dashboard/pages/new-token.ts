@@ -45,7 +45,7 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
     return showPage(call, madeTokenView({ ...made, done, workspace, now: call.now }));
   }
 
-  // The address has the id, so that going back in the browser finds the same form.
+  // The URL contains the id, so that going back in the browser returns to the same form.
   addPage(app, parts, { path: '/tokens/new', access: 'admin' }, async (call) => {
     const { form, preset } = queryOf(call, 'form', 'preset');
     const id = sealedTokenId(call, form);

@@ -27,12 +27,12 @@ import {
   workspaceChoices,
 } from './permissions.ts';
 
-/** `claims` has one `NAME=VALUE` a line. */
+/** `claims` contains one `NAME=VALUE` per line. */
 export type EnteredRuleForm = Permissions & EnteredTexts<keyof typeof ruleFields | 'claims'>;
 
 const { repository, repositoryId, repositoryOwnerId, ref, environment, workflow, event, owner, issuer } = ruleFields;
 
-/** In the order of the form. */
+/** Titles of the fields, in the order of the form. */
 const titles: Readonly<Record<keyof EnteredRule, string>> = {
   repository: repository.title,
   repositoryId: repositoryId.title,
@@ -48,7 +48,7 @@ const titles: Readonly<Record<keyof EnteredRule, string>> = {
   claims: 'Claims',
 };
 
-/** They may be empty. */
+/** Fields that may be empty. */
 const optionalNames = [
   'repository',
   'repositoryId',
@@ -59,15 +59,15 @@ const optionalNames = [
   'event',
 ] as const;
 
-/** The scope admin can create permanent tokens, which a job must not do. */
+/** Excludes admin: a job could use it to create permanent tokens. */
 const scopesOfJobs = scopes.filter((scope) => scope !== 'admin');
 
 export interface NewTrustForm {
   readonly entered: EnteredRuleForm;
   readonly errors: RuleErrors;
-  /** Error that belongs to no single field. */
+  /** Error that does not belong to a single field. */
   readonly refusal?: Markup | undefined;
-  /** To choose from. */
+  /** Ids of the available workspaces. */
   readonly workspaces: readonly string[];
 }
 
@@ -120,7 +120,7 @@ export const enteredRule = (form: Form): EnteredRuleForm => ({
   ...enteredTexts(form, textNames),
 });
 
-/** By the rules of the command. First the mistakes in single fields, then those in all together. */
+/** Validates the form like the command: first each field on its own, then the fields in combination. */
 export function readNewTrust(entered: EnteredRuleForm): FormResult<NewTrustRule, keyof EnteredRule> {
   const texts = optionalNames.map((name) => {
     const text = entered[name].trim();

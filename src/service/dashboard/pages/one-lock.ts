@@ -15,7 +15,7 @@ import { type ActionCall, type PageCall, queryOf, requestedWorkspace } from '../
 import { seeOther } from '../frame/response.ts';
 import { type ReleaseWay, releaseWay } from './lock-table.ts';
 
-/** Shared by pages that change one lock: the lock that was shown, and never a later one on its path. */
+/** Shared by pages that change a lock: only the lock that was shown, never a later one on the same path. */
 
 const notices = {
   taken: 'The lock is yours.',
@@ -30,16 +30,16 @@ const notices = {
 
 const noticeTexts: ReadonlyMap<string, string> = new Map(Object.entries(notices));
 
-/** Result of an action, by the code in the address of a list. */
+/** Result of an action, by the code in the URL of a list. */
 export const lockNotice = (code: string): string | undefined => noticeTexts.get(code);
 
 export interface LockContext {
   readonly workspace: FoundWorkspace;
-  /** The address of the list to go back to. */
+  /** The URL of the list to return to. */
   readonly back: string;
 }
 
-/** The lock that a form names. */
+/** Hidden fields that identify the lock of a form. */
 export const lockFields = (call: PageCall, { back }: LockContext, { path, id }: Lock): Markup => html`${formField(call)}
   <input type="hidden" name="path" value="${path}">
   <input type="hidden" name="lock" value="${id}">
@@ -52,7 +52,7 @@ export interface ReleasableLock {
   readonly way: ReleaseWay;
 }
 
-/** Action on a lock. */
+/** Texts and rules of an action on a lock. */
 export interface LockAction {
   readonly title: string;
   readonly nothingDone: string;
@@ -60,11 +60,11 @@ export interface LockAction {
   readonly absent: Notice;
   readonly whoMay: Markup;
   readonly isAllowed: (way: ReleaseWay) => boolean;
-  /** A link to do it to another lock. */
+  /** A link to the action on the current lock. */
   readonly again: (workspace: string, lock: Lock) => Markup;
 }
 
-/** The pages of a change, but for what asks for it. */
+/** The common parts of the pages for an action. */
 export function createLockPages(storage: Storage, change: LockAction) {
   const show = (call: PageCall, { workspace }: LockContext, main: Markup, status = 200): Promise<ApiResponse> =>
     showPage(call, { title: change.title, location: inWorkspace(workspace.id, 'locks'), main }, status);
@@ -93,7 +93,7 @@ export function createLockPages(storage: Storage, change: LockAction) {
       ${change.isAllowed(way) ? change.again(context.workspace.id, lock) : ''}
     </div>`;
 
-  /** Why nothing is done to a lock where another one was shown, or to one of somebody else. */
+  /** Error page if the current lock is not the one that was shown, or may not be changed by this token. */
   function whyNot(
     call: PageCall,
     context: LockContext,
@@ -105,7 +105,7 @@ export function createLockPages(storage: Storage, change: LockAction) {
   }
 
   return {
-    /** Asks whether to do it to the lock that the address names. */
+    /** Asks for confirmation for the lock in the URL. */
     async ask(
       call: PageCall,
       confirmation: (context: LockContext, found: ReleasableLock) => Markup,
@@ -120,7 +120,7 @@ export function createLockPages(storage: Storage, change: LockAction) {
       return refusal ?? show(call, context, confirmation(context, found));
     },
 
-    /** Does it to the path that the form names. */
+    /** Performs the action on the path in the form. */
     async act(
       call: ActionCall,
       act: (context: LockContext, path: LockPath) => Promise<ApiResponse>,
@@ -131,7 +131,7 @@ export function createLockPages(storage: Storage, change: LockAction) {
       return path.ok ? act(context, path.value) : show(call, context, gone(context, ''), 404);
     },
 
-    /** Nothing was done: says why, or asks again where that is something in the form. */
+    /** Explains why nothing was done, or asks again if the form was invalid. */
     async refuse(
       call: ActionCall,
       context: LockContext,
@@ -149,7 +149,7 @@ export function createLockPages(storage: Storage, change: LockAction) {
 export const withNotice = (list: string, code: Notice): ApiResponse =>
   seeOther(`${list}${list.includes('?') ? '&' : '?'}notice=${code}`);
 
-/** The list of locks at an address, with its search: it leads nowhere else, whatever is sent along. */
+/** URL of the list of locks, with the search of the given URL. Never links to another page, even if that URL does. */
 export function listAt(address: string, workspace: string): string {
   const { pathname, searchParams } = URL.parse(address, 'http://here.invalid') ?? {};
   if (pathname === ownLocksAddress) return ownLocksAddress;

@@ -16,7 +16,7 @@ import { addressText, countdown, literal, type Markup, time, userText } from '..
 import type { PageCall } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 
-/** Sections that the token may see. */
+/** The sections that the token may see. */
 export async function overview(
   call: PageCall,
   parts: DashboardParts,
@@ -90,7 +90,7 @@ function failingRow({ now }: PageCall, hook: FailingHook): Markup {
   </tr>`;
 }
 
-/** Of the remotes that have responded. The page loads this part again when the others have. */
+/** Lists only remotes that have answered. The page reloads this part when the others have. */
 function behindSection(
   { now }: PageCall,
   { remoteMemory }: DashboardParts,

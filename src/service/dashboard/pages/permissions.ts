@@ -11,7 +11,7 @@ export interface Permissions {
   readonly scopes: readonly string[];
   /** `all` or `some`. */
   readonly reach: string;
-  /** Count where `reach` is `some`. */
+  /** Used if `reach` is `some`. */
   readonly workspaces: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export const scopeChoices = (
     options: offered.map((scope) => [scope, html`<code>${scope}</code>`, hintOf(scope)]),
   });
 
-/** `ids` are those to choose from, `onlyThese` is what it means to choose some. */
+/** `ids` are the available workspaces; `onlyThese` is the label for choosing some of them. */
 export function workspaceChoices(
   { reach, workspaces }: Permissions,
   wrong: boolean,
@@ -61,7 +61,7 @@ export function readScopes({ scopes: texts }: Permissions): Parsed<readonly Scop
   return scopes.length === 0 ? refused('Choose at least one scope.') : accepted(scopes);
 }
 
-/** Null: all. */
+/** Null for all. */
 export function readWorkspaces({ reach, workspaces }: Permissions): Parsed<readonly string[] | null> {
   if (reach === 'all') return accepted(null);
   if (reach !== 'some') return refused('Choose which workspaces it is for.');

@@ -22,10 +22,10 @@ const maxFields = lockPageSize + 50;
 
 const route = { path: '/workspaces/:id/locks/release-selected', access: 'locks:write', maxFields } as const;
 
-/** As many as a form has room for. */
+/** Limited by the maximum size of a form. */
 const maxSelected = 1_000;
 
-/** Asks once for many locks, and releases those that were shown, and never later ones on their paths. */
+/** Asks once for confirmation, and releases only the locks that were shown, never later ones on the same paths. */
 export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
   const {
     storage,
@@ -81,7 +81,7 @@ export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
   });
 }
 
-/** The checked boxes, or the page's list of those out of sight. */
+/** Ids from the checked boxes, or from the hidden list of the confirmation page. */
 const selectedIn = (form: Form): readonly string[] => [
   ...new Set([...form.all('lock'), ...form.text('locks').split(' ')].filter((id) => /^[!-~]{1,128}$/.test(id))),
 ];

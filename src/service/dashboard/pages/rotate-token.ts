@@ -19,7 +19,7 @@ import { noSuchToken, shownEnd, tokenIdOf } from './tokens.ts';
 const route = { path: '/tokens/:token/rotate', access: 'admin' } as const;
 const hourMs = 3_600_000;
 
-/** How long the old secret stays valid, by what the form sends. */
+/** Time for which the old secret stays valid, by the value in the form. */
 const keepTimes: ReadonlyMap<string, { readonly ms: number; readonly text: string; readonly hint?: string }> = new Map([
   ['now', { ms: 0, text: 'not at all', hint: 'For a secret that somebody else may know. Jobs that use it now fail.' }],
   ['1h', { ms: hourMs, text: 'for 1 hour' }],

@@ -12,7 +12,7 @@ interface Step {
 
 const addCommand = html`<code class="command">workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`;
 
-/** A new service until its first lock, for administrators. Undefined once all steps are done. */
+/** The setup steps up to the first lock, for administrators; undefined when all are done. */
 export async function setupSteps(storage: Storage, workspace: string | undefined): Promise<Markup | undefined> {
   const [tokens, locked] = await Promise.all([listTokens(storage), hasEverLocked(storage)]);
   const steps: readonly Step[] = [
@@ -37,7 +37,7 @@ export async function setupSteps(storage: Storage, workspace: string | undefined
 const stepItem = ({ isDone, text }: Step): Markup =>
   html`<li${isDone ? html` class="faint"` : ''}>${isDone ? html`<span aria-hidden="true">✓</span><span class="visually-hidden">Done:</span> ` : ''}${text}</li>`;
 
-/** Each lock takes a fence of its workspace, and fences are never removed. */
+/** Checks the fences: every lock uses one, and they are never removed. */
 async function hasEverLocked({ read }: Storage): Promise<boolean> {
   const query = read
     .selectFrom('fences')

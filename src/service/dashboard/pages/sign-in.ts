@@ -18,10 +18,10 @@ import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
 import { endedCookie, refuseOtherSites, sessionCookie, sessionSecretIn } from '../frame/session.ts';
 
-/** No person gets a token wrong ten times a minute. */
+/** Limit per address. People do not mistype a token ten times a minute. */
 const attempts = { max: 10, everyMs: 60_000 };
 
-/** Each creates a session and an audit entry, which is kept for good. No person signs in so often. */
+/** Limit per token. Each sign-in adds a session and a lasting audit entry. People do not sign in this often. */
 const signInsOfToken = { max: 30, everyMs: 60_000 };
 
 const refusedToken = 'This is not a token. A token is wsa_ followed by 43 letters, digits, dashes or underscores.';
@@ -39,7 +39,9 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     throw new Refusal('rate-limited', `${reason} Try again in ${seconds} s.`, { headers: { 'retry-after': seconds } });
   }
 
-  /** Without a session, the form's origin and the attempts of the address are checked before the form is read. */
+  /**
+   * There is no session yet, so the origin of the form and the attempts of the address are checked before reading it.
+   */
   async function readSignIn(c: Context<Environment>) {
     refuseOtherSites(c.env.incoming);
     const address = addressOf(c);
@@ -104,11 +106,11 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
 
 const here = 'http://here.invalid';
 
-/** Target after signing in: always a page of the dashboard, whatever the link says. */
+/** Target after signing in: always a page of the dashboard, even if the link contains another URL. */
 export function localPath(text: string): string {
   if (!text.startsWith('/') || !URL.canParse(text, here)) return '/';
   const { origin, pathname, search } = new URL(text, here);
-  // "//host" and "/\host" are other hosts to a browser.
+  // Browsers treat "//host" and "/\host" as other hosts.
   return origin === here && !pathname.startsWith('//') ? pathname + search : '/';
 }
 

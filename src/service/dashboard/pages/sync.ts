@@ -43,7 +43,7 @@ export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): v
       const paceOf = createPace();
       for (let told = ''; ; ) {
         const sync = await findRecordedSync(storage, workspace, asked.sync_id);
-        // The workspace was removed. The page reconnects and learns it.
+        // The workspace was removed. The page reconnects, and then receives the error.
         if (sync === undefined) return;
         const pace = paceOf({ bytes: sync.received_bytes, total: sync.total_bytes ?? 0 }, performance.now());
         const progress = progressOf(sync, pace);
@@ -69,18 +69,18 @@ function show(call: PageCall, workspace: string, sync: RecordedSync): Markup {
   </div>`;
 }
 
-/** Fields that change while a sync runs, for the page and its script. */
+/** Values that change while a sync runs, for the page and its script. */
 interface SyncProgress {
   readonly status: SyncStatus;
   readonly isOver: boolean;
   /** Null without an estimate. */
   readonly bar: { readonly value: number; readonly max: number } | null;
-  /** Empty: not known yet. */
+  /** Empty if not known yet. */
   readonly texts: Readonly<Record<'objects' | 'bytes' | 'took' | 'head' | 'missing' | 'error', string>>;
   readonly times: Readonly<Record<'began' | 'ended', Timestamp | null>>;
 }
 
-/** `pace` is how fast it goes, where that is known. */
+/** `pace` is the transfer rate; empty if unknown. */
 function progressOf(sync: RecordedSync, pace = ''): SyncProgress {
   const { status, head, error } = sync;
   const took = runTime(sync);
@@ -100,7 +100,7 @@ function progressOf(sync: RecordedSync, pace = ''): SyncProgress {
   };
 }
 
-/** Objects, if the bytes are unknown. */
+/** Progress in bytes, or in objects if the bytes are unknown. */
 function barOf({
   status,
   received_objects,

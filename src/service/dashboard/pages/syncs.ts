@@ -69,18 +69,18 @@ function row({ now }: PageCall, workspace: string, sync: RecordedSync): Markup {
   </tr>`;
 }
 
-/** How many were received, and of how many while the sync runs. */
+/** Number of received objects, and the estimated total while the sync runs. */
 export function objects({ finished_at, received_objects, estimated_objects }: Sync): string {
   const received = received_objects.toLocaleString('en-US');
   if (finished_at !== null || estimated_objects === 0) return received;
   return `${received} of about ${estimated_objects.toLocaleString('en-US')}`;
 }
 
-/** Longer errors would push everything else out of sight. */
+/** Longer errors are folded, because they would hide the rest of the page. */
 const maxOpenLength = 160;
 const beginning = 100;
 
-/** Why a sync failed; a long error is folded behind its beginning. */
+/** Error of a sync. Only the start of a long one is visible until it is unfolded. */
 function syncError(error: string): Markup {
   const text = safeLines(error);
   const [firstLine = ''] = text.split('\n');
@@ -88,7 +88,7 @@ function syncError(error: string): Markup {
   return html`<details class="problem"><summary><bdi>${firstLine.slice(0, beginning)}…</bdi></summary><pre>${text}</pre></details>`;
 }
 
-/** A single bar says nothing. */
+/** Minimum number of bars: a single one has nothing to compare with. */
 const worthACard = 2;
 
 function chart(syncs: readonly RecordedSync[]): Markup {
@@ -99,13 +99,13 @@ function chart(syncs: readonly RecordedSync[]): Markup {
   return ended.length < worthACard ? html`` : durationChart(ended.reverse());
 }
 
-/** How long a sync ran, without the time in the queue; undefined until it has ended. */
+/** Duration of a sync, without the time in the queue; undefined until it has ended. */
 export function runTime({ started_at, finished_at }: Sync): number | undefined {
   if (started_at === null || finished_at === null) return undefined;
   return Date.parse(finished_at) - Date.parse(started_at);
 }
 
-/** More than browsers offer at once. */
+/** More suggestions than browsers show at once. */
 const maxSuggested = 500;
 
 const filterForm = (history: string, branch: string, names: readonly string[]): Markup =>

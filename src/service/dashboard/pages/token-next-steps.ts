@@ -11,9 +11,9 @@ import { gitLfsAddress } from './git-lfs.ts';
 export interface NextSteps {
   readonly token: Token;
   readonly origin: URL;
-  /** One that the token sees, if any. */
+  /** A workspace that the token can see, if any. */
   readonly workspace: string | undefined;
-  /** As the form sent it; counts only if the token can do what it is for. */
+  /** Preset from the form. Ignored if the token lacks one of its scopes. */
   readonly preset: string;
 }
 
@@ -59,7 +59,7 @@ function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: Next
 function inShell({ origin, workspace = placeholder }: NextSteps, line: string, what: string, before = ''): Markup {
   const commands = [
     `export WORKSPACE_BASE_URL=${origin.origin}/v1 WORKSPACE_ID=${workspace}`,
-    // In one line: read would take a second pasted line for the secret.
+    // On one line, because `read` would use a second pasted line as the secret.
     `read -rs WORKSPACE_TOKEN && ${line}`,
   ].join('\n');
   return html`<h2>In a shell</h2>

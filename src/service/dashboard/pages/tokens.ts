@@ -17,7 +17,7 @@ import { seeOther } from '../frame/response.ts';
 import { endedCookie } from '../frame/session.ts';
 import { shownScopes, shownWorkspaces } from './permissions.ts';
 
-/** In the order of the list: active tokens come first. */
+/** States, in the order of the list: active tokens come first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
 
 const notices: ReadonlyMap<string, string> = new Map([
@@ -81,7 +81,7 @@ export function addTokenPages(app: App, parts: DashboardParts): void {
   });
 }
 
-/** An impossible id is not looked up: it may have characters that a database refuses. */
+/** The id in the URL. Invalid ids are not looked up, because they may contain characters that a database rejects. */
 export function tokenIdOf({ c }: PageCall): string {
   const id = c.req.param('token') ?? '';
   if (!looksLikeTokenId(id)) throw noSuchToken();
@@ -130,7 +130,7 @@ const ownerTitle = (owner: string, { length }: readonly Token[]): Markup =>
 interface Confirmation {
   readonly token: Token;
   readonly dependents: Dependents;
-  /** Whether nobody could create tokens here any more. */
+  /** Whether no administrator would be left to create tokens on the dashboard. */
   readonly lastAdministrator: boolean;
 }
 

@@ -32,7 +32,7 @@ const nobody = empty(
   html`A trusted job proves its identity, so its repository needs no token among its secrets. <a class="nowrap" href="/trust/new">Add the first</a>`,
 );
 
-/** The identity of a job names the service that it is for. */
+/** Identity tokens need the public URL of the service as their audience. */
 const unreachable = html`<p class="warning">No job gets a token yet: the service does not know its address. Start it with
   <code>--public-url</code>.</p>`;
 
@@ -133,7 +133,7 @@ function row(rule: TrustRule, now: number): Markup {
   </tr>`;
 }
 
-/** Name for people. */
+/** Display name. */
 const nameOf = ({ repository, issuer }: TrustRule): string => repository ?? issuer;
 
 function shownClaims({ claims, workflow, issuer }: TrustRule): Markup {
@@ -141,7 +141,7 @@ function shownClaims({ claims, workflow, issuer }: TrustRule): Markup {
   return html`${Object.entries(named).map(([name, value]) => html`<div>${literal(`${name}=${value}`)}</div>`)}`;
 }
 
-/** An impossible id is not looked up: it may have characters that a database refuses. */
+/** The rule in the URL. Invalid ids are not looked up, because they may contain characters that a database rejects. */
 async function addressedRule({ c }: PageCall, { storage }: DashboardParts): Promise<TrustRule> {
   const id = c.req.param('rule') ?? '';
   const rule = /^trust_[0-9a-f-]{36}$/.test(id) ? await findTrustRule(storage.read, id) : undefined;

@@ -96,7 +96,7 @@ export const newWorkspaceDefaults: EnteredWorkspace = {
   lfs_url: '',
 };
 
-/** Whatever is stored of credentials stays where it is. */
+/** The form for a stored workspace, without its credentials. */
 export const storedWorkspace = (workspace: FoundWorkspace): EnteredWorkspace => ({
   ...newWorkspaceDefaults,
   id: workspace.id,
@@ -107,7 +107,7 @@ export const storedWorkspace = (workspace: FoundWorkspace): EnteredWorkspace => 
 });
 
 export interface WorkspaceRequest {
-  /** With its credentials; undefined if it stays as it is. */
+  /** URL with credentials; undefined if unchanged. */
   readonly remote: string | undefined;
   readonly settings: Pick<LfsSettings, 'desk_ttl' | 'lfs_mode' | 'lfs_url'>;
 }
@@ -127,7 +127,7 @@ export function readWorkspace(
   return { ok: true, value: { remote, settings: { desk_ttl: formatDuration(desk_ttl), lfs_mode: lfs, lfs_url } } };
 }
 
-/** The address as typed, without what is in it of credentials. */
+/** The URL as entered, without credentials. */
 function shownAgain(text: string): string {
   const parsed = parseRemote(text, { allowFile: true });
   return parsed.ok ? parsed.value.address : text.replace(/\/\/[^/]*@/, '//');
@@ -137,13 +137,13 @@ function readRemote(entered: EnteredWorkspace, stored: FoundWorkspace | undefine
   const { username, password } = entered;
   const before = stored && storedRemote(stored);
   if (before?.address === entered.remote && username === '' && password === '') return { ok: true, value: undefined };
-  // Only the operator of the machine can use a repository on its disk.
+  // Only an operator with access to the machine may mirror a repository on its disk.
   const remote = parseRemote(entered.remote, { allowFile: false });
   if (!remote.ok) return remote;
   if (remote.value.kind !== 'https' && (username !== '' || password !== '')) {
     return { ok: false, reason: 'An ssh address takes no password: give the service a key that ssh finds.' };
   }
-  // As if it had been typed as one address: it has the same rules.
+  // The complete URL must pass the same checks as one that was entered with credentials.
   const whole = addressWith(remote.value, credentialsFor(remote.value, entered, before));
   const checked = parseRemote(whole, { allowFile: false });
   return checked.ok ? { ok: true, value: whole } : checked;
@@ -162,7 +162,7 @@ function addressWith({ address }: Remote, credentials: RemoteCredentials | undef
   return url.href;
 }
 
-/** Stored credentials go to the host that they are for, and to no other. */
+/** Credentials for the remote. Stored ones are used only for the origin that they were stored for. */
 function credentialsFor(remote: Remote, { username, password }: EnteredWorkspace, stored: Remote | undefined) {
   if (username !== '' || password !== '') return { username, password };
   if (remote.credentials !== undefined || remote.kind !== 'https' || stored?.kind !== 'https')

@@ -40,7 +40,7 @@ const access = 'admin';
 const settings = { path: '/workspaces/:id/settings', access } as const;
 const removal = { path: '/workspaces/:id/remove', access } as const;
 
-/** Adding, changing and removing workspaces. A remote is asked before it is stored. */
+/** Pages to add, change and remove workspaces. A remote must answer before it is stored. */
 export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void {
   const { storage, remotes, removeFiles } = parts;
 
@@ -61,7 +61,7 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     return showPage(call, { title: 'Settings', actions, location: inWorkspace(stored.id, 'settings'), main }, status);
   }
 
-  /** Why a remote does not answer, where it does not. */
+  /** Reason why the remote does not answer; undefined if it does. */
   async function connectionFailure(id: string, { remote }: WorkspaceRequest): Promise<string | undefined> {
     if (remote === undefined) return undefined;
     try {

@@ -16,12 +16,12 @@ import type { DashboardParts } from '../frame/parts.ts';
 import { overview } from './overview.ts';
 import { setupSteps } from './setup-steps.ts';
 
-/** How long the answer of a remote is recent enough for the list. */
+/** Maximum age of a remote's answer for the list. */
 export const recentMs = 60_000;
 
 const addLink = html`<a class="button primary" href="/new-workspace">Add a workspace</a>`;
 
-/** Shows what is known and waits for no remote: they are asked in the background. */
+/** Shows known data without waiting for remotes, which are asked in the background. */
 export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
   const { storage, remoteMemory } = parts;
   addPage(app, parts, { path: '/', access: 'any-token' }, async (call) => {
@@ -92,9 +92,9 @@ function branches({ now }: PageCall, { id, synced }: WorkspaceOverview, known: K
   </td>`;
 }
 
-/** The state of a workspace's branches in a few words. */
+/** Short description of the state of a workspace's branches. */
 interface BranchSummary {
-  /** Also the class for its colour. */
+  /** Also the CSS class for the color. */
   readonly state: 'behind' | 'current' | 'unsynced' | 'unknown' | 'silent';
   readonly text: string;
   /** May be empty. */
@@ -109,7 +109,7 @@ export function branchSummary(known: KnownRemote, branches: SyncedBranches): Bra
   return { state: 'silent', text: 'no answer', more };
 }
 
-/** Counts synced branches only: one that was never synced is not behind. */
+/** Counts only synced branches: a branch that was never synced is not behind. */
 function synced(known: KnownRemote, branches: SyncedBranches): BranchSummary {
   const { behind, current, unsynced, unknown } = countBranchStates(branchStatuses(known, branches));
   if (unknown > 0) return { state: 'unknown', text: 'asking', more: '' };
