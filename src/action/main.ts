@@ -55,7 +55,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Each operation is loaded on demand, and the network with it: reporting a wrong input needs neither. */
+/** Each operation, and the network code with it, is loaded on demand: reporting an invalid input needs neither. */
 async function run(context: Context, task: Task): Promise<Outcome> {
   switch (task.operation) {
     case 'sync':

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-/** Imported before anything else: an older Node fails in the middle of a step, for reasons that nobody understands. */
+/** Imported before anything else: an older Node would fail in the middle of a step, with an obscure error. */
 const needed = 24;
 
 if (Number.parseInt(process.versions.node, 10) < needed) {

@@ -7,12 +7,12 @@ import { openRedactor } from './report/redact.ts';
 import { createReporter } from './report/reporter.ts';
 
 /**
- * The job fails if one of the step's locks was lost, unless `on-lost` says otherwise; what cannot be released leaves the
- * result of the job as it is.
+ * Fails the job if one of the step's locks was lost, unless `on-lost` is `warn`. A lock that cannot be released does
+ * not change the result of the job.
  */
 async function post(): Promise<void> {
   const step = core.getState('step');
-  // Saved before the first lock is asked for: without it, there is nothing to release.
+  // Saved before the first request for a lock: without it, there is nothing to release.
   if (step === '') return;
   const raw = readRawInputs(core.getInput, process.env);
   const secrets = secretsIn(raw);

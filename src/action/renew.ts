@@ -17,7 +17,7 @@ import { connect } from './step/connect.ts';
 /** Nobody reads the output of this process: it reports through the ledger. */
 const nowhere = { line: () => undefined, warn: () => undefined, debug: () => undefined, group: () => undefined };
 
-/** As often as the time of a lock allows. */
+/** The ttl of the locks is the actual limit. */
 const retries = 1_000;
 
 async function renew({
@@ -55,7 +55,7 @@ async function renew({
   try {
     await renewLocks(context, { ...job, ttl: ttl.value, requestTimeoutMs: milliseconds(requestTimeout) });
   } catch (error) {
-    // Otherwise the reason would be lost.
+    // Otherwise the reason would be lost: this process has no log.
     const at = new Date(client.serverNow()).toISOString();
     context.record({ kind: 'unrenewed', ...job, at, reason: errorText(error) });
   }
@@ -65,7 +65,7 @@ async function renew({
 /** `process.stdout.fd` without loading streams. */
 const stdoutFd = 1;
 
-/** The step waits for one line. */
+/** The step waits for this line. */
 function reportStart(): void {
   try {
     writeSync(stdoutFd, 'renewing\n');
@@ -74,10 +74,10 @@ function reportStart(): void {
   }
 }
 
-/** The death of the worker sends no event, and some file systems report no changes. */
+/** The exit of the worker sends no event, and some file systems report no changes. */
 const lookEveryMs = 1_000;
 
-/** Lines that come together are read together. */
+/** Lines written within this time are read together. */
 const settleMs = 10;
 
 function watchLedger(file: string, look: () => void): () => void {
@@ -92,7 +92,7 @@ function watchLedger(file: string, look: () => void): () => void {
   try {
     watchFiles(file, { persistent: false }, lookSoon).on('error', () => undefined);
   } catch {
-    // The timer looks without it.
+    // The timer still checks the ledger.
   }
   return () => {
     clearInterval(timer);
@@ -102,5 +102,5 @@ function watchLedger(file: string, look: () => void): () => void {
 
 const order = parseRenewalOrder(await text(process.stdin));
 if (order !== undefined) await renew(order);
-// Requests still under way must not delay the end.
+// Pending requests must not delay the exit.
 process.exit();

@@ -1,9 +1,12 @@
 import { isLoopback } from '../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../interface/parsed.ts';
 
-/** The address of the service, without a slash at its end. `allowing` says how to let plain http go further than it may. */
+/**
+ * Parses the URL of the service, and removes trailing slashes. `allowing` is the setting, for errors, that allows plain
+ * http beyond this machine.
+ */
 export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string): Parsed<string> {
-  // A URL parser drops line breaks and tabs, and joins what was on two lines.
+  // URL parsers remove line breaks and tabs, which would join two lines.
   if (/[\s\p{Cc}]/u.test(text)) return refused('It must be a single URL, without spaces or line breaks.');
   const url = URL.parse(text);
   if (url === null) return refused('It must be an address such as https://workspaces.example.com/v1.');
@@ -22,7 +25,7 @@ export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string)
   return accepted(address);
 }
 
-/** A token goes into a header: RFC 9110, section 5.5, without blanks. */
+/** A token is sent in a header: RFC 9110, section 5.5, without spaces. */
 export const parseToken =
   (reason: string) =>
   (text: string): Parsed<string> =>
@@ -30,12 +33,12 @@ export const parseToken =
 
 declare const brand: unique symbol;
 
-/** Names a workspace, and cannot lead to anything else when it is part of an address. */
+/** The id of a workspace. It cannot lead to anything else when it is part of a URL. */
 export type WorkspaceId = string & { readonly [brand]: 'WorkspaceId' };
 
 export function parseWorkspaceId(text: string): Parsed<WorkspaceId> {
   const reason = workspaceProblem(text);
-  // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
+  // The only cast to WorkspaceId: the text has just been checked.
   return reason === undefined ? accepted(text as WorkspaceId) : refused(reason);
 }
 

@@ -21,11 +21,10 @@ export interface AcquireLockRequest {
   readonly ttl: Ttl;
   /** For clients that find the path locked. Sent only if there is one: not every service supports notes. */
   readonly note?: string | undefined;
-  /** The same key with the same request asks for the same lock again. */
+  /** A repeated request with the same key asks for the same lock. */
   readonly idempotencyKey: string;
   /**
-   * When the key was first sent, by the clock of the service, if that was before this call, which asks how it went; NaN if
-   * that is not known.
+   * When the key was first sent, by the clock of the service, if this call repeats an earlier request; NaN if unknown.
    */
   readonly firstSentAt?: number | undefined;
 }
@@ -33,26 +32,28 @@ export interface AcquireLockRequest {
 export interface AcquiredLock extends KnownLock {
   readonly path: LockPath;
   readonly type: string;
-  /** Where the service does not state it, the earliest that it can be by the ttl. */
+  /** If the service does not return it, the earliest possible expiry by the ttl. */
   readonly expires_at: string | undefined;
 }
 
 export type AcquireLockResult =
-  /** `replayed`: the service remembered the answer, because an earlier request with the same key took the lock. */
+  /** `replayed`: the service repeated its response to an earlier request with the same key, which acquired the lock. */
   | { readonly kind: 'acquired'; readonly lock: AcquiredLock; readonly replayed: boolean }
   | {
       readonly kind: 'held';
       readonly holder: KnownLock | undefined;
       readonly retryAfterMs: number | undefined;
-      /** The service is known to answer requests that wait. */
+      /** The service is known to support requests that wait. */
       readonly supportsWait: boolean;
-      /** An earlier attempt had no response: at a service without idempotency keys, the holder can be this request. */
+      /**
+       * An earlier attempt had no response: without idempotency keys in the service, the holder may be this request.
+       */
       readonly mayBeOurs: boolean;
       readonly error: ServiceError;
     }
-  /** It may have been granted: no answer was seen, and the time or the retries ran out. */
+  /** The lock may have been granted: there was no response until the time or the retries ran out. */
   | { readonly kind: 'unanswered'; readonly error: ServiceError }
-  /** It was not granted. */
+  /** The lock was not granted. */
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 export const createAcquireLock = (context: ClientContext) => {
@@ -71,11 +72,12 @@ export const createAcquireLock = (context: ClientContext) => {
   function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
     const { response } = answered;
     const replayed = isReplayed(response);
-    // The earliest moment at which it can have been acquired: when the request set out, by the clock of the server.
+    // The earliest time at which the lock can have been acquired: when the request was sent, by the clock of the
+    // server.
     const sentAt = serverNow() - (clock() - answered.sentAt);
     const from = ({ acquired_at }: KnownLock): number => (acquired_at === undefined ? sentAt : Date.parse(acquired_at));
     const lock = grantedIn(answered, request, from);
-    // Some services answer the owner of a lock with that lock. It is another job's, unless it is as new as this request.
+    // Some services return the existing lock of an owner. It is another job's, unless it is as new as this request.
     const existedBefore = from(lock) < (request.firstSentAt ?? sentAt) - clockSlackMs;
     if (response.status === 200 && !replayed && existedBefore) return held(answered, lock, false);
     return { kind: 'acquired', lock, replayed };
@@ -117,19 +119,19 @@ export const createAcquireLock = (context: ClientContext) => {
 export interface WaitForReleaseRequest {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
-  /** For how long the service is asked to hold its answer back. */
+  /** How long the service should hold back its response. */
   readonly seconds: number;
 }
 
 export type WaitForReleaseResult =
   | { readonly kind: 'free' }
   | { readonly kind: 'held'; readonly holder: KnownLock }
-  /** The service does not wait, or does not say what it has waited for. */
+  /** The service does not wait, or does not confirm that it did. */
   | { readonly kind: 'unsupported' }
-  /** The service has not answered. */
+  /** The service did not respond. */
   | { readonly kind: 'failed'; readonly retryAfterMs?: number | undefined };
 
-/** Waits until a path is free or the time is over (RFC 7240, `Prefer: wait`). */
+/** Waits until a path is free or the time has passed (RFC 7240, `Prefer: wait`). */
 export const createWaitForRelease =
   ({ call, addresses }: ClientContext) =>
   async ({ workspace, path, seconds }: WaitForReleaseRequest, within: CallLimits): Promise<WaitForReleaseResult> => {
@@ -153,7 +155,7 @@ export const createWaitForRelease =
     return holder === undefined ? { kind: 'free' } : { kind: 'held', holder };
   };
 
-/** The lock of an answer that grants one; `from` is the earliest moment at which its ttl can have begun. */
+/** The lock in a response that grants one. `from` is the earliest time at which its ttl can have started. */
 export function grantedIn(
   { response, texts }: Pick<AnsweredCall, 'response' | 'texts'>,
   { path, type, ttl }: Pick<AcquireLockRequest, 'path' | 'type' | 'ttl'>,
@@ -170,9 +172,9 @@ export function grantedIn(
   };
 }
 
-/** No standard names the header: it is called one of these. */
+/** No standard defines the header: services use one of these names. */
 const isReplayed = (response: ClientResponse): boolean =>
   ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(response, name)?.toLowerCase() === 'true');
 
-/** RFC 7240 section 3: `wait` is among what the service says it has heeded. */
+/** RFC 7240 section 3: whether `wait` is among the preferences that the service has applied. */
 const waited = (applied: string | undefined): boolean => /(^|[,;\s])wait($|[=,;\s])/i.test(applied ?? '');

@@ -3,10 +3,10 @@ import type { WorkspaceId } from './access.ts';
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
-/** How the slashes of a lock path are written in an address. */
+/** The form of the slashes of a lock path in a URL. */
 export type Slashes = 'encoded' | 'raw';
 
-/** The targets of requests: path and query, with everything encoded. */
+/** The targets of requests: path and query, fully encoded. */
 export function createEndpoints(baseUrl: URL) {
   const base = baseUrl.pathname.replace(/(?<!\/)\/+$/, '');
   const below = (workspace: WorkspaceId, ...rest: readonly string[]): string =>
@@ -25,11 +25,11 @@ export function createEndpoints(baseUrl: URL) {
 
 export type ResolvedLink =
   | { readonly kind: 'target'; readonly target: string }
-  /** The token must not travel there. */
+  /** The token must not be sent there. */
   | { readonly kind: 'elsewhere'; readonly origin: string }
   | { readonly kind: 'not-an-address' };
 
-/** An address that the service gave, as the target of a request to the same server. */
+/** Resolves a URL from the service to a request target on the same server. */
 export function resolveLink(address: string, from: string, baseUrl: URL): ResolvedLink {
   const base = new URL(from, baseUrl);
   if (!URL.canParse(address, base.href)) return { kind: 'not-an-address' };

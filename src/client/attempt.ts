@@ -8,28 +8,31 @@ import { type AttemptResult, classifyResponse } from './retry.ts';
 import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
 
 interface AttemptContext extends Pick<RefusalContext, 'baseUrl' | 'texts'> {
-  /** After the response, which may set it. */
+  /** Called after the response, which may adjust it. */
   readonly serverNow: () => number;
   readonly send: Send;
   readonly timeoutMs: number;
-  /** Of the whole call. */
+  /** The limit of the complete call. */
   readonly limit: TimeLimit;
   readonly startTimer?: StartTimer | undefined;
   readonly isRecognized?: ((response: ClientResponse) => boolean) | undefined;
   readonly keyMayHaveArrived: boolean;
-  /** With whatever result; before the response. */
+  /** Called before `onResponse`, whatever the result. */
   readonly onEnd: () => void;
   readonly onResponse: (response: ClientResponse) => void;
 }
 
 interface Attempt {
-  /** As it was sent last, by the spelling of its target. */
+  /** The request as it was last sent, with encoded or raw slashes. */
   readonly sent: SentRequest;
-  /** Undefined when the whole call was interrupted first. */
+  /** Undefined if the complete call was interrupted first. */
   readonly result: AttemptResult | undefined;
 }
 
-/** Sends a request once, and judges the response; where a gateway rejects its encoded slashes, once more with raw ones. */
+/**
+ * Sends a request once, and classifies the response. If a gateway rejects encoded slashes, it sends the request again
+ * with raw ones.
+ */
 export async function attemptOnce(request: Request, sent: SentRequest, context: AttemptContext): Promise<Attempt> {
   const { limit, startTimer, texts, isRecognized = isOfService, keyMayHaveArrived, onEnd, onResponse } = context;
   const { target, otherTarget, answerDelayMs = 0, expect } = request;

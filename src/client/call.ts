@@ -13,44 +13,47 @@ import { type StartTimer, startTimeLimit } from './time-limit.ts';
 
 export interface CallOptions {
   readonly baseUrl: URL;
-  /** What errors call the server, if it is not the service. */
+  /** The name of the server in errors, if it is not the service. */
   readonly server?: string | undefined;
   readonly send: Send;
-  /** For each attempt. */
+  /** The timeout of each attempt. */
   readonly timeoutMs: number;
   /** Attempts after the first. */
   readonly retries: number;
-  /** Requests beyond these wait until one of them is done. */
+  /** Further requests wait until one of these is done. */
   readonly maxConnections: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
-  /** Whether the server itself has sent a refusal, and not a gateway. By default, as the service marks its own. */
+  /** Whether a refusal is from the server itself, and not from a gateway. By default, by the marks of the service. */
   readonly isRecognized?: ((response: ClientResponse) => boolean) | undefined;
-  /** Gives each request a token; without it, they are sent with the headers alone. */
+  /** Provides a token for each request. Without it, requests have only the headers. */
   readonly tokens?: (() => Promise<TokenSource>) | undefined;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly startTimer?: StartTimer | undefined;
-  /** From 0 up to 1. */
+  /** At least 0 and less than 1. */
   readonly random: () => number;
   readonly closed: AbortSignal;
   readonly onResponse: (response: ClientResponse, texts: ServiceText) => void;
   readonly onRetry: (retry: Retry) => void;
-  /** Little of the rate limit remains, so the next request waits for so long. */
+  /** Called when the next request must wait because little of the rate limit remains. */
   readonly onThrottled: (delayMs: number) => void;
 }
 
-/** Every request goes through here: it waits for the rate limit, is sent, and sent again until an answer counts. */
+/**
+ * Every request goes through here: it waits for the rate limit, and is sent and retried until there is a final
+ * response.
+ */
 export function createCall(options: CallOptions): Call {
   const { clock, serverClock, random, sleep } = options;
   const throttle = createThrottle(random);
   const admit = createAdmission({ ...options, throttle });
   const textsFor = createTexts(options.secrets);
-  /** The last answer that refused a request for the rate limit. */
+  /** The last response that refused a request because of the rate limit. */
   let limitedBy: Refused | undefined;
 
-  /** What an answer says of the rate limit counts before the next request gets the connection. */
+  /** Updates the rate limit from a response before the next request gets the connection. */
   function observe(response: ClientResponse, sentAt: number, texts: ServiceText, throttled: boolean): void {
     serverClock.observe(response.headers);
     options.onResponse(response, texts);
@@ -66,7 +69,7 @@ export function createCall(options: CallOptions): Call {
     const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])], options.startTimer);
     const { method, secrets = [] } = request;
     const once = request.attempts === 'once';
-    // A release never waits behind requests for more.
+    // A release never waits for requests that acquire more.
     const throttled = request.throttled ?? method !== 'DELETE';
     let sent = sentRequest(request, options.headers);
     let texts = textsFor(secrets, undefined);
@@ -121,7 +124,7 @@ export function createCall(options: CallOptions): Call {
           if (admission.limited) last ??= limitedBy;
           return giveUpInterrupted(admission.limited);
         }
-        // Time may have run out while it waited for the connection.
+        // Time may have run out while waiting for the connection.
         if (isInterrupted()) {
           if (throttled) throttle.ended();
           admission.release();
@@ -133,7 +136,7 @@ export function createCall(options: CallOptions): Call {
         const sentAt = clock();
         const attempted = await attemptOnce(
           request,
-          // Begins with the spelling of the target that it was given, whatever was sent before.
+          // Starts with the original form of the target, whatever was sent before.
           { ...sent, target: request.target },
           {
             ...options,
@@ -149,7 +152,7 @@ export function createCall(options: CallOptions): Call {
         sent = attempted.sent;
         if (result?.kind === 'answered') {
           if (result.response.status !== 401 || given === undefined) return { ...result, ...context() };
-          // It was revoked, or has ended by the clock of the service; nothing was done.
+          // The token was revoked, or has expired by the clock of the service. The request had no effect.
           if (!replacedToken && tokens?.refused(given.token) === true) {
             replacedToken = true;
             continue;
@@ -157,7 +160,7 @@ export function createCall(options: CallOptions): Call {
           const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
           return giveUp({ kind: 'no-token', reason, request: refuse(result.response).request, transient: false });
         }
-        // Not before the connection is free for the request that confirms.
+        // Only now is the connection free for the request that confirms.
         const { unrecognized } = result ?? {};
         if (unrecognized !== undefined && (await request.confirm?.(unrecognized, within)) === true) {
           return { kind: 'answered', response: unrecognized, ...context() };
@@ -167,7 +170,7 @@ export function createCall(options: CallOptions): Call {
 
         const { failure, retry } = result;
         last = failure;
-        // All that are refused for the rate limit wait for it together, where they are admitted.
+        // Requests that were refused because of the rate limit wait for it together, at admission.
         const waitsTogether = throttled && retry === 'limited';
         if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
         const next = nextStep(result, progress, {
@@ -179,7 +182,7 @@ export function createCall(options: CallOptions): Call {
           random,
         });
         if (next.kind === 'give-up') return giveUp(next.failure);
-        // Without the advice of the error: the retry needs no one.
+        // Without the advice of the error: a retry needs none.
         const { reason, request: sentBefore } = fail(failure);
         options.onRetry({ ...next.retry, reason: withRequest(reason, sentBefore) });
         if (!waitsTogether) await sleep(next.retry.delayMs, limit.signal);
@@ -190,7 +193,7 @@ export function createCall(options: CallOptions): Call {
   };
 }
 
-/** All spellings of a secret take a while to make, so the texts of the token that most requests have are kept. */
+/** Caches the texts for the token of most requests: computing all spellings of a secret takes a while. */
 function createTexts(secretsOfAll: readonly string[]) {
   let known = createServiceText(secretsOfAll);
   let knownToken: string | undefined;

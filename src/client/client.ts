@@ -39,37 +39,37 @@ export { sleep } from './time-limit.ts';
 
 export type Client = ReturnType<typeof createClient>;
 
-/** What requests are let in with. */
+/** Credentials for all requests. */
 export type ClientCredentials =
   | { readonly kind: 'given'; readonly token: string }
-  /** Short-lived tokens for a proven identity; opened by the first request. */
+  /** Short-lived tokens, exchanged for an identity token; opened by the first request. */
   | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
 
 export interface ClientOptions {
-  /** Ends in the version of the interface: `/v1`. */
+  /** Ends in the API version: `/v1`. */
   readonly baseUrl: string;
   readonly credentials: ClientCredentials;
   readonly userAgent: string;
-  /** Sent as Referer: where the requests come from. */
+  /** Sent as Referer: the origin of the requests, such as a run URL. */
   readonly origin?: string | undefined;
-  /** For each attempt. */
+  /** The timeout of each attempt. */
   readonly requestTimeoutMs?: number | undefined;
   /** Attempts after the first. */
   readonly retries?: number | undefined;
   readonly clock?: Clock | undefined;
-  /** The clock of the server less ours, where it is known before the first answer. */
+  /** The clock of the server minus ours, if known before the first response. */
   readonly serverAheadMs?: number | undefined;
-  /** Ends early, without an error, when the signal is aborted. */
+  /** Returns early, without an error, when the signal is aborted. */
   readonly sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
-  /** From 0 up to 1. */
+  /** At least 0 and less than 1. */
   readonly random?: (() => number) | undefined;
   readonly onWarning?: ((sentence: string) => void) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
-  /** Little of the rate limit remains, so the next request waits for so long. */
+  /** Called when the next request must wait because little of the rate limit remains. */
   readonly onThrottled?: ((delayMs: number) => void) | undefined;
 }
 
-/** The interface over HTTP. Requests beyond the number of connections wait for their turn. */
+/** A client of the HTTP API. Requests beyond the number of connections are queued. */
 export function createClient(options: ClientOptions) {
   const { requestTimeoutMs = 30_000, clock = steadyClock, onWarning = () => undefined } = options;
   const baseUrl = new URL(options.baseUrl);
@@ -128,7 +128,7 @@ export function createClient(options: ClientOptions) {
     acquireLock: createAcquireLock(context),
     releaseLock: createReleaseLock(context),
     renewLock: createRenewLock(context),
-    /** Never throws: a caller that gets no answer polls instead. */
+    /** Never throws: without a response, the caller polls instead. */
     waitForRelease: createWaitForRelease(context),
     registerHook: createRegisterHook(context),
     getOwner: createGetOwner(context),
@@ -136,7 +136,7 @@ export function createClient(options: ClientOptions) {
     /** By the clock of the server, from its last response. */
     serverNow: serverClock.now,
 
-    /** Ends whatever is under way, and closes the connections. */
+    /** Aborts pending requests and closes the connections. */
     dispose(): void {
       closing.abort();
       connection.close();

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Timestamp } from '../interface/resources.ts';
 import type { Json } from './json.ts';
 
-/** Answers carry the time of the service in whole seconds: a moment ago can appear to lie ahead. */
+/** Responses have the time of the service in whole seconds: a recent time can appear to be in the future. */
 export const answerClockMs = 1_000;
 
-/** Answers take a moment to arrive, too. */
+/** Includes the time that responses take to arrive. */
 export const clockSlackMs = 2 * answerClockMs;
 
 /** Milliseconds since 1970. */
@@ -13,7 +13,7 @@ export type Clock = () => number;
 
 const startedAt = Date.now() - process.uptime() * 1_000;
 
-/** Does not jump when somebody sets the clock of the machine. `performance` does not either, and takes longer to load. */
+/** Does not jump when the clock of the machine is set. `performance` does not either, but takes longer to load. */
 export const steadyClock: Clock = () => startedAt + process.uptime() * 1_000;
 
 export interface ServerClock {
@@ -21,7 +21,7 @@ export interface ServerClock {
   observe(headers: IncomingHttpHeaders): void;
 }
 
-/** The clock of the server, from its last response; before the first, that of this machine or an earlier estimate. */
+/** The clock of the server, from its last response. Before the first, that of this machine or an earlier estimate. */
 export function createServerClock(clock: Clock, knownAheadMs = 0): ServerClock {
   let ahead = knownAheadMs;
   return {
@@ -33,17 +33,17 @@ export function createServerClock(clock: Clock, knownAheadMs = 0): ServerClock {
   };
 }
 
-/** Numbers below this are seconds since 1970; in milliseconds it would be in 1973. */
+/** Smaller numbers are seconds since 1970. In milliseconds, this one is in 1973. */
 const firstMilliseconds = 100_000_000_000;
 
-/** Date.parse finds a date in nearly every text that has a number. */
+/** Date.parse finds a date in nearly every text with a number. */
 const looksLikeDate = /^(\d{4}-\d\d-\d\d|(mon|tue|wed|thu|fri|sat|sun)\b)/i;
 
-/** RFC 3339, what else a server may take for a date, or a number of seconds or milliseconds since 1970. */
+/** Parses RFC 3339, other dates that a server may send, or a number of seconds or milliseconds since 1970. */
 export function timestampIn(json: Json | undefined): Timestamp | undefined {
   if (typeof json === 'number') return timestamp(json < firstMilliseconds ? json * 1_000 : json);
   if (typeof json !== 'string' || !looksLikeDate.test(json)) return undefined;
-  // Without a zone it would be read in the zone of this machine.
+  // A time without a zone would be parsed in the zone of this machine.
   const zoneless = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(json);
   return timestamp(Date.parse(zoneless ? `${json}Z` : json));
 }

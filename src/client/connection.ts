@@ -4,24 +4,27 @@ import { BrokenResponse, maxResponseBytes, type RawResponse, type ReceivedBody }
 import type { ConnectionFailed } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
-/** More would only wait for each other in the service. */
+/** More connections would only wait for each other in the service. */
 export const maxConnections = 16;
 
 export interface SentRequest {
   readonly method: string;
-  /** Path and query, exactly as they go over the wire: no URL parser resolves anything in them. */
+  /** Path and query, exactly as sent: no URL parser normalizes them. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
 }
 
 export interface Connection {
-  /** One request and its whole answer, whatever its status; rejected when the connection or the signal ends first. */
+  /**
+   * Sends one request and returns the complete response, whatever its status. Rejects if the connection fails or the
+   * signal is aborted first.
+   */
   send(request: SentRequest, signal: AbortSignal): Promise<RawResponse>;
   close(): void;
 }
 
-/** Connections to one server: kept alive, and through the proxy that `https_proxy`, `http_proxy` and `no_proxy` name. */
+/** Opens keep-alive connections to one server, through the proxy of `https_proxy`, `http_proxy` and `no_proxy`. */
 export function openConnection(baseUrl: URL): Connection {
   const isHttps = baseUrl.protocol === 'https:';
   const { Agent, request } = isHttps ? process.getBuiltinModule('node:https') : http;
@@ -42,7 +45,7 @@ export function openConnection(baseUrl: URL): Connection {
       const agent = await agentToUse();
       const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
         const options = {
-          // An IPv6 address has brackets in a URL alone.
+          // An IPv6 address has brackets only in URLs.
           host: throughProxy ? baseUrl.hostname : baseUrl.hostname.replace(/^\[(.*)\]$/, '$1'),
           port,
           path: target,
@@ -66,7 +69,7 @@ export function openConnection(baseUrl: URL): Connection {
   };
 }
 
-/** Works through the items in order, as many at a time as there are connections, until `goOn` says no. */
+/** Processes the items in order, as many in parallel as there are connections, until `goOn` returns false. */
 export async function inParallel<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
@@ -94,24 +97,24 @@ const neverConnected = new Set([
   'EPROTO',
 ]);
 
-/** These fail before a request can be sent, with the code of a failure after it. */
+/** These errors occur before a request can be sent, but have the code of a later failure. */
 const unconnectedWords = /^tunneling socket could not be established|before secure TLS connection was established/;
 
-/** As OpenSSL and Node name what is wrong with a certificate. */
+/** Codes of OpenSSL and Node for certificate errors. */
 const certificate = /CERT|SELF_SIGNED|^UNABLE_TO_(GET|VERIFY|DECODE)|^HOSTNAME_MISMATCH$|^INVALID_CA$/;
 
 const maxWordsLength = 300;
 
-/** It names a flag of Node's command line, which the reader of the error cannot set. */
+/** It names a command-line flag of Node, which users of the action cannot set. */
 const tipOfNode = /; if the root CA is installed locally.*$/s;
 
-/** Node's own codes are mostly for wrong calls of its functions; these are for what happens on a connection. */
+/** Codes of connection errors. Other codes of Node are mostly for wrong calls of its functions. */
 const ofConnection = /^(?!ERR_|MODULE_NOT_FOUND$)|^ERR_(TLS|SSL|SOCKET|STREAM|PROXY)_/;
 
-/** OpenSSL finds plain text where TLS should begin. */
+/** Errors of OpenSSL for plain text instead of TLS. */
 const notTls = /wrong version number|packet length too long|http request/i;
 
-/** Undefined for a fault of our own code: it is no news about the connection, and would happen again. */
+/** Undefined for a bug of ours: it is not about the connection, and would happen again. */
 export function connectionFailure(error: unknown, texts: ServiceText): ConnectionFailed | undefined {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return undefined;
   const code = textAt(error, 'code');
@@ -152,24 +155,25 @@ function readBytes(message: http.IncomingMessage): Promise<ReceivedBody> {
 }
 
 /**
- * The agent that the toolkit's client has for a proxy. It is loaded where there is one, and so is TLS where it is spoken:
- * for a request without either, they would be half of the start.
+ * The agent of the toolkit's client for a proxy. It is loaded only if there is a proxy, as TLS is only for https:
+ * without either, they would be half of the startup time.
  */
 async function openTunnels(baseUrl: URL, signal: AbortSignal): Promise<http.Agent> {
   const { HttpClient } = await import('@actions/http-client');
   const client = new HttpClient(undefined, [], {
     keepAlive: true,
-    // A full pool of tunnels never gets all of its places back; how many there are at once is limited before.
+    // No limit here: a full pool of tunnels never gets all of its slots back. The number of connections is limited
+    // elsewhere.
     maxSockets: Number.POSITIVE_INFINITY,
   });
   const agent = client.getAgent(baseUrl.href);
-  // The request for a tunnel has no limit of its own.
+  // The request for a tunnel has no timeout of its own.
   if ('proxyOptions' in agent && typeof agent.proxyOptions === 'object')
     Object.assign(agent.proxyOptions ?? {}, { signal });
   return agent;
 }
 
-/** When a name has several addresses, Node wraps the error of each in one without a message. */
+/** If a name has several addresses, Node wraps their errors in one without a message. */
 const wordsOf = (error: Error): string =>
   error instanceof AggregateError && error.message === ''
     ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ')

@@ -6,7 +6,7 @@ import { type ClientResponse, isSuccess, objectIn } from './response.ts';
 import { isTransient } from './retry.ts';
 import { type NoToken, ServiceError } from './service-error.ts';
 
-/** What an exchange needs of the client whose requests it is for. */
+/** The parts of a client that the token exchange for its requests uses. */
 export interface ExchangeContext
   extends Pick<CallOptions, 'timeoutMs' | 'retries' | 'clock' | 'sleep' | 'random' | 'closed' | 'onRetry'> {
   /** The call for requests without a token. */
@@ -15,32 +15,35 @@ export interface ExchangeContext
 }
 
 export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target' | 'clock'> {
-  /** A JSON Web Token that proves to the service who asks, another one each time. Throws a ServiceError. */
+  /** Returns a new JSON Web Token with the identity of the client, for each exchange. Throws a ServiceError. */
   readonly prove: (within: CallLimits) => Promise<string>;
-  /** Told before it is used for anything. */
+  /** Called with each token before its first use. */
   readonly onToken: (token: string) => void;
   readonly texts: {
-    /** Error text for a job without a proof. */
+    /** The error text for a job without an identity token. */
     readonly unanswered: string;
     /** Advice if the service does not support the exchange. */
     readonly unsupported: string;
-    /** What to do where it trusts nobody who proves to be this. */
+    /** Advice if the service has no trust rule for this identity. */
     readonly untrusted: string;
   };
 }
 
-/** One with less time left is not used any more: a request and its answer may take a while. */
+/** A token with less time left is not used: a request and its response may take a while. */
 const minLeftMs = 120_000;
 
-/** The shortest time before a refused token is requested again, however many requests wait for it. */
+/** The minimum time until a token is requested again after a refusal, however many requests wait for it. */
 const minRefusalMs = 10_000;
 
-/** A JSON Web Token is taken once, and for a few minutes only: after retries, a refusal may be about no more than that. */
+/**
+ * A JSON Web Token is accepted once, and only for a few minutes: after retries, that may be the only reason for a
+ * refusal.
+ */
 const maxProofs = 3;
 
 interface GivenToken {
   readonly token: string;
-  /** By the clock of this machine; infinite where the service does not say. */
+  /** By the clock of this machine; infinite if the service does not report it. */
   readonly usedUntil: number;
 }
 
@@ -53,11 +56,11 @@ const tokenExchange = {
 type Outcome =
   | { readonly kind: 'given'; readonly given: GivenToken }
   | { readonly kind: 'failed'; readonly failure: NoToken }
-  /** The request that began the exchange ran out of time or was interrupted. Another may have more time. */
+  /** The request that started the exchange ran out of time. Another one may have more time. */
   | { readonly kind: 'out-of-time'; readonly failure: NoToken }
   | { readonly kind: 'interrupted' };
 
-/** Tokens by RFC 8693, each used for as long as it lasts. Requests at the same time share an exchange. */
+/** Exchanges tokens by RFC 8693, and uses each until it is about to expire. Concurrent requests share an exchange. */
 export function createTokenSource({ call, target, clock, prove, onToken, texts }: ExchangeOptions): TokenSource {
   let current: GivenToken | undefined;
   let running: Promise<Outcome> | undefined;
@@ -84,7 +87,7 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
       try {
         proof = await prove(within);
       } catch (error) {
-        // The advice of an error is about the service, and this is somebody else.
+        // The advice of the error is about the service, but the identity token is from another server.
         return withoutToken(error, texts.unanswered, ' Run the job again.');
       }
       const askedAt = clock();
@@ -149,7 +152,7 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
       }
     },
     refused(token) {
-      // Another request has had the same answer before.
+      // Another request had the same response before.
       if (token !== current?.token) return true;
       if (clock() - replacedAt < minRefusalMs) return false;
       current = undefined;
@@ -174,10 +177,10 @@ function withoutToken(error: unknown, prefix: string, advice?: string): Outcome 
   }
 }
 
-/** 401 is the answer of services that look for a token before anything else. */
+/** Services that check for a token first answer 401. */
 const isUnsupported = (status: number): boolean => [401, 404, 405].includes(status);
 
-/** An excerpt could show a token in another form. */
+/** The reason is fixed text: an excerpt could show a token in another form. */
 const expect: Request['expect'] = (response, texts) =>
   tokenIn(response) === undefined ? notUnderstood(response, texts, 'there is no token in it') : undefined;
 

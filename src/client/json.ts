@@ -8,7 +8,7 @@ export interface JsonObject {
 
 class TooDeep extends Error {}
 
-/** Reads JSON from elsewhere; `onText` sees each of its texts first. */
+/** Parses untrusted JSON. `onText` replaces each of its strings. */
 export function parseJson(text: string, onText: (text: string) => string): Parsed<Json> {
   try {
     return accepted(copy(JSON.parse(text), onText, 0));
@@ -27,7 +27,7 @@ export function firstMember(object: JsonObject, names: readonly string[]): Json 
   return name === undefined ? undefined : object[name];
 }
 
-/** The first member with one of these names that is a name or an id. */
+/** The first member with one of these names whose value is a name or an id. */
 export function firstName(object: JsonObject, names: readonly string[]): string | undefined {
   for (const name of names) {
     const found = Object.hasOwn(object, name) ? nameIn(object[name]) : undefined;
@@ -39,13 +39,13 @@ export function firstName(object: JsonObject, names: readonly string[]): string 
 export const isObject = (json: Json | undefined): json is JsonObject =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
 
-/** A name or an id: a text, or a number that is still exact. */
+/** A name or an id: a text, or a number that is exact. */
 export function nameIn(json: Json | undefined): string | undefined {
   if (typeof json === 'string') return json === '' ? undefined : json;
   return typeof json === 'number' && Number.isSafeInteger(json) ? String(json) : undefined;
 }
 
-/** Deeper JSON could only be meant to exhaust the stack of its reader. */
+/** Deeper JSON can only be an attempt to exhaust the stack of its reader. */
 const maxDepth = 64;
 
 function copy(value: unknown, onText: (text: string) => string, depth: number): Json {
@@ -54,7 +54,7 @@ function copy(value: unknown, onText: (text: string) => string, depth: number): 
   if (depth === maxDepth) throw new TooDeep();
   if (Array.isArray(value)) return value.map((item) => copy(item, onText, depth + 1));
   return Object.fromEntries(
-    // JSON.parse returns nothing else.
+    // Only objects are left of the types that JSON.parse returns.
     Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]),
   );
 }

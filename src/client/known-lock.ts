@@ -7,23 +7,23 @@ import { plainName, type ServiceText } from './service-text.ts';
 
 export const etagOf = (response: ClientResponse): string | undefined => strong(headerOf(response, 'etag'));
 
-/** What a service says of a lock. */
+/** A lock as a service describes it. */
 export interface KnownLock {
   readonly path: string;
   readonly type: string | undefined;
   readonly id: string | undefined;
-  /** As it was sent, with its quotes. */
+  /** As the service sent it, with quotes. */
   readonly etag: string | undefined;
   readonly owner: string | undefined;
-  /** Where it was taken from: the address of a run. */
+  /** The URL of the run that acquired the lock. */
   readonly origin: string | undefined;
-  /** For clients that find the path locked, from the holder. */
+  /** A note of the holder for clients that find the path locked. */
   readonly note: string | undefined;
   readonly acquired_at: Timestamp | undefined;
   readonly expires_at: Timestamp | undefined;
-  /** A number that grows with every lock: what is written under an older one can be refused. */
+  /** A number that grows with every lock, so that writes under an older lock can be rejected. */
   readonly fence: number | undefined;
-  /** Everything, as the service sent it. */
+  /** The complete lock, as the service sent it. */
   readonly raw: JsonObject;
 }
 
@@ -40,7 +40,7 @@ const names = {
   fence: ['fence', 'fencing_token', 'fencingToken'],
 } as const;
 
-/** An entry of a list of locks; undefined when it names no path. */
+/** Reads an entry of a list of locks; undefined if it has no path. */
 export function readListedLock(entry: Json, texts: ServiceText): KnownLock | undefined {
   if (typeof entry === 'string') return entry === '' ? undefined : readLock({}, entry, texts);
   const lock = isObject(entry) ? unwrapped(entry) : {};
@@ -48,20 +48,21 @@ export function readListedLock(entry: Json, texts: ServiceText): KnownLock | und
   return path === undefined ? undefined : readLock(lock, path, texts);
 }
 
-/** Whether an answer says who or what stands in the way, as only a service can. */
+/** Whether a response describes the blocking lock or its holder, as only a service can. */
 export function namesHolder(response: ClientResponse): boolean {
   const holder = holderIn(response);
   return holder !== undefined && namesLock(holder);
 }
 
-/** What shows that a lock is the one that is meant: its ETag; its id where it has none. */
+/** Identifies a lock: by its ETag, or by its id if it has no ETag. */
 export interface LockProof {
   readonly etag?: string | undefined;
   readonly id?: string | undefined;
 }
 
 /**
- * Whether both are one lock; undefined if unknown. An ETag may change with every renewal, so the id decides if both have one.
+ * Whether both are the same lock; undefined if unknown. An ETag may change with every renewal, so the id decides if
+ * both have one.
  */
 export function isSameLock(one: LockProof, other: LockProof): boolean | undefined {
   if (one.id !== undefined && other.id !== undefined) return one.id === other.id;
@@ -77,7 +78,7 @@ export function holderOf(response: ClientResponse, path: string, texts: ServiceT
 const maxNameLength = 256;
 const maxOriginLength = 1_024;
 
-/** `path` is what to call it where the service names none. */
+/** `path` is used if the service does not return one. */
 export function readLock(lock: JsonObject, path: string, texts: ServiceText): KnownLock {
   const line = (text: string | undefined, maxLength: number): string | undefined =>
     text === undefined ? undefined : nameIn(texts.line(text, maxLength));
@@ -96,13 +97,13 @@ export function readLock(lock: JsonObject, path: string, texts: ServiceText): Kn
   };
 }
 
-/** Whether a body is a lock, and not something that a gateway says. */
+/** Whether a body is a lock, and not a message of a gateway. */
 export function namesLock(body: JsonObject): boolean {
   const lock = unwrapped(body);
   return firstName(lock, [...names.path, ...names.id]) !== undefined || tellsOfAHolder(lock);
 }
 
-/** The lock itself where it is wrapped. */
+/** The lock itself, if it is wrapped in another object. */
 export function unwrapped(body: JsonObject): JsonObject {
   const inner = [body['lock'], body['data'], body['result']].find(isObject);
   return inner ?? body;
@@ -122,7 +123,7 @@ export function holderIn(response: ClientResponse): JsonObject | undefined {
   return tellsOfAHolder(body) ? body : undefined;
 }
 
-/** What can be quoted as an entity tag, RFC 9110 section 8.8.3; anything else proves nothing to the service. */
+/** The characters of an entity tag, RFC 9110 section 8.8.3. Any other id cannot be sent as proof. */
 const opaque = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
 
 const idIn = (lock: JsonObject): string | undefined => {
@@ -130,23 +131,23 @@ const idIn = (lock: JsonObject): string | undefined => {
   return id !== undefined && opaque.test(id) ? id : undefined;
 };
 
-/** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers put one on every answer. */
+/** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers add one to every response. */
 const strong = (etag: string | undefined): string | undefined =>
   etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : etag;
 
-/** In a body, some leave the quotes away. */
+/** Some services omit the quotes in a body. */
 function etagIn(lock: JsonObject): string | undefined {
   const tag = firstName(lock, ['etag', 'ETag'])?.replace(/^"(.*)"$/s, '$1');
   return tag !== undefined && opaque.test(tag) ? `"${tag}"` : undefined;
 }
 
-/** Not the type of the problem that a lock may be a part of, which is an address. */
+/** Excludes the type of a problem that contains the lock, which is a URI. */
 const typeIn = (lock: JsonObject): string | undefined => {
   const type = firstName(lock, names.type);
   return type !== undefined && /^[\w.-]{1,64}$/.test(type) ? type : undefined;
 };
 
-/** Some write large numbers as texts. One that is not exact any more protects nothing. */
+/** Some services send large numbers as strings. A number that is no longer exact protects nothing. */
 function fenceIn(lock: JsonObject): number | undefined {
   const fence = firstName(lock, names.fence) ?? '';
   const number = /^\d{1,16}$/.test(fence) ? Number(fence) : Number.NaN;

@@ -8,13 +8,13 @@ import { plainName } from './service-text.ts';
 
 export type ListLocks = ReturnType<typeof createLists>['listLocks'];
 
-/** A workspace or a branch: what it is called, and everything that the service says of it. */
+/** A workspace or a branch: its name, and everything that the service sent about it. */
 export interface NamedEntry {
   readonly name: string;
   readonly raw: JsonObject;
 }
 
-/** Reads entries that are bare names, or objects that have their name under one of these. */
+/** Reads entries that are plain names, or objects with a name under one of these keys. */
 export const readNamed =
   (names: readonly string[]) =>
   (entry: Json): NamedEntry | undefined => {
@@ -28,9 +28,9 @@ const readBranch = readNamed(['name', 'branch', 'ref', 'id']);
 
 interface LockListRequest {
   readonly workspace: WorkspaceId;
-  /** Only the lock on this path; only locks whose path starts so; only those of this owner. */
+  /** Only the lock on this path, only locks with this path prefix, or only those of this owner. */
   readonly filter?: LockFilter | undefined;
-  /** More are not read: the list is incomplete then. */
+  /** Further pages are not read: the list is then incomplete. */
   readonly maxPages?: number | undefined;
   /** Without retries. */
   readonly attempts?: 'once' | undefined;
@@ -43,14 +43,14 @@ export interface LockFilter {
 }
 
 interface LockList extends List<KnownLock> {
-  /** False where the service has listed locks that were not asked for: it does not know the filter. */
+  /** False if the service has also listed other locks: it does not support the filter. */
   readonly isFiltered: boolean;
 }
 
 const pageSize = 1_000;
 
 export const createLists = (context: ClientContext) => ({
-  /** Throws a ServiceError, as all operations do but those on single locks. */
+  /** Throws a ServiceError, like all operations except those on single locks. */
   listWorkspaces: (within: CallLimits): Promise<List<NamedEntry>> =>
     readPages(context, { target: context.addresses.workspaces, name: 'workspaces' }, readWorkspace, within),
 
@@ -71,7 +71,7 @@ export const createLists = (context: ClientContext) => ({
     });
     const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', maxPages, attempts };
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
-    // A service that does not support these parameters has listed all of them.
+    // A service that does not support these parameters lists all locks.
     const isWanted = (lock: KnownLock): boolean =>
       (path === undefined || lock.path === path) &&
       (prefix === undefined || lock.path.startsWith(prefix.normalize('NFC'))) &&

@@ -11,7 +11,7 @@ interface Lists {
   readonly listLocks: ListLocks;
 }
 
-/** The locks on these paths, from one list of the folder they are in. */
+/** The locks on these paths, from one list of their common folder. */
 export async function listTogether(
   client: Lists,
   workspace: WorkspaceId,
@@ -28,14 +28,14 @@ export async function listTogether(
 /** The smallest list with all of these paths: of one path, of their common folder, or of the workspace. */
 export interface LookupQuery {
   readonly paths: readonly LockPath[];
-  /** Empty for the paths of a whole workspace. */
+  /** Empty for the complete workspace. */
   readonly folder: string;
   readonly filter: LockFilter;
-  /** Beyond it, asking in another way takes less time. */
+  /** If the list has more pages, other queries take less time. */
   readonly maxPages: number;
 }
 
-/** The locks on these paths, with as few requests as that takes. */
+/** The locks on these paths, with as few requests as possible. */
 export async function listOnPaths(
   client: Lists,
   workspace: WorkspaceId,
@@ -79,11 +79,11 @@ export async function listOnPaths(
   return { items, incomplete };
 }
 
-/** What a list says of a path. */
+/** The result for one path in a list. */
 export type LookupResult =
   | { readonly kind: 'locked'; readonly lock: KnownLock }
   | { readonly kind: 'absent' }
-  /** The token may not list, or the list is incomplete. */
+  /** The token may not list locks, or the list is incomplete. */
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
@@ -101,23 +101,23 @@ export async function lookUp(
   return (await lookupIn(client.listLocks({ workspace, filter: { path }, attempts }, within)))(path);
 }
 
-/** As many requests for single paths, side by side, take the time of one page of a list. */
+/** This many parallel requests for single paths take as long as one page of a list. */
 const singleRequestsPerPage = 8;
 
 /**
- * The first queries: one list for the paths of a folder, in pages of a thousand locks. So 5,000 locks in one folder take five
- * pages, and 50 locks in 50 subfolders of one folder a single page, if others hold few locks there. A list ends after as many
- * pages as cost the same as a request for each path; the remaining paths are then requested one by one, below.
+ * The first queries: one list for the common folder of the paths, in pages of a thousand locks. 5,000 locks in one
+ * folder take five pages, and 50 locks in 50 subfolders of one folder a single page, if others hold few locks there. A
+ * list ends once it has cost as much as a request for each path. The remaining paths are then queried by subfolder.
  */
 export function queriesOn(paths: readonly LockPath[]): readonly LookupQuery[] {
   const distinct = [...new Set(paths)];
   if (distinct.length === 0) return [];
   const query = queryOn(distinct);
-  // A list of the whole workspace is not worth it for a few.
+  // For a few paths, a list of the complete workspace is not worth it.
   return query.folder === '' && distinct.length <= singleRequestsPerPage ? queriesBelow('', distinct) : [query];
 }
 
-/** The same by the folders right below this one; a path with none of the others in its folder is asked for alone. */
+/** The queries by direct subfolder of this folder. A path without others in its subfolder gets a query of its own. */
 export function queriesBelow(folder: string, paths: readonly LockPath[]): readonly LookupQuery[] {
   const groups = Map.groupBy(paths, (path) => {
     const slash = path.indexOf('/', folder.length);
@@ -153,7 +153,7 @@ function queryOn(paths: readonly LockPath[]): LookupQuery {
   return { paths, folder, filter: folder === '' ? {} : { prefix: folder }, maxPages };
 }
 
-/** The innermost common folder, with its slash; empty if there is none. */
+/** The innermost common folder, with a trailing slash; empty if there is none. */
 export function commonFolder(paths: readonly string[]): string {
   const [first = '', ...others] = paths;
   let length = first.lastIndexOf('/') + 1;
@@ -163,6 +163,9 @@ export function commonFolder(paths: readonly string[]): string {
   return first.slice(0, length);
 }
 
-/** A service may let a token take and release locks and not list them. A gateway's refusal says nothing of that. */
+/**
+ * A service may allow a token to acquire and release locks, but not to list them. The refusal of a gateway does not
+ * show that.
+ */
 const refusesLists = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.isRecognized && [403, 405, 501].includes(failure.status);

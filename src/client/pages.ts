@@ -6,7 +6,7 @@ import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.
 import type { Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
-/** What could be read of a list, and why that may not be all of it. */
+/** The entries that could be read from a list, and the reason why it may be incomplete. */
 export interface List<Item> {
   readonly items: readonly Item[];
   /** A sentence; undefined if the list is complete. */
@@ -15,22 +15,24 @@ export interface List<Item> {
 
 const defaultMaxPages = 1_000;
 
-/** As JSON: read, it takes many times the room. A workspace of our service has at most a fifth as many locks. */
+/**
+ * Size as JSON: parsed, it takes many times the memory. A workspace of our service has at most a fifth as many locks.
+ */
 const maxListBytes = 64 * 1_024 * 1_024;
 const maxEntries = 1_000_000;
 
 interface Listing {
   readonly target: string;
-  /** The same list, asked for without parameters that a service may not know. */
+  /** The same list without the query parameters that a service may not support. */
   readonly plainTarget?: string;
   /** The name of the array in the response. */
   readonly name: string;
-  /** More are not read: the list is incomplete then. */
+  /** Further pages are not read: the list is then incomplete. */
   readonly maxPages?: number | undefined;
   readonly attempts?: Request['attempts'];
 }
 
-/** Reads a list page by page, and each of its entries. */
+/** Reads a list page by page, and parses its entries. */
 export async function readPages<Item>(
   { call, baseUrl }: Pick<ClientContext, 'call' | 'baseUrl'>,
   { target: firstTarget, plainTarget, name, maxPages = defaultMaxPages, attempts }: Listing,
@@ -69,13 +71,13 @@ export async function readPages<Item>(
     const next = nextPage(response, target, baseUrl);
     const isLoop = next.kind === 'target' && seen.has(next.target);
 
-    // A service that does not know cursors gives its first page again and again.
+    // A service without support for cursors returns its first page again and again.
     if (isLoop && JSON.stringify(entries) === JSON.stringify(before)) {
       return list('the service gives the same page again');
     }
     before = entries;
     bytes += response.body.kind === 'json' ? response.body.byteLength : 0;
-    // Nothing of a page beyond the limit is kept: keeping it is what would cost too much.
+    // A page beyond the limit is dropped completely: keeping it would take too much memory.
     if (bytes > maxListBytes) return list('its pages have more than 64 MB together');
     if (items.length + unread + entries.length > maxEntries) return list(`it has more than ${maxEntries} entries`);
     for (const entry of entries) {
@@ -108,7 +110,7 @@ export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json
 
 type NextPage = { readonly kind: 'none' } | Exclude<ResolvedLink, { readonly kind: 'not-an-address' }>;
 
-/** The page after this answer; never on another server. */
+/** The page after this response. A link to another server is never a target. */
 export function nextPage(response: ClientResponse, target: string, baseUrl: URL): NextPage {
   const hint = hintOf(response);
   if (hint === undefined) return { kind: 'none' };
@@ -118,7 +120,7 @@ export function nextPage(response: ClientResponse, target: string, baseUrl: URL)
     : followed;
 }
 
-/** An array, or an object that has it under the name of what is listed or one of the common names. */
+/** Finds an array, on its own or in an object under the name of the list or a common name. */
 function entriesOf(body: Json, name: string): readonly Json[] | undefined {
   if (isArray(body)) return body;
   if (!isObject(body)) return undefined;
@@ -139,7 +141,7 @@ function hintOf(response: ClientResponse): Hint | undefined {
   return places.map(hintIn).find((hint) => hint !== undefined);
 }
 
-/** `next` is an address to some and a cursor to others. */
+/** In some services, `next` is a URL; in others, a cursor. */
 function hintIn(body: JsonObject): Hint | undefined {
   const cursor = firstName(body, ['next_cursor', 'nextCursor']);
   if (cursor !== undefined) return { kind: 'cursor', text: cursor };

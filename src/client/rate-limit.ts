@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** How many more requests a server takes, as far as its answer says so. */
+/** The rate limit of a server, as far as its response reports it. */
 export interface RateLimitStatus {
-  /** How many more it takes now. */
+  /** The number of requests that the server still accepts now. */
   readonly remaining: number;
-  /** Until it takes more, from when the answer was made. */
+  /** Time until the server accepts more, from the time of the response. */
   readonly resetMs: number | undefined;
   /** The limit per time window; undefined if it reports only the remaining number. */
   readonly policy: { readonly quota: number; readonly windowMs: number } | undefined;
 }
 
-/** What cannot be read says nothing. */
+/** Undefined if no header is readable. */
 export const rateLimitIn = (headers: IncomingHttpHeaders, serverNow: number): RateLimitStatus | undefined =>
   byField(headers) ?? byHeaders(headers, serverNow);
 
@@ -35,7 +35,7 @@ interface Member {
   readonly parameters: ReadonlyMap<string, number>;
 }
 
-/** A list of RFC 9651 as far as rate limits need it: `"name";key=1;key=2, …`. Quoted names may hold separators. */
+/** A list of RFC 9651 as far as rate limits need it: `"name";key=1;key=2, …`. Quoted names may contain separators. */
 function membersOf(field: string): readonly Member[] {
   const members = field.match(/(?:"[^"]*"|[^",])+/g) ?? [];
   return members.map((member) => {
@@ -49,7 +49,7 @@ function membersOf(field: string): readonly Member[] {
   });
 }
 
-/** Where there are several, the one that will be met first. */
+/** If there are several limits, the one that will be reached first. */
 const strictest = (all: readonly RateLimitStatus[]): RateLimitStatus | undefined =>
   all.reduce<RateLimitStatus | undefined>((least, one) => {
     if (least === undefined || one.remaining < least.remaining) return one;

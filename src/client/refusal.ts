@@ -10,7 +10,7 @@ export interface RefusalContext {
   readonly texts: ServiceText;
 }
 
-/** What an answer without success says. */
+/** Reads the error from a response that is not a success. */
 export function refusalOf(
   response: ClientResponse,
   { baseUrl, serverNow, texts }: RefusalContext,
@@ -42,8 +42,8 @@ export function refusalOf(
 }
 
 /**
- * Why a success is not the resource that was asked for; undefined if it is. Nothing at all, with 201 or 204, is how some
- * services answer; any other body without the resource may be a gateway's.
+ * The reason why a success is not the requested resource; undefined if it is. Some services answer 201 or 204 without a
+ * body. Any other body without the resource may be from a gateway.
  */
 export function expectResource(
   response: ClientResponse,
@@ -80,7 +80,7 @@ export const notUnderstood = (
   excerpt,
 });
 
-/** Why an answer of success is of no use where JSON was needed; undefined when it is JSON. */
+/** The reason why a success cannot be used if JSON is required; undefined if it is JSON. */
 export function unusable(response: ClientResponse, texts: ServiceText): Unusable | undefined {
   const { status, body } = response;
   const common = { status, requestId: requestIdOf(response, texts) };
@@ -117,7 +117,7 @@ export function wordsOf(body: Json, texts: ServiceText): string | undefined {
   return words === undefined ? undefined : nameIn(texts.line(words, maxWordsLength));
 }
 
-/** What an error body says, in the words of its sender, as it came. */
+/** The message of an error body, in the words of its sender, unchanged. */
 export function rawWordsOf(body: Json): string | undefined {
   if (typeof body === 'string') return nameIn(body);
   const object = asObject(body);
@@ -147,7 +147,7 @@ const idHeaders = [
 
 const maxIdLength = 128;
 
-/** The id by which the service or its proxy finds the request in its log. */
+/** The id of the request in the log of the service or its proxy. */
 function requestIdOf(response: ClientResponse, texts: ServiceText): string | undefined {
   const body = objectIn(response);
   const id =

@@ -10,15 +10,15 @@ export interface RegisterHookRequest {
   readonly url: string;
   readonly events?: readonly string[] | undefined;
   readonly secret?: string | undefined;
-  /** More members of the request; what is given by itself goes before. */
+  /** More members of the request. The fields above take precedence. */
   readonly options?: JsonObject | undefined;
 }
 
 export interface RegisterHookResult {
   readonly hook_id: string | undefined;
-  /** The hook existed and was replaced, if the service says so. */
+  /** The service reports that it replaced an existing hook. */
   readonly replaced: boolean;
-  /** A secret that the service made, shown this one time: to be masked before anything is done with it. */
+  /** A secret that the service generated, and returns only once. It must be masked before any use. */
   readonly madeSecret: string | undefined;
 }
 

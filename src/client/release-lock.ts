@@ -14,21 +14,21 @@ import type { ServiceError } from './service-error.ts';
 export interface ReleaseLockRequest {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
-  /** Without it, whatever lock is there is released. */
+  /** Without it, any lock on the path is released. */
   readonly proof?: LockProof | undefined;
-  /** Asks the service to release another's lock. */
+  /** Asks the service to release the lock of another owner. */
   readonly force?: boolean | undefined;
-  /** Why, with `force`. A service that does not know it may refuse the request. */
+  /** The reason, with `force`. A service that does not support it may refuse the request. */
   readonly reason?: string | undefined;
-  /** It is not sent again where an attempt before may have released the lock. */
+  /** The request is not sent again after an attempt that may have released the lock. */
   readonly attempts?: 'once' | undefined;
 }
 
 export type ReleaseLockResult =
   | { readonly kind: 'released' }
-  /** Nothing was there. */
+  /** The path was not locked. */
   | { readonly kind: 'absent' }
-  /** Another lock is there now, and was left alone. */
+  /** A different lock is on the path now, and was left alone. */
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
@@ -40,7 +40,7 @@ export function createReleaseLock(context: ClientContext) {
 
   interface Sent {
     readonly result: CallResult;
-    /** The list that confirms what a gateway's answer left open: our lock is gone. */
+    /** The list that confirms, after the response of a gateway, that our lock is gone. */
     readonly found: LookupResult | undefined;
   }
 
@@ -74,7 +74,7 @@ export function createReleaseLock(context: ClientContext) {
     return { result, found };
   }
 
-  /** Another lock is there. Where it was taken after our request set out, that request has released ours. */
+  /** A different lock is on the path. If it was acquired after our request was sent, that request has released ours. */
   function lost(result: AnsweredCall, holder: KnownLock | undefined): ReleaseLockResult {
     const acquiredAt = Date.parse(holder?.acquired_at ?? '');
     const isLater = acquiredAt >= serverNow() - (clock() - result.sentAt);
@@ -82,7 +82,7 @@ export function createReleaseLock(context: ClientContext) {
     return { kind: 'lost', holder, error: result.refuse(result.response) };
   }
 
-  /** What the list shows, where the answer alone proves nothing. */
+  /** Decides by the list if the response alone proves nothing. */
   function classifyByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
     if (isGone(found, proof)) {
       if (found.kind === 'locked') return lost(result, found.lock);
@@ -116,7 +116,7 @@ export function createReleaseLock(context: ClientContext) {
     switch (response.status) {
       case 404:
       case 410: {
-        // It may be about the workspace, or about a wrong address.
+        // The response may be about the workspace, or about a wrong URL.
         const listed = await look(request, within);
         if (listed.kind === 'unknown') return { kind: result.mayBeDone ? 'released' : 'absent' };
         return classifyByList(result, listed, request);
@@ -141,7 +141,7 @@ export function createReleaseLock(context: ClientContext) {
     ) {
       return judge(sent, request, within);
     }
-    // A 412 about the lock with the very id that is meant: the service knows it by another tag than was sent.
+    // A 412 about the lock with our id: the service has a different ETag for it.
     const holder = holderOf(result.response, path, result.texts);
     const isOurs = holder?.id === proof.id;
     const etag = etagOf(result.response) ?? holder?.etag;
@@ -158,6 +158,6 @@ export function createReleaseLock(context: ClientContext) {
 export const conditionOf = (proof: LockProof | undefined): string | undefined =>
   proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
 
-/** Whether a list shows that the lock is gone: no lock on the path, or another one. */
+/** Whether a list shows that the lock is gone: no lock on the path, or a different one. */
 export const isGone = (found: LookupResult, proof: LockProof | undefined): boolean =>
   found.kind === 'absent' || (found.kind === 'locked' && isSameLock(proof ?? {}, found.lock) === false);

@@ -17,11 +17,11 @@ export type RenewLockResult =
   | { readonly kind: 'renewed'; readonly lock: AcquiredLock }
   /** The service does not support renewal, and granted another lock instead. */
   | { readonly kind: 'replaced'; readonly lock: AcquiredLock }
-  /** It is not ours any more. */
+  /** The lock is no longer ours. */
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
-  /** The service has understood something else, and has renewed nothing. */
+  /** The service interpreted the request differently, and renewed nothing. */
   | { readonly kind: 'refused'; readonly error: ServiceError }
-  /** No response shows whether it was renewed. */
+  /** No response shows whether the lock was renewed. */
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 export function createRenewLock(context: ClientContext) {
@@ -30,7 +30,7 @@ export function createRenewLock(context: ClientContext) {
 
   interface Sent {
     readonly result: CallResult;
-    /** The list that confirms what a gateway's answer left open: our lock is gone. */
+    /** The list that confirms, after the response of a gateway, that our lock is gone. */
     readonly found: LookupResult | undefined;
   }
 
@@ -47,7 +47,7 @@ export function createRenewLock(context: ClientContext) {
         body: { path: request.path, type: request.type, ttl: formatDuration(request.ttl) },
         expect: (response, texts) => expectResource(response, texts, 'lock', namesLock),
         async confirm({ status }) {
-          // A login may be missing, and a success renewed something: nothing of that is a loss.
+          // Any other status is not a loss: a login may be missing, or a success may have renewed the lock.
           if (![403, 404, 409, 410, 412].includes(status)) return false;
           const listed = await look(request, within);
           found = isGone(listed, request.proof) ? listed : undefined;
@@ -61,7 +61,7 @@ export function createRenewLock(context: ClientContext) {
   }
 
   function renewed(answered: AnsweredCall, request: RenewLockRequest): RenewLockResult {
-    // When the request set out, by the clock of the server: the lock is renewed at that moment at the earliest.
+    // The lock is renewed at the earliest when the request was sent, by the clock of the server.
     const from = serverNow() - (clock() - answered.sentAt);
     const lock = grantedIn(answered, request, () => from);
     if (isAnother(answered.response, request.proof, lock)) return { kind: 'replaced', lock };
@@ -69,7 +69,9 @@ export function createRenewLock(context: ClientContext) {
     return { kind: 'renewed', lock: { ...lock, id, etag } };
   }
 
-  /** 412 is the answer to a condition that does not match, 403 about the lock of another owner, 404 about a free path. */
+  /**
+   * Services answer 412 if the condition does not match, 403 for the lock of another owner, and 404 for a free path.
+   */
   async function refusal(
     answered: AnsweredCall,
     listed: LookupResult | undefined,
@@ -82,7 +84,7 @@ export function createRenewLock(context: ClientContext) {
     const holder = holderOf(response, request.path, texts);
     const isSame = holder && isSameLock(proof, holder);
     if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return { kind: 'refused', error };
-    // With the very id that is meant, it is still there: the service does not take the condition that was sent.
+    // The lock with our id still exists: the service does not accept the condition that was sent.
     if (isSame === true) return { kind: 'refused', error };
     // A service cannot match an ETag that it has never sent.
     const isProof = response.status === 412 ? proof.etag !== undefined || isSame === false : holder !== undefined;
@@ -110,7 +112,7 @@ export function createRenewLock(context: ClientContext) {
     if (result.kind === 'given-up' || result.response.status !== 412 || proof.id === undefined) {
       return judge(sent, request, within);
     }
-    // A 412 about the lock with the very id that is meant: an attempt without an answer has renewed it, and its ETag.
+    // A 412 about the lock with our id: an unanswered attempt has renewed it and changed its ETag.
     const holder = holderOf(result.response, path, result.texts);
     const etag = etagOf(result.response) ?? holder?.etag;
     if (holder?.id !== proof.id || etag === undefined || etag === condition) return judge(sent, request, within);
@@ -118,7 +120,7 @@ export function createRenewLock(context: ClientContext) {
   };
 }
 
-/** Whether the lock of the answer is a later one than that which was to be renewed. */
+/** Whether the response has a newer lock instead of the one to renew. */
 function isAnother({ status }: { readonly status: number }, proof: LockProof, lock: AcquiredLock): boolean {
   if (proof.id !== undefined && lock.id !== undefined) return proof.id !== lock.id;
   // An ETag may change with every renewal, but 201 says that the lock is new: RFC 9110 section 15.3.2.

@@ -6,12 +6,12 @@ import { type ClientResponse, isSuccess, type RawResponse } from './response.ts'
 import type { NoToken, RequestFailure, ServiceError, Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
-/** The limits of one operation: of its calls, its retries and its sleeps together. */
+/** The limits of one operation, for its calls, retries and sleeps together. */
 export interface CallLimits {
   /** By the clock of the client, in milliseconds since 1970. */
   readonly deadline: number;
   readonly signal?: AbortSignal | undefined;
-  /** The longest pause between two attempts, unless the service asks for more: the caller goes on trying. */
+  /** The longest pause between two attempts, unless the service asks for more: for callers that keep trying. */
   readonly maxBackoffMs?: number | undefined;
 }
 
@@ -19,40 +19,42 @@ export interface Request {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Path and query on the origin of the service, encoded. */
   readonly target: string;
-  /** The same resource in another spelling, for gateways that reject the first. */
+  /** The same resource in another encoding, for gateways that reject the first. */
   readonly otherTarget?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: JsonObject | URLSearchParams;
   /** The same key may have been sent before this call. */
   readonly keySentBefore?: boolean;
-  /** Do not send it again after an attempt that may have done what was asked. */
+  /** The request is not sent again after an attempt that may have taken effect. */
   readonly attempts?: 'once' | undefined;
-  /** False to send it at once, whatever remains of the rate limit. By default only a release is sent so. */
+  /** False to send it at once, whatever remains of the rate limit. By default, that is only done for a release. */
   readonly throttled?: boolean | undefined;
-  /** How much longer the service may take to answer, by request. */
+  /** Additional time for the response, if the request asks the service to wait. */
   readonly answerDelayMs?: number;
   /** Secrets in the request itself. */
   readonly secrets?: readonly string[];
-  /** Why a success is not the resource that was asked for; undefined if it is. By default any success is. */
+  /**
+   * The reason why a success is not the requested resource; undefined if it is. By default, any success is accepted.
+   */
   readonly expect?: ((response: ClientResponse, texts: ServiceText) => Unusable | undefined) | undefined;
-  /** Whether something else shows the result, though the answer may be a gateway's. */
+  /** Whether a response that may be from a gateway is confirmed in another way. */
   readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<boolean>) | undefined;
 }
 
 export interface CallContext {
   readonly texts: ServiceText;
-  /** An attempt without an answer of the service, in this call or an earlier one, may have taken effect. */
+  /** An unanswered attempt, in this call or an earlier one, may have taken effect. */
   readonly mayBeDone: boolean;
-  /** By the clock of the client, when it was first sent. */
+  /** The time of the first attempt, by the clock of the client. */
   readonly sentAt: number;
   fail(failure: RequestFailure): ServiceError;
   /** The error for a response that is not a success. */
   refuse(response: ClientResponse): ServiceError;
-  /** The spelling that was sent last. */
+  /** The target as it was last sent. */
   readonly target: string;
 }
 
-/** The last answer, whatever its status: the service's own, or confirmed. All retries have been made. */
+/** The final response after all retries, whatever its status: from the service itself, or confirmed. */
 export type AnsweredCall = CallContext & { readonly kind: 'answered'; readonly response: ClientResponse };
 
 export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-up'; readonly error: ServiceError });
@@ -60,7 +62,7 @@ export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-u
 export type Call = (request: Request, within: CallLimits) => Promise<CallResult>;
 
 /**
- * Why there is another attempt. Only `failed` counts as one of the `retries`: waiting until the service is ready is
+ * The reason for another attempt. Only `failed` counts as one of the `retries`: waiting until the service is ready is
  * limited by the deadline alone.
  */
 export type RetryKind = 'failed' | 'limited' | 'still-running' | 'unavailable';
@@ -68,29 +70,32 @@ export type RetryKind = 'failed' | 'limited' | 'still-running' | 'unavailable';
 export interface Retry {
   readonly delayMs: number;
   readonly kind: RetryKind;
-  /** A sentence. */
+  /** A complete sentence. */
   readonly reason: string;
 }
 
-/** One request and its whole answer, whatever its status; rejects when the connection breaks or the signal is aborted. */
+/**
+ * Sends one request and returns the complete response, whatever its status. Rejects if the connection fails or the
+ * signal is aborted first.
+ */
 export type Send = (request: SentRequest, signal: AbortSignal) => Promise<RawResponse>;
 
 /** A bearer token for one request. */
 export type TokenResult =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'failed'; readonly failure: NoToken }
-  /** The limits of the request ended it first. */
+  /** The limits of the request were reached first. */
   | { readonly kind: 'interrupted' };
 
-/** Gives each request the token that it is sent with, and another one before that ends. */
+/** Provides a token for each request, and replaces it before it expires. */
 export interface TokenSource {
-  /** The signal is aborted when the limits of the request are over. */
+  /** The signal is aborted when a limit of the request is reached. */
   get(within: CallLimits, signal: AbortSignal): Promise<TokenResult>;
-  /** The service has refused the token with 401. Says whether another one may be had. */
+  /** Reports that the service refused the token with 401. Returns whether another one may be available. */
   refused(token: string): boolean;
 }
 
-/** What all operations of a client share. */
+/** Context shared by all operations of a client. */
 export interface ClientContext {
   readonly call: Call;
   readonly addresses: Endpoints;
@@ -99,7 +104,7 @@ export interface ClientContext {
   readonly serverNow: Clock;
 }
 
-/** Throws what a call failed with, if it did. */
+/** Returns a success, or throws the error of the call. */
 export function expectSuccess(result: CallResult): AnsweredCall {
   if (result.kind === 'given-up') throw result.error;
   if (!isSuccess(result.response)) throw result.refuse(result.response);

@@ -12,7 +12,7 @@ type ResponseBody =
 
 export interface ClientResponse {
   readonly status: number;
-  /** What the server sent in place of `status`, if that is how others say it. */
+  /** The status that the server sent, if `status` is the standard one for the same error. */
   readonly sentStatus?: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: ResponseBody;
@@ -20,22 +20,24 @@ export interface ClientResponse {
 
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
-  /** It exceeded the limit. */
+  /** The body exceeded the limit. */
   readonly tooLarge: boolean;
 }
 
 export interface RawResponse extends ReceivedBody, Pick<ClientResponse, 'status' | 'sentStatus'> {
   readonly headers: IncomingHttpHeaders;
-  /** Nothing but the end of the connection told where the body ends, so that a cut one looks whole. */
+  /** Only the end of the connection marks the end of the body, so a truncated body looks complete. */
   readonly endIsUnsure: boolean;
 }
 
-/** A response that arrived and cannot be used: another attempt may bring a better one. The message is half a sentence. */
+/**
+ * A response that cannot be used, although another attempt may return a better one. The message is part of a sentence.
+ */
 export class BrokenResponse extends Error {
   override readonly name = 'BrokenAnswer';
 }
 
-/** Throws a BrokenAnswer when the response was cut off on its way. */
+/** Throws a BrokenResponse if the response was truncated. */
 export function parseResponse(received: RawResponse, texts: ServiceText): ClientResponse {
   const { status, sentStatus, headers, endIsUnsure } = received;
   const body = readBody(received, headers, texts);
@@ -49,7 +51,7 @@ export const isSuccess = ({ status }: ClientResponse): boolean => status >= 200 
 /** The object in the body; empty if there is none. */
 export const objectIn = ({ body }: ClientResponse): JsonObject => (body.kind === 'json' ? asObject(body.value) : {});
 
-/** Warns the first time. */
+/** Warns only once. */
 export function warnOfDeprecation(
   warn: (sentence: string) => void,
 ): (response: ClientResponse, texts: ServiceText) => void {
@@ -64,7 +66,7 @@ export function warnOfDeprecation(
 
 const maxWarningLength = 300;
 
-/** What the headers Deprecation (RFC 9745) and Sunset (RFC 8594) say, as a sentence. */
+/** Describes the headers Deprecation (RFC 9745) and Sunset (RFC 8594) in a sentence. */
 export function deprecationIn(response: ClientResponse, texts: ServiceText): string | undefined {
   const deprecation = headerOf(response, 'deprecation');
   const sunset = headerOf(response, 'sunset');
@@ -80,7 +82,7 @@ export function deprecationIn(response: ClientResponse, texts: ServiceText): str
   );
 }
 
-/** A header with one value; the first of several. */
+/** The value of a header; the first if there are several. */
 export function headerOf({ headers }: ClientResponse, name: string): string | undefined {
   const value = headers[name];
   const [first] = Array.isArray(value) ? value : [value];
@@ -89,10 +91,10 @@ export function headerOf({ headers }: ClientResponse, name: string): string | un
 
 const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
 
-/** The targets of a Link header (RFC 8288) by their relations; of several with the same relation the first. */
+/** The targets of a Link header (RFC 8288) by relation. If several have the same relation, the first one counts. */
 export function parseLinks(header: string | undefined): ReadonlyMap<string, string> {
   const targets = new Map<string, string>();
-  // A target, and its parameters: texts in quotes among them can have commas and semicolons.
+  // A target and its parameters. Quoted values can contain commas and semicolons.
   for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^<>]*)>((?:[^,"<]|"[^"]*")*)/g)) {
     const [, quoted, plain] = relation.exec(parameters) ?? [];
     for (const name of (quoted ?? plain ?? '').toLowerCase().split(/\s+/)) {
@@ -104,7 +106,7 @@ export function parseLinks(header: string | undefined): ReadonlyMap<string, stri
 
 const maxExcerptLength = 200;
 
-/** JSON is known by itself: many servers name it `text/plain` or not at all. */
+/** JSON is detected by parsing: many servers send it as `text/plain` or without a type. */
 function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeaders, texts: ServiceText): ResponseBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
@@ -122,7 +124,7 @@ function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeader
   return { kind: 'other', reason, excerpt: excerpt(), isHtml: looksLikeHtml(text) };
 }
 
-/** RFC 9745 writes `@` and seconds since 1970; drafts of it wrote a date or `true`. */
+/** RFC 9745 defines `@` and seconds since 1970; its drafts used a date or `true`. */
 function sinceOf(deprecation: string): string {
   const seconds = /^@(\d{1,11})$/.exec(deprecation)?.[1];
   const ms = seconds === undefined ? Date.parse(deprecation) : Number(seconds) * 1_000;

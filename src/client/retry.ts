@@ -8,17 +8,17 @@ import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.t
 import type { RequestFailure, ServiceError } from './service-error.ts';
 
 export type AttemptResult =
-  /** An answer that another attempt would not change. */
+  /** A response that another attempt would not change. */
   | { readonly kind: 'answered'; readonly response: ClientResponse }
   | {
       readonly kind: 'failed';
       readonly failure: RequestFailure;
       /** The request may have taken effect. */
       readonly mayBeDone: boolean;
-      /** Undefined where another attempt would not help. */
+      /** Undefined if another attempt would not help. */
       readonly retry: RetryKind | undefined;
       readonly retryAfterMs: number | undefined;
-      /** An answer that may be a gateway's: it counts only if something else confirms it. */
+      /** A response that may be from a gateway: it counts only if it is confirmed in another way. */
       readonly unrecognized?: ClientResponse | undefined;
     };
 
@@ -47,14 +47,14 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
   return {
     kind: 'failed',
     failure,
-    // A proxy in front of the service also answers so when the service has done it all.
+    // A proxy may send the same after the service has done the work.
     mayBeDone: stillRunning || status >= 500,
     retry: retryKindOf(status, stillRunning, retryAfterMs),
     retryAfterMs,
   };
 }
 
-/** What a call has been through so far. */
+/** The state of a call so far. */
 export interface Progress {
   readonly attempts: number;
   readonly failures: number;
@@ -64,7 +64,7 @@ export interface Progress {
   readonly mayBeDone: boolean;
 }
 
-/** Undefined: the attempt was interrupted. */
+/** `failed` is undefined if the attempt was interrupted. */
 export function progressAfter(progress: Progress, failed: FailedAttempt | undefined): Progress {
   if (failed === undefined) return { ...progress, mayBeDone: true };
   return {
@@ -77,13 +77,13 @@ export function progressAfter(progress: Progress, failed: FailedAttempt | undefi
 
 export interface RetryLimits {
   readonly retries: number;
-  /** Not again after an attempt that may have done what was asked. */
+  /** No retry after an attempt that may have taken effect. */
   readonly once: boolean;
   readonly timeLeftMs: number;
-  /** The pause that the rate limit gives all requests together; undefined where this one waits by itself. */
+  /** The pause that all requests share because of the rate limit; undefined if this one waits on its own. */
   readonly limitedForMs: number | undefined;
   readonly maxBackoffMs: number | undefined;
-  /** From 0 up to 1. */
+  /** At least 0 and less than 1. */
   readonly random: () => number;
 }
 
@@ -91,7 +91,7 @@ export type NextStep =
   | { readonly kind: 'give-up'; readonly failure: RequestFailure }
   | { readonly kind: 'retry'; readonly retry: Omit<Retry, 'reason'> };
 
-/** Whether there is another attempt after this one, and when. */
+/** Decides whether there is another attempt, and when. */
 export function nextStep(failed: FailedAttempt, progress: Progress, limits: RetryLimits): NextStep {
   const { failure, retry, retryAfterMs } = failed;
   const { retries, once, timeLeftMs, limitedForMs, maxBackoffMs, random } = limits;
@@ -107,7 +107,7 @@ export function nextStep(failed: FailedAttempt, progress: Progress, limits: Retr
 const firstBackoffMs = 500;
 const maxBackoffMs = 10_000;
 
-/** Clients refused together get the same time to wait, and must not come back at the same moment. */
+/** Clients that are refused together get the same retry time, and must not all return at once. */
 export const jitterMs = 250;
 
 /** The pause after a number of failed attempts, unless the server sent one. */
@@ -125,7 +125,7 @@ export function backoff(
 /** Between half of the time and all of it, so that clients that failed together do not return together. */
 export const withJitter = (ms: number, random: () => number): number => ms * (0.5 + random() / 2);
 
-/** Whether the trouble may be over at the next attempt. */
+/** Whether another attempt may succeed. */
 export function isTransient({ failure }: ServiceError): boolean {
   switch (failure.kind) {
     case 'refused':
@@ -147,7 +147,7 @@ export function isTransient({ failure }: ServiceError): boolean {
   }
 }
 
-/** How long the service has asked to wait. */
+/** The wait that the service asked for. */
 export function retryAfterOfError({ failure }: ServiceError): number | undefined {
   return failure.kind === 'deadline' || failure.kind === 'refused' ? failure.retryAfterMs : undefined;
 }
@@ -156,15 +156,15 @@ const minLastAttemptMs = 300;
 const maxLastAttemptMs = 5_000;
 
 /**
- * How long before the end of a wait the last attempt begins, so that it is over by then: twice as long as the attempt
- * before it took, because the last one may be slower.
+ * The time reserved for the last attempt before a deadline: twice as long as the previous attempt took, because the
+ * last one may be slower.
  */
 export const lastAttemptMs = (previousTookMs: number): number =>
   Math.min(maxLastAttemptMs, Math.max(minLastAttemptMs, 2 * previousTookMs));
 
 /**
- * Whether a 409 says that an earlier request with the same Idempotency-Key is still at work. Where it names neither
- * that nor a lock, this is only believed of a key that can have arrived before: for a new one it would be a riddle.
+ * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
+ * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
  */
 export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
   if (response.status !== 409) return false;
@@ -186,12 +186,12 @@ function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): R
   return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
 }
 
-/** It proves nothing, not even that the service has done nothing. */
+/** An unrecognized response proves nothing, not even that the request had no effect. */
 const unrecognized = (response: ClientResponse, failure: RequestFailure): AttemptResult => ({
   kind: 'failed',
   failure,
   mayBeDone: true,
-  // It would be received once more.
+  // The service would send the same response again.
   retry: failure.kind === 'too-large' ? undefined : 'failed',
   retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
   unrecognized: response,

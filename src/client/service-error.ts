@@ -3,7 +3,7 @@ import { spanOfMs } from '../interface/duration.ts';
 
 /** The problem with one part of a request. */
 export interface RefusedField {
-  /** `ttl`, `hook/url`; undefined when the service named none. */
+  /** Such as `ttl` or `hook/url`; undefined if the service named none. */
   readonly field: string | undefined;
   readonly detail: string;
 }
@@ -11,11 +11,11 @@ export interface RefusedField {
 export interface Refused {
   readonly kind: 'refused';
   readonly status: number;
-  /** What the server sent in place of `status`. */
+  /** The status that the server sent, if `status` is the standard one for the same error. */
   readonly sentStatus?: number | undefined;
-  /** False for an answer that may be a gateway's. */
+  /** False if the response may be from a gateway. */
   readonly isRecognized: boolean;
-  /** The service's own, in one line; undefined when it said nothing. */
+  /** The message of the service, on one line; undefined if it sent none. */
   readonly words: string | undefined;
   readonly requestId: string | undefined;
   readonly fields: readonly RefusedField[];
@@ -24,21 +24,21 @@ export interface Refused {
   readonly retryAfterMs: number | undefined;
 }
 
-/** Redirects are never followed, because the token would travel. */
+/** Redirects are never followed, because the token would be sent along. */
 export interface Redirected {
   readonly kind: 'redirected';
   readonly status: number;
   readonly isRecognized: boolean;
-  /** Origin and path, without a query; undefined when the service named none. */
+  /** Origin and path, without a query; undefined if the service named none. */
   readonly target: string | undefined;
   readonly requestId: string | undefined;
 }
 
-/** An answer of success that cannot be used. */
+/** A success that cannot be used. */
 export interface Unusable {
   readonly kind: 'not-json' | 'not-understood' | 'too-large';
   readonly status: number;
-  /** Half a sentence: what is wrong with it. */
+  /** Part of a sentence: the problem with the response. */
   readonly reason: string;
   readonly excerpt: string;
   readonly requestId: string | undefined;
@@ -46,36 +46,36 @@ export interface Unusable {
 
 export interface ConnectionFailed {
   readonly kind: 'connection';
-  /** The system's name of it, such as ECONNRESET. */
+  /** The error code of the system, such as ECONNRESET. */
   readonly code: string | undefined;
   readonly words: string;
-  /** Whether the request can have arrived at the service. */
+  /** Whether the request may have reached the service. */
   readonly mayHaveArrived: boolean;
-  /** A certificate that is not trusted now will not be in a second. */
+  /** The certificate is not trusted, which a retry would not change. */
   readonly untrusted: boolean;
   /** The server answered a TLS handshake with something else, mostly plain http. */
   readonly notTls?: boolean;
 }
 
-/** The deadline of the operation came first. */
+/** The deadline of the operation was reached first. */
 interface OutOfTime {
   readonly kind: 'deadline';
-  /** What the last attempt ended with; undefined when none came to its end. */
+  /** The failure of the last attempt; undefined if none was completed. */
   readonly last: RequestFailure | undefined;
-  /** The service asked to wait for so long, which is beyond the deadline. */
+  /** The wait that the service asked for, if it ends after the deadline. */
   readonly retryAfterMs: number | undefined;
-  /** It had to wait for the service's rate limit. */
+  /** The request had to wait for the rate limit of the service. */
   readonly limited?: boolean | undefined;
 }
 
-/** Nothing was sent, because there is no token to send it with. */
+/** Nothing was sent, because there is no token for the request. */
 export interface NoToken {
   readonly kind: 'no-token';
-  /** Whole sentences. */
+  /** Complete sentences. */
   readonly reason: string;
   /** The request for the token, as errors name it; undefined if there was none. */
   readonly request: string | undefined;
-  /** There may be one at another attempt. */
+  /** Another attempt may get a token. */
   readonly transient: boolean;
 }
 
@@ -86,30 +86,32 @@ export type RequestFailure =
   | ConnectionFailed
   | OutOfTime
   | NoToken
-  /** No answer to one attempt within the limit for each. */
+  /** No response to an attempt within its timeout. */
   | { readonly kind: 'timeout'; readonly limitMs: number }
   | { readonly kind: 'aborted' }
-  /** Nothing was sent: no request can be made of what was given. */
+  /** Nothing was sent: the values do not make a valid request. */
   | { readonly kind: 'unsendable'; readonly reason: string };
 
 interface FailedCall {
   readonly method: string;
   /** As in the URL, without origin and query. */
   readonly path: string;
-  /** How often it was sent. */
+  /** The number of times that the request was sent. */
   readonly attempts: number;
-  /** What errors call the server: by default "The service". */
+  /** The name of the server in errors; "The service" by default. */
   readonly server?: string | undefined;
 }
 
-/** Why an operation has no result. Its message is for a person, in one line: the cause, what to do, and the request. */
+/**
+ * The reason why an operation has no result. The message is one line for users: the cause, the advice and the request.
+ */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly failure: RequestFailure;
   readonly attempts: number;
-  /** What happened, in whole sentences. */
+  /** The cause, in complete sentences. */
   readonly reason: string;
-  /** What to do now, behind a blank; empty where the reason says enough. */
+  /** The advice, after a space; empty if the reason is enough. */
   readonly advice: string;
   /** `GET /v1/workspaces: 401 Unauthorized, request id req_1` */
   readonly request: string | undefined;
@@ -136,7 +138,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Sentences, and at the end of the last one, in brackets, the request that they are about. */
+/** Appends the request, in parentheses, to the last sentence. */
 export const withRequest = (sentences: string, request: string | undefined): string =>
   request === undefined ? sentences : `${sentences.replace(/\.$/, '')} (${request}).`;
 
@@ -232,11 +234,11 @@ function adviceOn(failure: RequestFailure): string {
   }
 }
 
-/** nginx, Go's net/http (Caddy, Traefik) and Apache, when a port for https gets plain http. */
+/** Errors of nginx, Go's net/http (Caddy, Traefik) and Apache if a port for https receives plain http. */
 const httpsNeeded =
   /plain HTTP request was sent to HTTPS port|sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled/i;
 
-/** As our service says it. */
+/** The error of our service for an unknown route. */
 const noSuchRoute = /^There is nothing at "/;
 
 function adviceOnRefusal({ status, isRecognized, words, missingScope, requestId }: Refused): string {
@@ -274,7 +276,7 @@ function requestText({ method, path, attempts }: FailedCall, failure: RequestFai
   return `${method} ${path}${status ?? ''}${id}${tried}`;
 }
 
-/** What of the answer is known that a failure is about; undefined when there was none. */
+/** The response that a failure is about; undefined if there was none. */
 function answerIn(failure: RequestFailure): Refused | Redirected | Unusable | undefined {
   if (failure.kind === 'deadline') return failure.last && answerIn(failure.last);
   return 'status' in failure ? failure : undefined;

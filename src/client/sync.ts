@@ -9,7 +9,7 @@ import { plainName, type ServiceText } from './service-text.ts';
 
 export interface SyncReport {
   readonly sync_id: string | undefined;
-  /** The service's word. */
+  /** The status word of the service. */
   readonly status: string;
   readonly state: SyncState;
   readonly branch: string | undefined;
@@ -21,17 +21,17 @@ export interface SyncReport {
   /** LFS objects that could not be fetched. */
   readonly missing_objects: number | undefined;
   readonly head: string | undefined;
-  /** Why it failed, in the service's words. */
+  /** The error message of the service, if the sync failed. */
   readonly error: string | undefined;
-  /** Where git clones what is synced. */
+  /** The URL for git to clone the synced branches from. */
   readonly clone_url: string | undefined;
-  /** How long to wait before asking again, if the service says so. */
+  /** The pause before the next status request, if the service sent one. */
   readonly retryAfterMs: number | undefined;
 }
 
 declare const brand: unique symbol;
 
-/** Where a sync can be followed, on the server that named it. */
+/** The target of status requests for a sync, on the same server. */
 export type SyncAddress = string & { readonly [brand]: 'SyncAddress' };
 
 export interface StartedSync extends SyncReport {
@@ -40,7 +40,7 @@ export interface StartedSync extends SyncReport {
     | { readonly kind: 'none'; readonly reason: string };
 }
 
-/** The state of a sync, whatever word the service has for it. An unknown word means that it is still going on. */
+/** The state behind the status word of the service. An unknown word means that the sync is still running. */
 type SyncState = 'going-on' | 'succeeded' | 'failed';
 
 export function createSync({ call, addresses, baseUrl, serverNow }: ClientContext) {
@@ -59,7 +59,7 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
       .filter((address) => address !== undefined)
       .map((address) => resolveLink(address, from, baseUrl));
     const target = followed.find((each) => each.kind === 'target');
-    // A brand cannot be computed: this is the one place that gives it, to an address on the same server.
+    // The only cast to SyncAddress: the URL is on the same server.
     if (target !== undefined) return { kind: 'offered', address: target.target as SyncAddress };
     const elsewhere = followed.find((each) => each.kind === 'elsewhere');
     if (elsewhere === undefined)
@@ -84,7 +84,7 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
       return { ...reportOf(result), progress: progressOf(result, target) };
     },
 
-    /** The last look before a deadline does not wait for the rate limit: `throttled` is false. */
+    /** The last status request before a deadline does not wait for the rate limit: `throttled` is false. */
     async syncStatus(
       address: SyncAddress,
       within: CallLimits,
@@ -124,7 +124,7 @@ export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport,
 
 const maxUrlLength = 2_048;
 
-/** Clones send the token there, so it must be as safe as the base address, and must contain no password. */
+/** Clones send the token to this URL, so it must be as safe as the base URL, and must not contain a password. */
 export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
   const text = firstName(body, ['clone_url', 'cloneUrl']) ?? '';
   if (text.length > maxUrlLength || !URL.canParse(text)) return undefined;
@@ -135,7 +135,7 @@ export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
 
 const good = new Set(['succeeded', 'success', 'successful', 'synced', 'up_to_date', 'passed', 'ok']);
 
-/** It has ended; how, something else may say. */
+/** The sync has ended. Other fields may show the result. */
 const over = new Set(['completed', 'complete', 'done', 'finished', 'ended', 'closed']);
 
 const bad = new Set([

@@ -12,18 +12,23 @@ const maxSpacingMs = 5_000;
 /** Pause between requests after a refusal without a known limit. */
 const blindSpacingMs = 200;
 
-/** Multiplicative decrease of the pace with each refusal, and a slow return: the share of others is not known. */
+/**
+ * Multiplicative decrease of the pace with each refusal, and a slow recovery: the share of other clients is unknown.
+ */
 const maxCaution = 4;
 const cautionPerRefusal = 2;
 const cautionPerAnswer = 0.97;
 
 /**
- * The time of the next request to a service that limits requests. The limit is that of a token, which other processes may use
- * too: the remaining quota can shrink faster than this client sends.
+ * Paces requests to a service with a rate limit. The limit applies to a token, which other processes may use too: the
+ * remaining quota can shrink faster than this client sends.
  */
 export function createThrottle(random: () => number) {
   let policy: RateLimitStatus['policy'];
-  /** What the last answer said, less what it may not have counted yet. What comes back meanwhile is not reckoned with. */
+  /**
+   * The number that the last response reported, minus requests that it may not count yet. Quota that is restored
+   * meanwhile is not included.
+   */
   let remaining: number | undefined;
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let refusedUntil = Number.NEGATIVE_INFINITY;
@@ -35,7 +40,9 @@ export function createThrottle(random: () => number) {
   let lastSentAt = Number.NEGATIVE_INFINITY;
   let underWay = 0;
 
-  /** Little remains: requests are spread so that what is used comes back meanwhile, the wider the less remains. */
+  /**
+   * If little remains, requests are spread so that quota is restored meanwhile: the less remains, the longer the pause.
+   */
   function spacingMs(): number {
     if (policy === undefined || remaining === undefined) return blindSpacingMs * (caution - 1);
     const { quota, windowMs } = policy;
@@ -46,10 +53,13 @@ export function createThrottle(random: () => number) {
   }
 
   return {
-    /** How long the next request has to wait; 0 lets it go. It is an estimate, and after a refusal the service's word. */
+    /**
+     * How long the next request must wait; 0 to send it now. This is an estimate or, after a refusal, what the service
+     * asked for.
+     */
     delayMs: (now: number): number => Math.max(0, Math.max(refusedUntil, pausedUntil, lastSentAt + spacingMs()) - now),
 
-    /** Until when the service has refused everything; in the past where it has not. */
+    /** The end of the pause after a refusal; in the past if there is none. */
     refusedUntil: (): number => refusedUntil,
 
     sent(now: number): void {
@@ -58,27 +68,27 @@ export function createThrottle(random: () => number) {
       if (remaining !== undefined) remaining -= 1;
     },
 
-    /** A request has ended, with whatever result. */
+    /** Records the end of a request, whatever its result. */
     ended(): void {
       underWay -= 1;
     },
 
-    /** It was not refused for the limit. */
+    /** Records a response that is not a refusal because of the rate limit. */
     served(): void {
       refusals = 0;
       caution = Math.max(1, caution * cautionPerAnswer);
     },
 
-    /** What an answer says, to whatever request. */
+    /** Records the rate limit in the response to any request. */
     observe(status: RateLimitStatus, now: number): void {
       policy = status.policy ?? policy;
-      // The service may not have counted the requests under way yet.
+      // The service may not have counted pending requests yet.
       remaining = status.remaining - underWay;
       const { resetMs = 0 } = status;
       pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * jitterMs : now;
     },
 
-    /** A request was refused with 429: all wait. Gives for how long. */
+    /** Records a refusal with 429: all requests must wait. Returns for how long. */
     refused(sentAt: number, retryAfterMs: number | undefined, now: number): number {
       if (sentAt >= refusedAt) {
         refusedAt = now;
@@ -99,7 +109,7 @@ type Admission =
   | { readonly kind: 'admitted'; readonly release: () => void }
   /** The signal was aborted first. */
   | { readonly kind: 'aborted'; readonly limited: boolean }
-  /** The service has refused everything until a time that is beyond the deadline. */
+  /** The service refuses all requests until after the deadline. */
   | { readonly kind: 'too-late'; readonly delayMs: number };
 
 interface AdmissionOptions {
@@ -111,19 +121,19 @@ interface AdmissionOptions {
 }
 
 interface AdmissionRequest {
-  /** Waits for the rate limit. */
+  /** Whether the request waits for the rate limit. */
   readonly throttled: boolean;
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
-/** Admits requests: as many at once as there are connections, and as fast as the service takes them. */
+/** Admits requests: as many at once as there are connections, and as fast as the service accepts them. */
 export function createAdmission({ maxConnections, throttle, clock, sleep, onThrottled }: AdmissionOptions) {
   const enterConnection = createSemaphore(maxConnections);
-  /** Only the first of those that are throttled waits for the time and for a connection; the others for their turn. */
+  /** Only the first throttled request waits for its time and for a connection. The others wait in this queue. */
   const enterQueue = createSemaphore(1);
 
-  /** The pace is an estimate: a request that would run out of time for it asks the service instead. */
+  /** The pace is an estimate: a request that would miss its deadline because of it is sent anyway. */
   function delayMs(deadline: number): number {
     const now = clock();
     const delay = throttle.delayMs(now);
@@ -158,7 +168,7 @@ export function createAdmission({ maxConnections, throttle, clock, sleep, onThro
   };
 }
 
-/** At most `size` holders at once, others in order of arrival; undefined when the signal was aborted first. */
+/** Allows at most `size` holders at once, and others in order of arrival. Undefined if the signal was aborted first. */
 function createSemaphore(size: number): (signal: AbortSignal) => Promise<(() => void) | undefined> {
   let free = size;
   const waiting = new Set<() => void>();

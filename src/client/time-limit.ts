@@ -1,18 +1,21 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { maxTimerMs } from '../interface/timers.ts';
 
-/** Does something later, unless it is cancelled by what this returns. */
+/** Schedules work. Returns a function that cancels it. */
 export type StartTimer = (ms: number, work: () => void) => () => void;
 
 export interface TimeLimit {
-  /** Aborted when the time is over or an outer signal was aborted. */
+  /** Aborted when the time has passed or an outer signal is aborted. */
   readonly signal: AbortSignal;
-  /** The time was over before any outer signal was aborted. */
+  /** Whether the time had passed before any outer signal was aborted. */
   isOver(): boolean;
   stop(): void;
 }
 
-/** `AbortSignal.timeout` that can be stopped, and whose timer can be handed in. Cheaper than `AbortSignal.any`: each request has two. */
+/**
+ * Like `AbortSignal.timeout`, but it can be stopped, and its timer can be replaced. Cheaper than `AbortSignal.any`:
+ * each request has two.
+ */
 export function startTimeLimit(
   ms: number,
   outer: readonly AbortSignal[],
@@ -39,7 +42,7 @@ export function startTimeLimit(
   };
 }
 
-/** Ends early, without an error, when the signal is aborted. */
+/** Returns early, without an error, when the signal is aborted. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   for (let left = ms; left > 0 && signal?.aborted !== true; left -= maxTimerMs) {
     await wait(Math.min(left, maxTimerMs), undefined, { ...(signal && { signal }) }).catch(() => undefined);

@@ -7,7 +7,7 @@ export interface Duration {
   readonly seconds: number;
 }
 
-/** Writes the duration with the largest unit that leaves a whole number. */
+/** Formats the duration with the largest unit that leaves a whole number. */
 export function formatDuration({ seconds }: Duration): string {
   for (const unit of ['d', 'h', 'm'] as const) {
     if (seconds > 0 && seconds % secondsIn[unit] === 0) return `${seconds / secondsIn[unit]}${unit}`;
@@ -15,7 +15,7 @@ export function formatDuration({ seconds }: Duration): string {
   return `${seconds}s`;
 }
 
-/** At least a second, and short enough that the time that far ahead still has a date. */
+/** Parses a duration from 1 s to `max`. Callers choose a `max` for which a time that far ahead still has a date. */
 export const durationUpTo =
   (max: Duration, named: string) =>
   (text: string): Parsed<Duration> => {
@@ -26,7 +26,7 @@ export const durationUpTo =
       : refused(`It must be from 1s to ${named}.`);
   };
 
-/** The same of milliseconds, rounded up: "300 ms", "40 s". */
+/** Formats milliseconds like formatSpan, rounded up: "300 ms", "40 s". */
 export const spanOfMs = (ms: number): string =>
   ms < 1_000 ? `${Math.ceil(ms)} ms` : formatSpan(Math.ceil(ms / 1_000));
 
@@ -45,7 +45,7 @@ export function parseDuration(text: string): Parsed<Duration> {
 
 export const milliseconds = ({ seconds }: Duration): number => seconds * 1_000;
 
-/** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
+/** Formats a time span for users: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
 export function formatSpan(seconds: number): string {
   const { m: minute, h: hour, d: day } = secondsIn;
   const whole = Math.max(0, Math.round(seconds));

@@ -1,9 +1,9 @@
-/** The OIDC issuer of github.com, as the claim `iss` of its tokens names it. */
+/** The OIDC issuer of github.com: the claim `iss` of its tokens. */
 export const githubIssuer = 'https://token.actions.githubusercontent.com';
 
 /**
- * GitHub in all its forms: with a path for an enterprise of its own, on ghe.com, and Enterprise Server. They share their
- * claims. https://docs.github.com/en/actions/reference/security/oidc
+ * GitHub in all its forms: github.com, with a path if an enterprise has its own issuer, ghe.com, and Enterprise Server.
+ * Their claims are the same. https://docs.github.com/en/actions/reference/security/oidc
  */
 export function isGitHub(issuer: string): boolean {
   const { host = '', pathname = '' } = URL.parse(issuer) ?? {};

@@ -1,6 +1,6 @@
 import { accepted, type Parsed, refused } from './parsed.ts';
 
-/** What no path has anywhere, and the sentence that says so. */
+/** Patterns that no path may match, and the error for each. */
 const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   [/[\x00-\x1f\x7f-\x9f]/, 'A path must not have control characters.'],
@@ -11,57 +11,60 @@ const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/(?:^|\/)\.{1,2}(?:\/|$)/, 'A path must not have a segment "." or "..".'],
 ];
 
-/** Matches what is forbidden, in words of regular expressions that every language has: for the schema of a path. */
+/**
+ * Matches all forbidden texts, for the schema of a path: only with regular expression syntax that every language
+ * supports.
+ */
 export const forbiddenInLockPath = forbidden.map(([{ source }]) => source).join('|');
 
 declare const brand: unique symbol;
 
-/** The path of a file inside a workspace, in the one form that two spellings of the same path share. */
+/** The path of a file inside a workspace, in a canonical form: two spellings of the same path share it. */
 export type LockPath = string & { readonly [brand]: 'LockPath' };
 
 const drive = /^[a-z]:\//i;
 
 /**
- * A path in a workspace as a person writes it: backslashes count as slashes, and segments without effect (`./a`, `a//b`,
- * `a/./b`) are dropped. A path that names no file of the workspace is refused.
+ * Parses a path in a workspace as users write it: backslashes count as slashes, and segments without effect (`./a`,
+ * `a//b`, `a/./b`) are removed. A path that does not name a file of the workspace is refused.
  */
 export function canonicalLockPath(text: string, parse: typeof parseLockPath = parseLockPath): Parsed<LockPath> {
   const segments = text.replaceAll('\\', '/').split('/');
   const last = segments.length - 1;
-  // An empty first segment is the root, and what the path ends in decides whether it names a file: both stay.
+  // Both ends stay: an empty first segment is the root, and the last segment decides whether the path names a file.
   const path = segments
     .filter((segment, index) => index === last || (segment !== '.' && (segment !== '' || index === 0)))
     .join('/');
   const composed = compose(path);
   if (!composed.ok) return composed;
-  // Composed first: composition turns some signs into letters, such as the kelvin sign.
+  // Composed first: composition turns some characters into letters, such as the kelvin sign.
   if (drive.test(composed.value)) {
     return refused('A path is relative to the workspace: it must not start with a drive (C:).');
   }
   return parse(composed.value);
 }
 
-/** The path as one segment of a URL: its slashes are encoded too. */
+/** The path as one segment of a URL, with encoded slashes. */
 export const asOneSegment = (path: LockPath): string => encodeURIComponent(path);
 
-/** The path as several segments of a URL, for servers behind a proxy that does not let an encoded slash through. */
+/** The path as several segments of a URL, for servers behind a proxy that rejects encoded slashes. */
 export const asSegments = (path: LockPath): string => path.split('/').map(encodeURIComponent).join('/');
 
-/** In bytes of UTF-8, as they are kept: composed. */
+/** In bytes of UTF-8, of the composed path that is stored. */
 export const maxLockPathBytes = 1_024;
 
 /**
- * NFC leaves less than a quarter of no text (of three jamo, one syllable of Hangul; U+0390, of seven bytes two), so what
- * is longer than this cannot become a path. It is refused before it is composed: marks in the wrong order take time that
- * grows with the square of their number.
+ * NFC never reduces a text to less than a quarter of its size (three jamo become one Hangul syllable; seven bytes
+ * become the two of U+0390), so a longer text cannot become a path. It is refused before composition, because sorting
+ * marks takes time that grows with the square of their number.
  */
 const maxUncomposedBytes = 4 * maxLockPathBytes;
 
 const tooLong = `A path must not be longer than ${maxLockPathBytes} bytes.`;
 
-/** The path of a lock that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
+/** Parses the path of the lock in a URL: the part after `/locks/`, exactly as it was sent. */
 export function lockPathFromUrl(raw: string): Parsed<LockPath> {
-  // Encoded, a byte is at most three characters.
+  // An encoded byte takes at most three characters.
   if (raw.length > 3 * maxUncomposedBytes) return refused(tooLong);
   let text: string;
   try {
@@ -73,12 +76,12 @@ export function lockPathFromUrl(raw: string): Parsed<LockPath> {
 }
 
 /**
- * What turns the direction of text, and the blank that has no width: with them, a path looks like another one. The joiners
- * U+200C and U+200D are letters to some scripts, and stay.
+ * Characters that change the direction of text, and the zero-width space: with them, a path looks like another one. The
+ * joiners U+200C and U+200D are letters in some scripts, and are allowed.
  */
 export const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** A path that can be locked. */
+/** Parses a path that can be locked. */
 export function parseLockPath(text: string): Parsed<LockPath> {
   const path = parseHeldPath(text);
   if (!path.ok || !misleading.test(path.value)) return path;
@@ -88,19 +91,19 @@ export function parseLockPath(text: string): Parsed<LockPath> {
 }
 
 /**
- * The path of a lock that may be there: one that was taken before misleading characters were refused is still found, and
- * released. Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused.
+ * Parses the path of a lock that may exist: locks from before misleading characters were refused can still be found and
+ * released. Composes the characters (NFC), and refuses a path that needs any other correction.
  */
 export function parseHeldPath(text: string): Parsed<LockPath> {
   const composed = compose(text);
   if (!composed.ok) return composed;
   const path = composed.value;
   const reason = whyNot(path);
-  // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
+  // The only cast to LockPath: the text has just been checked.
   return reason === undefined ? accepted(path as LockPath) : refused(reason);
 }
 
-/** The reason does not contain the path: callers show the path beside it, escaped. */
+/** The reason does not contain the path: callers show the path next to it, escaped. */
 function whyNot(path: string): string | undefined {
   if (path === '') return 'A path must not be empty.';
   if (bytesIn(path) > maxLockPathBytes) return tooLong;
@@ -109,7 +112,7 @@ function whyNot(path: string): string | undefined {
   return reason;
 }
 
-/** A character has at least one byte, so the length, which is known, is checked first. */
+/** The length is already known and checked first, because a character has at least one byte. */
 function compose(text: string): Parsed<string> {
   if (text.length > maxUncomposedBytes || bytesIn(text) > maxUncomposedBytes) return refused(tooLong);
   return accepted(text.normalize('NFC'));

@@ -1,4 +1,4 @@
-/** What parsing at a border gives: a value that cannot be wrong, or a sentence that says why there is none. */
+/** The result of parsing untrusted input: a valid value, or a sentence with the reason why there is none. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 export const accepted = <T>(value: T): Parsed<T> => ({ ok: true, value });

@@ -1,6 +1,9 @@
 import type { Lock } from './resources.ts';
 
-/** RFC 9457. `type` is the prefix and one of these names, so that a program can tell problems of one status apart. */
+/**
+ * RFC 9457. `type` is the prefix and one of these names, so that programs can distinguish problems with the same
+ * status.
+ */
 export const problemTypePrefix = 'urn:workspace-automation:problem:';
 
 export const problems = {
@@ -42,7 +45,7 @@ export interface Problem {
   readonly detail: string;
   readonly request_id: string;
   readonly errors?: readonly FieldError[] | undefined;
-  /** The lock that stands in the way. */
+  /** The lock that blocks the request. */
   readonly lock?: Lock | undefined;
 }
 

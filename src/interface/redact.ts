@@ -1,6 +1,7 @@
-/** Redacts a text that was cut off: it may end in the beginning of a secret. */
+/** Redacts a truncated text, which may end with the start of a secret. */
 export function redactCut(text: string, spellings: readonly string[]): string {
-  // Nor is half a character left. Only where such a run begins is it looked at: most texts with one go on.
+  // Half a character at the end is removed as well. The lookbehind starts each run only once: most runs are not at the
+  // end.
   const whole = redact(text, spellings).replace(/(?<!\ufffd)\ufffd+$/, '');
   const begun = spellings.map((spelling) => begunAtEnd(whole, spelling));
   return whole.slice(0, whole.length - Math.max(0, ...begun));
@@ -11,13 +12,13 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   return (text) => redact(text, spellings);
 }
 
-/** One after the other: a pattern of all of them can be larger than V8 takes, which then repeats it in its error. */
+/** One after the other: a pattern of all of them can exceed the limit of V8, which then repeats it in its error. */
 export const redact = (text: string, spellings: readonly string[]): string =>
   spellings.reduce((rest, spelling) => (rest.includes(spelling) ? rest.replaceAll(spelling, '***') : rest), text);
 
 /**
- * The secrets as they are, and as they stand in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. Longest
- * first: of two that begin alike, nothing of the longer one is left.
+ * The secrets, and their forms in JSON, URLs, HTML, Base64 and hexadecimal digits. Longest first: if one starts with
+ * another, nothing of the longer one is left.
  */
 export function spellingsOf(secrets: readonly string[], minLength = 1): readonly string[] {
   const all = secrets
@@ -34,7 +35,10 @@ export function spellingsOf(secrets: readonly string[], minLength = 1): readonly
   return [...new Set(all)].filter(({ length }) => length >= minLength).sort((one, other) => other.length - one.length);
 }
 
-/** RFC 3986 section 2.3, a URI component as JavaScript writes it, and a form; each with either case of its digits. */
+/**
+ * RFC 3986 section 2.3, a URI component as JavaScript encodes it, and a form field; each with hex digits in either
+ * case.
+ */
 function inAddresses(secret: string): readonly string[] {
   const component = encodeURIComponent(secret.toWellFormed());
   const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
@@ -44,7 +48,7 @@ function inAddresses(secret: string): readonly string[] {
 
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** With the slashes as PHP writes them, and the signs of HTML as Go does. */
+/** Also with slashes as PHP escapes them, and characters of HTML as Go does. */
 function inJson(secret: string): readonly string[] {
   const text = JSON.stringify(secret).slice(1, -1);
   const unicode = (character: string): string => `\\u00${character.charCodeAt(0).toString(16)}`;
@@ -58,10 +62,13 @@ function inHtml(secret: string): readonly string[] {
   return [text, text.replaceAll("'", '&#39;'), text.replaceAll("'", '&apos;')];
 }
 
-/** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
+/** Encoded, a shorter secret would match unrelated texts. */
 const minEncoded = 8;
 
-/** Three bytes are four characters, so it matters where the secret begins; those it shares with others are left out. */
+/**
+ * Three bytes become four characters, so the offset of the secret matters. Characters shared with other bytes are left
+ * out.
+ */
 function inBase64(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   const whole = bytes.toString('base64');
@@ -78,12 +85,12 @@ const inHex = (secret: string): readonly string[] => {
   return secret.length < minEncoded ? [] : [text, text.toUpperCase()];
 };
 
-/** A header in ISO 8859-1 that was then read as UTF-8. */
+/** A header in ISO 8859-1 that was read as UTF-8. */
 const asMisread = (secret: string): string => Buffer.from(secret, 'latin1').toString();
 
 const minLine = 4;
 
-/** A log comes line by line, so each line of a secret is one too: as the runner sees it. */
+/** Logs arrive line by line, so each line of a secret is treated as a secret, with the line breaks of the runner. */
 const withItsLines = (secret: string): readonly string[] => [
   secret,
   ...secret
@@ -92,7 +99,7 @@ const withItsLines = (secret: string): readonly string[] => [
     .filter((line) => line.length >= minLine),
 ];
 
-/** Length of the longest beginning of the secret that the text ends with. Secrets are short: headers and tokens. */
+/** Length of the longest prefix of the secret that the text ends with. Secrets are short: headers and tokens. */
 function begunAtEnd(text: string, secret: string): number {
   for (let length = secret.length - 1; length > 0; length -= 1) {
     if (text.endsWith(secret.slice(0, length))) return length;

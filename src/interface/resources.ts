@@ -3,14 +3,14 @@ export type Timestamp = string;
 
 export interface Workspace {
   readonly id: string;
-  /** The address of the repository that is mirrored, without credentials. */
+  /** The URL of the mirrored repository, without credentials. */
   readonly remote: string;
   readonly created_at: Timestamp;
 }
 
 export interface Branch {
   readonly name: string;
-  /** The commit that the remote has. */
+  /** The head commit of the branch in the remote. */
   readonly head: string;
   readonly synced_head: string | null;
   readonly synced_at: Timestamp | null;
@@ -21,17 +21,17 @@ export const syncStatuses = ['queued', 'running', 'succeeded', 'failed'] as cons
 
 export type SyncStatus = (typeof syncStatuses)[number];
 
-/** An LFS object that a sync could not get. The next sync asks for it again. */
+/** An LFS object that a sync could not fetch. The next sync retries it. */
 export interface MissingObject {
-  /** One of the files that it is the content of. */
+  /** One of the files with this content. */
   readonly path: string;
   readonly oid: string;
   readonly size: number;
-  /** A sentence for a person. */
+  /** A sentence for users. */
   readonly detail: string;
 }
 
-/** Of a sync; all objects are counted. */
+/** The maximum number of missing objects that a sync lists; `missing_objects` counts all of them. */
 export const maxNamedMissing = 10;
 
 export interface Sync {
@@ -44,7 +44,7 @@ export interface Sync {
   readonly received_bytes: number;
   /** Null until it is known which LFS objects the mirror lacks. */
   readonly total_bytes: number | null;
-  /** How many LFS objects could not be fetched, and some of them. */
+  /** The number of LFS objects that could not be fetched, and some of them. */
   readonly missing_objects: number;
   readonly missing: readonly MissingObject[];
   readonly head: string | null;
@@ -62,15 +62,15 @@ export interface Lock {
   readonly id: string;
   readonly path: string;
   readonly type: LockType;
-  /** The owner of the token that took it. */
+  /** The owner of the token that acquired the lock. */
   readonly owner: string;
-  /** Where it was taken from: the address of the run, as sent in `Referer`. */
+  /** The URL of the run that acquired the lock, as sent in `Referer`. */
   readonly origin: string | null;
-  /** What its owner tells those who find the path locked. */
+  /** A note of the owner for clients that find the path locked. */
   readonly note: string | null;
   readonly acquired_at: Timestamp;
   readonly expires_at: Timestamp;
-  /** Larger than that of every lock taken before in its workspace. */
+  /** Larger than that of every earlier lock in its workspace. */
   readonly fence: number;
 }
 

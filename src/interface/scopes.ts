@@ -1,4 +1,4 @@
-/** What a token may do. A scope grants itself and what it implies. */
+/** The permissions of a token. A scope grants itself and the scopes that it implies. */
 export const scopes = [
   'sync',
   'contents:read',

@@ -1,7 +1,7 @@
-/** A longer time would make a timer fire at once. */
+/** With a longer time, a timer would fire at once. */
 export const maxTimerMs = 2 ** 31 - 1;
 
-/** Rejects as soon as the signal is aborted. The work itself goes on, and its result is ignored. */
+/** Rejects as soon as the signal is aborted. The work itself continues, and its result is ignored. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const stop = (): void => aborted.reject(signal.reason);
@@ -10,7 +10,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
   try {
     return await Promise.race([work, aborted.promise]);
   } finally {
-    // A signal of AbortSignal.any that somebody listens to is never collected.
+    // A signal of AbortSignal.any that has a listener is never garbage-collected.
     signal.removeEventListener('abort', stop);
   }
 }

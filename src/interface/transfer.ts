@@ -9,12 +9,12 @@ export interface Received {
 const windowMs = 30_000;
 const minMs = 1_000;
 
-/** Says how fast it goes, and how long it will take, from what was seen of it lately: "12 MB/s, 3 min left". */
+/** Returns a function that formats the recent speed and the time left: "12 MB/s, 3 min left". */
 export function createPace(): (received: Received, now: number) => string {
   let seen: readonly { readonly at: number; readonly bytes: number }[] = [];
   return ({ bytes, total }, now) => {
     const last = seen.at(-1);
-    // It was started again.
+    // The transfer was restarted.
     if (last !== undefined && bytes < last.bytes) seen = [];
     seen = [...seen.filter(({ at }) => now - at <= windowMs), { at: now, bytes }];
     const [first] = seen;
@@ -27,7 +27,7 @@ export function createPace(): (received: Received, now: number) => string {
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
 
-/** "512 B", "1.25 GB": in three digits. */
+/** "512 B", "1.25 GB": with three digits. */
 export function byteSize(bytes: number): string {
   const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
   return `${Number((bytes / 1_000 ** power).toPrecision(3))} ${units[power]}`;

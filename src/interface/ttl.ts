@@ -3,7 +3,7 @@ import { accepted, type Parsed, refused } from './parsed.ts';
 
 declare const brand: unique symbol;
 
-/** The lifetime of a lock: a duration within the limits that the service keeps. */
+/** The lifetime of a lock: a duration within the limits of the service. */
 export type Ttl = Duration & { readonly [brand]: 'Ttl' };
 
 export const minTtl: Duration = { seconds: 1 };

@@ -4,12 +4,12 @@ import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { RunEvent } from '../step/runner.ts';
 
-/** What to do about an answer of GitHub that cannot be relied on. */
+/** Advice for an unusable response from GitHub. */
 export const retryAdvice = 'Run the job again, or name the files with `path`.';
 
 declare const brand: unique symbol;
 
-/** The full id of a commit, of SHA-1 or SHA-256. */
+/** A full commit id, SHA-1 or SHA-256. */
 type CommitId = string & { readonly [brand]: 'CommitId' };
 
 /** An event that changes files. */
@@ -21,7 +21,7 @@ export type Change =
   | { readonly kind: 'deleted-ref'; readonly ref: string }
   | { readonly kind: 'merge-group'; readonly base: CommitId; readonly head: CommitId };
 
-/** What the log calls it. */
+/** Describes a change for logs and errors. */
 export function nameOf(change: Change): string {
   switch (change.kind) {
     case 'pull-request':
@@ -37,16 +37,16 @@ export function nameOf(change: Change): string {
   }
 }
 
-/** The repository whose files are looked up, and the API. */
+/** A change, its repository, and the API to read it from. */
 export interface ChangeSource {
   readonly change: Change;
   readonly repository: { readonly owner: string; readonly repo: string };
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly apiUrl: string;
   readonly token: string;
 }
 
-/** Finds out, without a request, whose files are to be looked up. */
+/** Determines, without a request, which change to look up and where. */
 export function findSource(
   event: RunEvent,
   { token, allowHttp }: { readonly token: string; readonly allowHttp: boolean },
@@ -73,10 +73,10 @@ function readChange({ name, file }: RunEvent): Parsed<Change> {
 
 const instead = 'Name the files with `path` instead.';
 
-/** Reads what GitHub says of an event: docs.github.com, "Webhook events and payloads". */
+/** Parses the payload of an event: docs.github.com, "Webhook events and payloads". */
 export function parseChange(event: string, payload: Json): Parsed<Change> {
   if (!isObject(payload)) return refused(`The event file does not contain a JSON object. ${instead}`);
-  // Many events are about a pull request, and all of them have it here.
+  // All events about a pull request have its number here.
   const number = asObject(payload['pull_request'])['number'];
   if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
     return accepted({ kind: 'pull-request', number });
@@ -122,7 +122,7 @@ function parsePush(payload: JsonObject): Parsed<Change> {
   return accepted({ kind: 'new-ref', ref, after, defaultBranch });
 }
 
-/** `main` of `refs/heads/main`. */
+/** Shortens `refs/heads/main` to `main`. */
 const shortRef = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '');
 
 function parseMergeGroup(payload: JsonObject): Parsed<Change> {
@@ -135,11 +135,11 @@ function parseMergeGroup(payload: JsonObject): Parsed<Change> {
 }
 
 function commitIn(json: Json | undefined): CommitId | undefined {
-  // The one place that brands a commit id: it has just been checked.
+  // The only cast to CommitId: the text has just been checked.
   return typeof json === 'string' && /^(?:[\da-f]{40}|[\da-f]{64})$/.test(json) ? (json as CommitId) : undefined;
 }
 
-/** Stands for the commit of a branch that does not exist yet, or any more. */
+/** GitHub sends zeros as the commit of a branch that does not exist yet, or no longer exists. */
 const isNone = (commit: CommitId): boolean => /^0+$/.test(commit);
 
 function parseRepository(text: string): Parsed<ChangeSource['repository']> {

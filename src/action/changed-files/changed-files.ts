@@ -8,8 +8,8 @@ import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
 import { type ListedFile, pullRequestFiles } from './listed-files.ts';
 
 /**
- * Asks GitHub which files the pull request or the push changes, and how many. Throws unless it gets all of them. A path
- * comes once, both names of a renamed file do, and none that cannot be locked.
+ * Fetches the files of a change from GitHub, and their number. Throws if the list is incomplete. The paths are unique,
+ * include both names of a renamed file, and exclude names that cannot be locked.
  */
 export async function lookUpChangedFiles(
   source: ChangeSource,
@@ -60,7 +60,9 @@ async function filesOf(
   }
 }
 
-/** What to do about an answer of GitHub. The advice of the client is about the service, but for connections. */
+/**
+ * Advice for an error response of GitHub. The client's own advice is about the service, except for connection failures.
+ */
 function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): string {
   const permission = `the permission \`${kind === 'pull-request' ? 'pull-requests' : 'contents'}: read\``;
   switch (status) {

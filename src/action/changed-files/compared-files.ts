@@ -4,7 +4,7 @@ import { retryAdvice } from './change.ts';
 import type { GitHub } from './github.ts';
 import { type ListedFile, readFiles } from './listed-files.ts';
 
-/** All files in which two commits differ, also after a force push. */
+/** All files that differ between two commits, even after a force push. */
 export async function filesBetween(github: GitHub, base: string, head: string): Promise<readonly ListedFile[]> {
   const { files, isAhead } = await compare(github, base, head);
   return isAhead && files !== undefined ? files : treeDifference(github, base, head);
@@ -16,12 +16,12 @@ export async function filesSince(github: GitHub, base: string, head: string): Pr
   return files ?? treeDifference(github, mergeBase, head);
 }
 
-/** A comparison lists no more files than this, all on its first page: docs.github.com, "Compare two commits". */
+/** The maximum number of files in a comparison, all on its first page: docs.github.com, "Compare two commits". */
 const maxComparedFiles = 300;
 
 /**
- * Compares the head with its merge base. `files` is undefined if there may be more than GitHub lists. `isAhead`: the head
- * has all commits of the base.
+ * Compares the head with its merge base. `files` is undefined if GitHub may not have listed all of them. `isAhead`: the
+ * head contains all commits of the base.
  */
 async function compare(github: GitHub, base: string, head: string) {
   const compared = asObject(await github.read('compare/{base}...{head}', { base, head, per_page: 1 }));
@@ -36,8 +36,8 @@ async function compare(github: GitHub, base: string, head: string) {
 }
 
 /**
- * The files in which two trees differ, below a folder: two requests, and a few more where GitHub truncates the list of
- * all files. A renamed file is two files here.
+ * The files that differ between two trees, named with `folder` in front. Takes two requests, and two or four more for
+ * each changed folder if GitHub truncates the recursive list. A renamed file counts as two files.
  */
 async function treeDifference(
   github: GitHub,
@@ -71,12 +71,12 @@ async function treeDifference(
 }
 
 interface Tree {
-  /** By path below the tree. `version` is different for each content and mode. */
+  /** By path relative to the tree. `version` changes with the content and the mode. */
   readonly entries: ReadonlyMap<string, { readonly isFile: boolean; readonly sha: string; readonly version: string }>;
   readonly isTruncated: boolean;
 }
 
-/** A list of 100,000 entries or 7 MB is truncated: docs.github.com, "Get a tree". */
+/** GitHub truncates a list of more than 100,000 entries or 7 MB: docs.github.com, "Get a tree". */
 async function readTree(github: GitHub, tree: string | undefined, options: { readonly recursive?: 1 }): Promise<Tree> {
   if (tree === undefined) return { entries: new Map(), isTruncated: false };
   const response = asObject(await github.read('git/trees/{tree}', { tree, ...options }));

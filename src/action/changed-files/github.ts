@@ -15,15 +15,15 @@ export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'connec
 
 type Parameters = Readonly<Record<string, string | number>>;
 
-/** Reads one repository. Errors are sentences. */
+/** Reads one repository. Error messages are complete sentences. */
 export interface GitHub {
-  /** A path below the repository, with parameters in braces: `pulls/{number}`. */
+  /** `path` is relative to the repository, with parameters in braces: `pulls/{number}`. */
   read(path: string, parameters: Parameters): Promise<Json>;
-  /** The same, page by page. */
+  /** Reads a list page by page. */
   pages(path: string, parameters: Parameters): AsyncIterable<Json>;
 }
 
-/** Opens the repository; `close` ends whatever is under way. */
+/** Opens the repository. `close` aborts pending requests. */
 export function openGitHub(
   { apiUrl, repository, token }: ChangeSource,
   context: GitHubContext,
@@ -36,7 +36,7 @@ export function openGitHub(
     request: { fetch: createGitHubFetch(call, new URL(apiUrl), within) },
   });
 
-  /** A page, and the address of the next one. */
+  /** Requests a page. `next` is the URL of the next one. */
   async function ask(
     route: string,
     parameters: Parameters = {},
@@ -58,7 +58,7 @@ export function openGitHub(
   return {
     close,
     read: async (path, parameters) => (await first(path, parameters)).body,
-    // Octokit's own pagination takes a conflict (409) for the end of the list.
+    // Octokit's pagination treats a conflict (409) as the end of the list.
     async *pages(path, parameters) {
       const seen = new Set<string>();
       let page = await first(path, parameters);
@@ -73,7 +73,7 @@ export function openGitHub(
   };
 }
 
-/** GitHub prefers one request at a time, and limits concurrent ones for all steps of a job together. */
+/** GitHub recommends serial requests, and limits concurrent ones for all steps of a job together. */
 const maxConnections = 4;
 
 /** Requests to GitHub, with the same retries, limits and proxies as those to the service. */
@@ -104,7 +104,7 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
   });
   return {
     call,
-    /** Ends whatever is under way, and closes the connections. */
+    /** Aborts pending requests and closes the connections. */
     close(): void {
       closing.abort();
       connection.close();
@@ -113,8 +113,9 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
 }
 
 /**
- * GitHub says 403 where others say 429 (RFC 6585, section 4), and when to come back in headers of its own:
- * docs.github.com, "Rate limits for the REST API". What is sent again, and when, is then the same for all servers.
+ * Maps a rate limit of GitHub to 429 (RFC 6585, section 4) with Retry-After, so that all servers share the same retry
+ * rules. GitHub also answers 403, and sends the time in headers of its own: docs.github.com, "Rate limits for the REST
+ * API".
  */
 export function asTooMany(received: RawResponse): RawResponse {
   const wait = retryAfterSeconds(received);
@@ -127,10 +128,10 @@ export function asTooMany(received: RawResponse): RawResponse {
   };
 }
 
-/** How long to wait where GitHub does not say it. */
+/** The wait if GitHub does not send one. */
 const defaultWaitSeconds = '60';
 
-/** In seconds, like Retry-After; undefined if the response is about something else. */
+/** The wait in seconds, as in Retry-After. Undefined if the response is not about a rate limit. */
 function retryAfterSeconds({ status, headers, bytes }: RawResponse): string | undefined {
   if (status !== 403 && status !== 429) return undefined;
   if (headers['retry-after'] !== undefined) return headers['retry-after'];
@@ -147,16 +148,16 @@ interface FetchOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What octokit needs of a `fetch`. */
+/** The part of `fetch` that octokit uses. */
 type Fetch = (address: string, options: FetchOptions) => Promise<Response>;
 
-/** A renamed repository redirects to its new address; such chains are short. */
+/** A renamed repository redirects to its new URL. Such chains are short. */
 const maxRedirects = 5;
 
 /**
- * A `fetch` over the client's own transport, as far as octokit needs one: it only reads, it retries by itself, and
- * whatever is not JSON of success is an error. Nothing is ever sent to another server than that of the API, because
- * octokit puts the token into every request, wherever a link or a redirect leads.
+ * A `fetch` for octokit over the client's own transport. It only reads, retries by itself, and throws unless the
+ * response is a success with JSON. It sends requests only to the server of the API: octokit adds the token to every
+ * request, even if a link or a redirect leads elsewhere.
  */
 function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits): Fetch {
   async function read(target: URL, headers: FetchOptions['headers']): Promise<AnsweredCall> {
@@ -189,7 +190,7 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits): Fetch {
       throw wrong ? outcome.fail(wrong) : outcome.refuse(response);
     const link = headerOf(response, 'link');
     return new Response(JSON.stringify(response.body.value), {
-      // No other headers: octokit would log deprecations it finds there.
+      // No other headers: octokit would log the deprecations in them.
       headers: { 'content-type': 'application/json', ...(link !== undefined && { link }) },
     });
   };
@@ -201,6 +202,6 @@ function leadsElsewhere({ response, texts, fail }: AnsweredCall, target: URL): E
   return fail(notUnderstood(response, texts, reason));
 }
 
-/** Octokit wraps what a fetch throws in an error of its own. */
+/** Unwraps an error thrown by `fetch`, which octokit wraps in one of its own. */
 const reasonOf = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? error.cause : error;

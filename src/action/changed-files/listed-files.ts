@@ -3,23 +3,23 @@ import { formatNumber, pluralize } from '../report/words.ts';
 import { retryAdvice } from './change.ts';
 import type { GitHub } from './github.ts';
 
-/** A file as GitHub lists it, whether it was changed, added or removed. */
+/** A changed, added or removed file in a list from GitHub. */
 export interface ListedFile {
   readonly name: string;
   /** The previous name of a renamed file. */
   readonly before: string | undefined;
 }
 
-/** GitHub lists no more of a pull request: docs.github.com, "List pull requests files". */
+/** The maximum number of files that GitHub lists for a pull request: docs.github.com, "List pull requests files". */
 const maxPullRequestFiles = 3_000;
 
-/** How often to read a list that changed meanwhile, or is behind the count. */
+/** The attempts to read a list that changes meanwhile, or has fewer files than the count. */
 const maxTurns = 3;
 const pauseMs = 1_000;
 
 /**
- * All files of a pull request as it is now. The list is checked against GitHub's count, and read again if somebody has
- * pushed meanwhile: its pages would not fit together.
+ * The current files of a pull request. The list is compared with GitHub's count, and read again if someone has pushed
+ * meanwhile: its pages would be inconsistent.
  */
 export async function pullRequestFiles(
   github: GitHub,
@@ -60,7 +60,7 @@ async function readState(github: GitHub, number: number) {
   return { commits: `${base}...${head}`, changedFiles };
 }
 
-/** Fails on an entry that cannot be read: a file must not be overlooked. */
+/** Fails on an unreadable entry: no file must be overlooked. */
 export function readFiles(list: Json | undefined): readonly ListedFile[] {
   const files = isArray(list) ? list.map(readFile) : [undefined];
   if (!files.every((file) => file !== undefined))
@@ -71,7 +71,7 @@ export function readFiles(list: Json | undefined): readonly ListedFile[] {
 function readFile(entry: Json): ListedFile | undefined {
   if (!isObject(entry)) return undefined;
   const name = nameIn(entry['filename']);
-  // A copy leaves the original as it is.
+  // Copying a file does not change the original.
   const before = entry['status'] === 'copied' ? undefined : nameIn(entry['previous_filename']);
   return name === undefined ? undefined : { name, before };
 }

@@ -10,7 +10,7 @@ import {
 } from './parse.ts';
 import { complete, type Read, type Reader } from './reader.ts';
 
-/** How to reach the service. */
+/** The settings for reaching the service. */
 export interface ConnectionInputs {
   readonly baseUrl: string;
   readonly credentials: { readonly kind: 'given'; readonly token: string } | JobIdentity;
@@ -23,7 +23,7 @@ export interface ConnectionInputs {
 export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv): Read<ConnectionInputs> {
   const { read } = reader;
   const allowHttp = read('allow-http', parseBoolean);
-  // A wrong allow-http is reported by itself, and does not make the address wrong as well.
+  // An invalid allow-http is reported on its own, and must not make the URL invalid as well.
   const baseUrl = read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true, '`allow-http: true`'));
   return complete<ConnectionInputs>({
     baseUrl,
@@ -38,7 +38,7 @@ const parseServiceToken = parseToken('It must be an API token, without spaces or
 const neitherWay =
   'Pass a token of the service from a secret, or let the job prove who it is: give it `permissions: id-token: write`, and have the operator of the service add a trust rule.';
 
-/** A token that is given always wins. */
+/** A given token takes precedence over the identity of the job. */
 function readCredentials(
   { read, raw, complain }: Reader,
   baseUrl: Read<string>,

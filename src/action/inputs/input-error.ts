@@ -1,4 +1,6 @@
-/** A wrong input that was found only by looking at files. Thrown before the first request: nothing has happened yet. */
+/**
+ * An invalid input that was found only by reading files. Thrown before the first request, so nothing has changed yet.
+ */
 export class InputError extends Error {
   override readonly name = 'InputError';
   readonly problems: readonly string[];

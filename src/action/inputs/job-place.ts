@@ -5,9 +5,9 @@ import { joinFirst } from '../report/words.ts';
 import { type HandoffLock, type HandoffSelection, loadHandoff, parseHandoff } from './parse.ts';
 import type { FromLedger, RawInputs } from './table.ts';
 
-/** Service and workspace of the locks of this job, for a `check` or `unlock` that does not name both. */
+/** The service and workspace of this job's locks, for a `check` or `unlock` that does not name both. */
 export function findJobPlace(raw: RawInputs, temporaryFolder: string): FromLedger {
-  // It is only read, so there is nothing to redact.
+  // The ledger is only read, so nothing needs to be redacted.
   const ledger = openLedger(ledgerFile(temporaryFolder), (text) => text);
   const handoff = handoffOf(raw);
   const service = parseBaseUrl(raw['base-url'], true, '');
@@ -50,7 +50,7 @@ function severalTexts(places: readonly LockPlace[]): FromLedger['missing'] {
   };
 }
 
-/** Undefined if the step names no locks, or if they cannot be read: that is reported as a problem of its own input. */
+/** Undefined if the step names no locks, or if they cannot be read: that is reported for their own input. */
 function handoffOf(raw: RawInputs): readonly HandoffLock[] | undefined {
   try {
     const locks = parseHandoff(raw.locks);

@@ -9,16 +9,16 @@ export interface Inputs {
   readonly connection: ConnectionInputs;
   readonly task: Task;
   readonly summary: boolean;
-  /** Inputs that the workflow gives and the operation does not look at. */
+  /** Inputs that the workflow sets but the operation does not use. */
   readonly unused: readonly InputName[];
 }
 
 export type LoadedInputs =
   | { readonly ok: true; readonly inputs: Inputs }
-  /** All that is wrong, each with the name of the input, its value and what is allowed. */
+  /** All problems, each with the name of the input, its value and what is allowed. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** What the step is asked to do, or everything that is wrong with how it was asked. */
+/** The task of the step, or all problems with its inputs. */
 export function loadInputs(
   getInput: GetInput,
   environment: NodeJS.ProcessEnv,

@@ -6,7 +6,7 @@ import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { InputError } from './input-error.ts';
 
-/** One input's text to its value, or why it is wrong. */
+/** Converts the text of an input to its value, or returns the reason why it is invalid. */
 export type Parse<T> = (text: string) => Parsed<T>;
 
 export const parseOneOf =
@@ -16,7 +16,7 @@ export const parseOneOf =
     return found === undefined ? refused(`It must be one of ${allowed.join(', ')}.`) : accepted(found);
   };
 
-/** What the end of a job does about a lock that was lost while the job ran. */
+/** Whether the end of a job fails or warns if a lock was lost while the job ran. */
 export type OnLost = 'fail' | 'warn';
 
 export const parseLossReaction: Parse<OnLost> = parseOneOf(['fail', 'warn']);
@@ -33,7 +33,7 @@ export const splitWords = (text: string): readonly string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== '');
 
-/** YAML 1.2 core schema: the spellings of true and false that a workflow file can have. */
+/** The spellings of true and false in the YAML 1.2 core schema. */
 export function parseBoolean(text: string): Parsed<boolean> {
   if (/^(?:true|True|TRUE)$/.test(text)) return accepted(true);
   if (/^(?:false|False|FALSE)$/.test(text)) return accepted(false);
@@ -47,7 +47,7 @@ export const parseWholeNumber =
     return number <= max ? accepted(number) : refused(`It must be a whole number from 0 to ${max}.`);
   };
 
-/** The number of paths that a lock step takes: all, or any N of them. */
+/** The number of paths to lock: all, or any N of them. */
 export function parsePathCount(text: string): Parsed<number | 'all'> {
   if (text === '') return accepted('all');
   return /^\d{1,6}$/.test(text) && Number(text) >= 1
@@ -70,22 +70,22 @@ export const parseText =
   (text) =>
     text === '' || /\p{Cc}/u.test(text) ? refused(reason) : accepted(text);
 
-/** Nothing stands for the origin of the service. */
+/** An empty text means the origin of the service. */
 export const parseAudience = (text: string): Parsed<string> =>
   /\p{Cc}/u.test(text)
     ? refused('It must be an audience that the service accepts, such as its origin.')
     : accepted(text);
 
-/** How a job proves to others who it is: GitHub makes out a JSON Web Token for an audience. */
+/** The parameters for requesting an identity token: GitHub issues a JSON Web Token for an audience. */
 export interface JobIdentity {
   readonly kind: 'identity';
   readonly audience: string;
   readonly requestUrl: string;
-  /** The runner's own, and secret. */
+  /** Issued by the runner for these requests, and secret. */
   readonly requestToken: string;
 }
 
-/** Undefined where the runner gives the job none: it lacks `id-token: write`. */
+/** Undefined if the job lacks the permission `id-token: write`. */
 export function identityOf(
   environment: NodeJS.ProcessEnv,
 ): Pick<JobIdentity, 'requestUrl' | 'requestToken'> | undefined {
@@ -94,11 +94,11 @@ export function identityOf(
   return { requestUrl, requestToken };
 }
 
-/** Refuses JSON that nests too deeply, too: walking it would exhaust the stack. */
+/** Also refuses JSON that is nested too deeply: walking it would exhaust the stack. */
 export function parseJsonObject(text: string): Parsed<JsonObject> {
   const json = parseJson(text, (each) => each);
   if (json.ok && isObject(json.value)) return accepted(json.value);
-  // Without the text: it may hold secrets.
+  // The text is not shown: it may contain secrets.
   return refused('It must be a JSON object, such as {"format": "github"}.');
 }
 
@@ -124,12 +124,12 @@ export interface HandoffLock {
   readonly expires_at: string | undefined;
 }
 
-/** Exactly the locks that a lock step gave out. */
+/** Exactly the locks in the output of a lock step. */
 export type HandoffSelection =
   | { readonly kind: 'locks'; readonly locks: readonly HandoffLock[] }
   | { readonly kind: 'locks-file'; readonly file: string };
 
-/** The locks that a lock step, also of another job, gave out. */
+/** The locks in the output of a lock step, of this or another job. */
 export function loadHandoff(selection: HandoffSelection): readonly HandoffLock[] {
   switch (selection.kind) {
     case 'locks':
@@ -144,7 +144,9 @@ export function loadHandoff(selection: HandoffSelection): readonly HandoffLock[]
   }
 }
 
-/** The `locks` output of a lock step. One wrong entry makes all of it wrong: a lock would be forgotten. */
+/**
+ * Parses the `locks` output of a lock step. One invalid entry makes it all invalid: skipping one would leave its lock.
+ */
 export function parseHandoff(json: string): Parsed<readonly HandoffLock[]> {
   let entries: unknown;
   try {
@@ -166,7 +168,7 @@ export function parseHandoff(json: string): Parsed<readonly HandoffLock[]> {
 
 function readHandoffLock(entry: unknown): HandoffLock | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined;
-  // An object that JSON made has nothing but string keys.
+  // Objects from JSON have only string keys.
   const fields = entry as Readonly<Record<string, unknown>>;
   const path = canonicalLockPath(textOf(fields['path']) ?? '', parseHeldPath);
   if (!path.ok) return undefined;

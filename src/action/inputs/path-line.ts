@@ -3,16 +3,16 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 /** A line of the input `path`, not yet compared with the checkout. A line that names an existing file means that file. */
 export type PathLine =
-  /** Used as it stands, because of `glob: false`. */
+  /** Used verbatim, because of `glob: false`. */
   | { readonly kind: 'literal'; readonly path: LockPath }
   | { readonly kind: 'path'; readonly path: LockPath; readonly text: string }
-  /** It ends with a slash. */
+  /** The line has a trailing slash. */
   | { readonly kind: 'folder'; readonly path: LockPath; readonly text: string }
   | { readonly kind: 'pattern'; readonly text: string }
-  /** It cannot be meant as a path. `advice` says what to write instead. */
+  /** The line is not meant as a path. `advice` says what to write instead. */
   | { readonly kind: 'mistake'; readonly text: string; readonly advice: string };
 
-/** Linear on any text: each looks at the ends of the line only, and `.*` is tried once. */
+/** Linear in the length of the line: each pattern is anchored, and `.*` is tried only once. */
 const mistakes: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/^-\s/, 'Remove the leading "- ": the input has one path per line and is not a YAML list.'],
   [/^(["']).*\1,?$/s, 'Remove the quotes: they would be part of the path.'],
@@ -35,7 +35,7 @@ export function parsePathLine(line: string, glob: boolean): Parsed<PathLine> {
   if (looksLikePattern(line)) return accepted({ kind: 'pattern', text: line });
   const withoutSlash = line.replace(/(?<![/\\])[/\\]+$/, '');
   const path = canonicalLockPath(withoutSlash);
-  // The reason for the complete line: without its slash, "/" would be an empty path.
+  // The reason for the complete line: "/" without its slash would be an empty path.
   if (!path.ok) return refused(withoutSlash === line ? path.reason : reasonFor(line, path.reason));
   return accepted({ kind: withoutSlash === line ? 'path' : 'folder', path: path.value, text: line });
 }

@@ -70,7 +70,7 @@ function readSync(reader: Reader, environment: NodeJS.ProcessEnv): Read<SyncTask
   });
 }
 
-/** The branch of the run: of a pull request its head, of a push the branch. A tag has none. */
+/** The branch of the run: the head of a pull request, or the pushed branch. A tag has none. */
 function runBranch(environment: NodeJS.ProcessEnv): string | undefined {
   const head = environment['GITHUB_HEAD_REF'];
   if (head !== undefined && head !== '') return head;
@@ -169,7 +169,7 @@ function readLockScope(reader: Reader): Read<LockScope> {
     );
   }
   const githubToken = read('github-token', parseGitHubToken);
-  // The connection reports an invalid one.
+  // readConnection reports an invalid value.
   const allowHttp = parseBoolean(raw['allow-http']);
   return githubToken === undefined
     ? undefined

@@ -4,7 +4,7 @@ import type { FromLedger, InputName, RawInputs } from './table.ts';
 /** Undefined if the value is invalid; the problem has been recorded. */
 export type Read<T> = T | undefined;
 
-/** Reads inputs one by one and collects what is wrong with them, so that people see every mistake at once. */
+/** Reads inputs one by one and collects their problems, so that users see all of them at once. */
 export interface Reader {
   readonly raw: RawInputs;
   readonly problems: readonly string[];
@@ -13,7 +13,7 @@ export interface Reader {
   read<T>(name: InputName, parse: Parse<T>): Read<T>;
 }
 
-/** `missing` says why inputs must be given, where that is not simply because the operation needs them. */
+/** `missing` has reasons for empty inputs. They replace the reasons of the parsers. */
 export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}): Reader {
   const problems: string[] = [];
   const missingText: { readonly [Name in InputName]?: string } = missing;
@@ -34,7 +34,7 @@ export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}
   };
 }
 
-/** All fields, if none of them is wrong. */
+/** Returns the fields, or undefined if any of them is invalid. */
 export function complete<Fields extends object>(
   fields: { readonly [Key in keyof Fields]: Read<Fields[Key]> },
 ): Read<Fields> {
@@ -42,7 +42,7 @@ export function complete<Fields extends object>(
   return Object.values(fields).includes(undefined) ? undefined : (fields as Fields);
 }
 
-/** Inputs whose values are never shown, however wrong they are. */
+/** Inputs whose values are never shown, even if they are invalid. */
 const secretInputs: ReadonlySet<InputName> = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);
 
 const addressInputs: ReadonlySet<InputName> = new Set(['base-url', 'hook-url']);
@@ -59,10 +59,10 @@ export const lineProblem = (name: InputName, line: string, reason: string): stri
 
 const maxShown = 200;
 
-/** As an error shows a value: in one line, and not all of a long one. */
+/** A value as errors show it: on one line, and truncated if it is long. */
 export const quoted = (text: string): string =>
   JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
-/** The part of an address before an @, and its query, are often credentials. */
+/** The part of a URL before an @, its query and its fragment often contain credentials. */
 const withoutCredentials = (text: string): string =>
   text.replace(/^.*@/s, '***@').replace(/([?#]).+$/s, (_, mark: string) => `${mark}***`);

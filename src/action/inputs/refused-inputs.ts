@@ -6,14 +6,11 @@ import type { OperationName, RawInputs } from './table.ts';
 
 export interface GivenInputs {
   readonly raw: RawInputs;
-  /** The branch of a sync may be that of the run. */
+  /** The branch of a sync defaults to that of the run. */
   readonly task: { readonly operation: OperationName; readonly branch?: string };
 }
 
-/**
- * An error as a person reads it. The service names what it refuses by the fields of a request; the people who read this
- * know the inputs of the step.
- */
+/** Formats an error for users. The service names the fields of a request; users know the inputs of the step. */
 export const explainErrors =
   (given: GivenInputs) =>
   (error: unknown): string =>
@@ -31,14 +28,14 @@ function refusalText({ failure, request }: ServiceError, given: GivenInputs): st
     .slice(0, maxShown)
     .map(({ field, detail, input }) => `${input ?? (field === undefined ? '' : `${field}:`)} ${sentence(detail)}`);
   const more = fields.length - sentences.length;
-  // Our service repeats the first of them.
+  // Our service repeats the first problem in this text.
   const before = said === '' || fields.some(({ detail }) => said.includes(detail)) ? [] : [sentence(said)];
   return withRequest([...before, ...sentences, ...(more > 0 ? [`And ${more} more.`] : [])].join(' '), request);
 }
 
 const sentence = (text: RefusedField['detail']): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** Which input a field of the request comes from, and its value: `branch`, `events/0`. */
+/** Shows the input behind a field of the request, such as `branch` or `events/0`, and its value. */
 function textOf(field: string, { raw, task }: GivenInputs): string | undefined {
   switch (task.operation) {
     case 'sync':
@@ -58,7 +55,7 @@ function textOf(field: string, { raw, task }: GivenInputs): string | undefined {
   }
 }
 
-/** The request named one path, and the error does not repeat it. */
+/** The path is shown if it is the only one: the error does not say which path was refused. */
 const pathText = (text: string): string =>
   lines(text).length === 1 ? inputText('path', text) : 'Input `path` has a line that the service refuses.';
 
@@ -75,13 +72,13 @@ function hookText(field: string, raw: RawInputs): string | undefined {
   return optionText(name, raw['hook-options']);
 }
 
-/** Path and query of a webhook's address often hold its secret. */
+/** The path and query of a webhook URL often contain its secret. */
 function receiver(address: string): string {
   const { origin, pathname, search } = new URL(address);
   return pathname === '/' && search === '' ? origin : `${origin}/…`;
 }
 
-/** Any other member may hold a secret. */
+/** Options whose values are shown. Any other option may contain a secret. */
 const shownOptions: ReadonlySet<string> = new Set(['format', 'events', 'branches']);
 
 function optionText(name: string, text: string): string | undefined {

@@ -21,9 +21,9 @@ export const operations = [
 export type OperationName = (typeof operations)[number];
 
 interface InputRow {
-  /** What `action.yml` gives where the user gives nothing. */
+  /** The default in `action.yml`. */
   readonly fallback: string;
-  /** The environment variable that stands in for the input. */
+  /** The environment variable that is read if the input is empty. */
   readonly variable?: string;
   readonly usedBy: readonly OperationName[] | 'all';
 }
@@ -72,35 +72,35 @@ export type RawInputs = Readonly<Record<InputName, string>>;
 export const wantsLedger = ({ operation, 'base-url': baseUrl, workspace }: RawInputs): boolean =>
   (operation === 'check' || operation === 'unlock') && (baseUrl === '' || workspace === '');
 
-/** The keys of the table are its type: the compiler gives them as plain strings. */
+/** Object.keys returns plain strings; the keys of the table are exactly the input names. */
 export const inputNames = Object.keys(inputTable) as InputName[];
 
-/** What the workflow gives an input: the toolkit's `getInput`. */
+/** Returns the text of an input in the workflow: the toolkit's `getInput`. */
 export type GetInput = (name: string) => string;
 
-/** An input, else the variable that stands in for it, else what `action.yml` would give. */
+/** Reads each input, or else its environment variable, or else the default in `action.yml`. */
 export function readRawInputs(getInput: GetInput, environment: NodeJS.ProcessEnv): RawInputs {
   const read = (name: InputName): string => {
     const { variable = '', fallback } = row(name);
     return getInput(name) || (environment[variable] ?? '').trim() || fallback;
   };
-  // Every name of the table is there, which fromEntries cannot tell.
+  // All names are present, which the type of fromEntries does not express.
   return Object.fromEntries(inputNames.map((name) => [name, read(name)])) as Record<InputName, string>;
 }
 
-/** Inputs that the workflow gives, and that the operation does not look at. */
+/** Inputs that the workflow sets but the operation does not use. */
 export const unusedInputs = (getInput: GetInput, operation: OperationName): readonly InputName[] =>
   inputNames.filter((name) => {
     const text = getInput(name);
-    // The runner fills this one in by itself, from the default in action.yml.
+    // The runner sets this one from the default in action.yml.
     if (name === 'github-token' || text === '' || text === row(name).fallback) return false;
     return !isUsedBy(name, operation);
   });
 
-/** Masking a shorter text would blank out half of the log. */
+/** Masking a shorter text would hide half of the log. */
 const minSecretLength = 4;
 
-/** The secrets to mask before anything else runs, whether the inputs are valid or not. */
+/** The secrets to mask before anything else runs, even if the inputs are invalid. */
 export function secretsIn(raw: RawInputs): readonly string[] {
   const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
   return [...new Set(known)].filter((secret) => secret.length >= minSecretLength);
@@ -113,7 +113,7 @@ const isUsedBy = (name: InputName, operation: OperationName): boolean => {
 
 const row = (name: InputName): InputRow => inputTable[name];
 
-/** The secret and the headers of a hook; its other options appear in logs and summaries. */
+/** The secret and the headers of a hook. Its other options appear in logs and summaries. */
 function secretsInOptions(text: string): readonly string[] {
   const options = parseJsonObject(text);
   return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];

@@ -64,7 +64,7 @@ export interface ListLocksTask {
 }
 
 export type LockScope =
-  /** Without paths, the complete workspace. */
+  /** No paths mean the complete workspace. */
   | { readonly kind: 'paths'; readonly paths: readonly PathLine[] }
   | { readonly kind: 'changed-files'; readonly githubToken: string; readonly allowHttp: boolean };
 

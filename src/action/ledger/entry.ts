@@ -8,7 +8,7 @@ export interface GrantedLock {
   readonly path: string;
   readonly type: string;
   readonly id?: string | undefined;
-  /** As it was sent, with its quotes. */
+  /** As the service sent it, with quotes. */
   readonly etag?: string | undefined;
   readonly owner?: string | undefined;
   readonly acquired_at?: string | undefined;
@@ -16,38 +16,38 @@ export interface GrantedLock {
   readonly expires_at: string;
 }
 
-/** When the first of the locks expires, in milliseconds since 1970; NaN if one of the times is not readable. */
+/** The earliest expiry of the locks, in milliseconds since 1970; NaN if any of the times is invalid. */
 export const soonestEnd = (locks: readonly Pick<GrantedLock, 'expires_at'>[]): number =>
   locks.reduce((soonest, { expires_at }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
 
-/** Which lock: a job may use several services, and several workspaces. */
+/** The location of a lock: a job may use several services and workspaces. */
 export interface LockAddress {
   readonly service: string;
   readonly workspace: string;
   readonly path: string;
 }
 
-/** Paths that a step is about to ask for; it may never get to the last of them. A long plan takes several lines. */
+/** Paths that a step is about to request. It may stop before the last one. A long plan takes several lines. */
 interface LockPlan {
   readonly kind: 'plan';
   readonly service: string;
   readonly workspace: string;
   readonly step: string;
-  /** What the workflow calls the step: its id there, or the name that the runner gives it. */
+  /** The id of the step in the workflow, or the name that the runner generated. */
   readonly stepName?: string | undefined;
   readonly at: string;
   readonly paths: readonly string[];
 }
 
-/** Written before a lock is asked for: from here on it may have been granted. */
+/** Written before a lock is requested: from then on it may have been granted. */
 export interface Intent extends LockAddress {
   readonly kind: 'intent';
   readonly step: string;
   /** By the clock of the service if it was known, like all times here. */
   readonly at: string;
-  /** Whether it was known: before the first answer, the time is that of this machine. */
+  /** False before the first response: the time is then that of this machine. */
   readonly byService: boolean;
-  /** The idempotency key of the request: sent again with it, the request returns its first result. */
+  /** The idempotency key of the request. A repeated request with this key returns the first result. */
   readonly key: string;
   readonly type: string;
   readonly ttl: string;
@@ -58,12 +58,12 @@ export interface Grant extends LockAddress {
   readonly step: string;
   readonly at: string;
   readonly key: string;
-  /** Since this step first asked for the path. */
+  /** Time since this step first requested the path. */
   readonly waitedMs: number;
   readonly lock: GrantedLock;
 }
 
-/** The service said no: there is nothing to release. */
+/** The service refused the lock: there is nothing to release. */
 interface Denial extends LockAddress {
   readonly kind: 'denied';
   readonly step: string;
@@ -71,7 +71,7 @@ interface Denial extends LockAddress {
   readonly key: string;
 }
 
-/** Written before a lock is released: from here on it may be gone, and the path somebody else's. */
+/** Written before a lock is released: from then on it may be gone, and someone else may hold the path. */
 export interface Releasing extends LockAddress {
   readonly kind: 'releasing';
   readonly at: string;
@@ -79,7 +79,7 @@ export interface Releasing extends LockAddress {
   readonly etag?: string | undefined;
 }
 
-/** The lock is no longer ours: released, found to be gone, or found to be somebody else's. */
+/** The lock is no longer ours: it was released, it is absent, or a different lock is on the path. */
 export interface LockEnd extends LockAddress {
   readonly kind: 'ended';
   readonly at: string;
@@ -88,7 +88,7 @@ export interface LockEnd extends LockAddress {
   readonly etag?: string | undefined;
 }
 
-/** Paths that the next round of renewals leaves out, if they are too many for its own line. */
+/** Paths that the next `renewed` line leaves out, if there are too many for that line. */
 interface LeftOut {
   readonly kind: 'left-out';
   readonly step: string;
@@ -96,19 +96,19 @@ interface LeftOut {
   readonly paths: readonly string[];
 }
 
-/** All locks that the step held were renewed, except those on the paths of `except` and of the lines `left-out` before. */
+/** All locks of the step were renewed, except the paths in `except` and in the `left-out` lines before. */
 export interface Renewed {
   readonly kind: 'renewed';
   readonly service: string;
   readonly workspace: string;
   readonly step: string;
   readonly at: string;
-  /** The first of them ends then. */
+  /** The earliest expiry of the renewed locks. */
   readonly expires_at: string;
   readonly except?: readonly string[] | undefined;
 }
 
-/** Some locks of the step could not be renewed, until a later line says that they were. */
+/** Some locks of the step could not be renewed. The next `renewed` line supersedes this one. */
 interface RenewalError {
   readonly kind: 'unrenewed';
   readonly service: string;
@@ -118,7 +118,7 @@ interface RenewalError {
   readonly reason: string;
 }
 
-/** The holder of a lost lock's path, from the refusal to renew that lock. */
+/** The holder of a lost lock's path, from the refused renewal. */
 interface NextHolder {
   readonly owner?: string | undefined;
   readonly origin?: string | undefined;
@@ -126,17 +126,17 @@ interface NextHolder {
   readonly expires_at?: string | undefined;
 }
 
-/** The service has refused to renew the lock: it ended while the job relied on it. */
+/** The service refused to renew the lock: it ended while the job relied on it. */
 export interface Loss extends LockAddress {
   readonly kind: 'lost';
   readonly step: string;
   readonly at: string;
-  /** The key of the request that was granted the lock. */
+  /** The idempotency key of the request that acquired the lock. */
   readonly key: string;
   readonly holder?: NextHolder | undefined;
 }
 
-/** From here on no lock of the step is renewed. */
+/** No lock of the step is renewed after this line. */
 interface RenewalStop {
   readonly kind: 'stop-renewing';
   readonly step: string;
@@ -211,7 +211,7 @@ const shapes: Readonly<Record<Entry['kind'], Shape>> = {
   ended: { ...address, ...proof, how: (how) => how === 'released' || how === 'absent' || how === 'lost' },
 };
 
-/** Undefined for a line that was cut off, or that something else wrote. */
+/** Undefined if the line was truncated, or was not written by the action. */
 export function readEntry(line: string): Entry | undefined {
   try {
     const entry = JSON.parse(line);
@@ -222,7 +222,7 @@ export function readEntry(line: string): Entry | undefined {
   }
 }
 
-/** The address as the client takes it: it was parsed before it was written, and again when it was read. */
+/** Parses the location for the client. It was checked before it was written, and again when it was read. */
 export const parsedAddress = ({
   workspace,
   path,

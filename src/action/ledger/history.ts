@@ -6,12 +6,12 @@ import type { Ledger, LedgerContent } from './ledger.ts';
 /** A workspace of a service. */
 export type LockPlace = Pick<LockAddress, 'service' | 'workspace'>;
 
-/** A lock as another step passes it on. */
+/** A lock from the output of another step. */
 type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;
 
 /**
- * Where the job holds locks; if it holds none, where its steps tried to lock. With `named`, where its steps were granted
- * all of these locks: locks of another job may be anywhere.
+ * The workspaces in which the job holds locks, or tried to lock if it holds none. With `named`, the workspaces in which
+ * its steps acquired all of these locks: locks of another job may be anywhere.
  */
 export function readLockPlaces(ledger: Ledger, named: readonly NamedLock[] = []): readonly LockPlace[] {
   const { entries } = readContent(ledger);
@@ -31,30 +31,29 @@ export function readLockPlaces(ledger: Ledger, named: readonly NamedLock[] = [])
 }
 
 export interface JobLock {
-  /** With the end that the last renewal gave it. */
+  /** With the expiry after the last renewal. */
   readonly grant: Grant;
-  /** Its release was started, with unknown result. */
+  /** The release was started, with an unknown result. */
   readonly releaseStarted: boolean;
-  /** The service has refused to renew it. */
+  /** The service refused to renew the lock. */
   readonly loss?: Loss | undefined;
 }
 
 /** The locks of a job in one workspace, from its ledger. */
 export interface JobLocks {
   readonly held: ReadonlyMap<LockPath, JobLock>;
-  /** The locks that the service refused to renew. */
   readonly lost: readonly Loss[];
-  /** Other workspaces, also of other services, in which the job holds locks. */
+  /** Other workspaces, including those of other services, in which the job holds locks. */
   readonly otherWorkspaces: readonly string[];
-  /** Every path that a step of the job meant to lock. */
+  /** All paths that the steps of the job planned to lock. */
   readonly planned: ReadonlySet<string>;
-  /** What the workflow calls the steps, by their ids in the ledger. */
+  /** Names of the steps in the workflow, by their ids in the ledger. */
   readonly stepNames: ReadonlyMap<string, string>;
-  /** Something of the ledger is missing. */
+  /** Some of the ledger could not be read. */
   readonly damaged: boolean;
 }
 
-/** Whether the job holds a lock on the path. The ledger is read when this is first asked. */
+/** Tests whether the job holds a lock on a path. The ledger is read once, by the first test. */
 export function createLockedTest(ledger: Ledger, service: string, workspace: string): (path: LockPath) => boolean {
   let held: JobLocks['held'] | undefined;
   return (path) => {
@@ -88,17 +87,17 @@ export function readJobLocks(ledger: Ledger, service: string, workspace: string)
 export interface History {
   /** Granted, and not known to have ended. */
   readonly held: readonly JobLock[];
-  /** Asked for, and never answered as far as the ledger knows. */
+  /** Requests without a result in the ledger. */
   readonly unanswered: readonly Intent[];
-  /** The last grant of each step and path, also of locks that have ended since. */
+  /** The last grant of each step and path, even if that lock has ended. */
   readonly grants: readonly Grant[];
-  /** How locks ended, where that is known. */
+  /** Ends of locks, if known. */
   readonly endings: ReadonlyMap<Grant, LockEnd>;
   /** Lost locks, by the idempotency key of the request that acquired them. */
   readonly losses: ReadonlyMap<string, Loss>;
-  /** Why locks of a step could not be renewed the last time, where that is so; by the ids of the steps. */
+  /** The reason why the last renewal of a step failed, by step id. Absent if it succeeded. */
   readonly renewalError: ReadonlyMap<string, string>;
-  /** What the workflow calls the steps, by their ids in the ledger. */
+  /** Names of the steps in the workflow, by their ids in the ledger. */
   readonly stepNames: ReadonlyMap<string, string>;
 }
 
@@ -108,42 +107,41 @@ export function historyOf(entries: readonly Entry[]): History {
   return history.read();
 }
 
-/** The locks of a step are renewed together, and one line says so of all. */
-/** The latest renewals of a step. */
+/** The latest renewals of a step. One line covers all of its locks. */
 interface Rounds {
   readonly last: Renewed;
-  /** The round before, for each path that the last one leaves out. */
+  /** The last earlier round of each path that the latest round leaves out. */
   readonly before: ReadonlyMap<string, Renewed | undefined>;
 }
 
-/** As the entries tell it one by one. */
+/** A lock as its own entries describe it. asRenewed() adds the renewals. */
 interface RecordedLock extends JobLock {
-  /** As it was granted. */
+  /** With the expiry of the grant. */
   readonly grant: Grant;
-  /** The last one, where the lock is not renewed any more. */
+  /** Set once the lock is no longer renewed, to the last round that renewed it. */
   readonly renewed?: { readonly last: Renewed | undefined };
 }
 
-/** A history that follows the ledger. */
+/** A history that grows with the ledger. */
 export interface GrowingHistory {
-  /** Entries in order: later ones have the results of earlier ones. */
+  /** Entries must be in order: later ones have the results of earlier ones. */
   add(entries: readonly Entry[]): void;
-  /** The lock that this request was granted, unless it has ended. */
+  /** The lock of this grant, unless it has ended. */
   find(grant: Grant): JobLock | undefined;
-  /** Whether the locks of the step are not to be renewed any more. */
+  /** Whether the renewal of the step's locks has stopped. */
   hasStopped(step: string): boolean;
   read(): History;
 }
 
 export function openHistory(): GrowingHistory {
   const unanswered = new Map<string, Intent>();
-  /** Per path, by the keys of their requests: a request that is repeated under its key is about the same lock. */
+  /** By path, then by idempotency key: a repeated request with the same key is about the same lock. */
   const held = new Map<string, Map<string, RecordedLock>>();
   const grants = new Map<string, Grant>();
   const endings = new Map<Grant, LockEnd>();
   const losses = new Map<string, Loss>();
   const rounds = new Map<string, Rounds>();
-  /** For the next round of each step. */
+  /** Paths left out of the next round, by step id. */
   const leftOut = new Map<string, readonly string[]>();
   const renewalError = new Map<string, string>();
   const stopped = new Set<string>();
@@ -189,7 +187,7 @@ export function openHistory(): GrowingHistory {
       case 'granted': {
         unanswered.delete(entry.key);
         const locks = locksAt(entry);
-        // The same lock once more: a renewal has given it another ETag.
+        // A second grant is the same lock, with a new ETag after a renewal.
         const { at } = locks.get(entry.key)?.grant ?? entry;
         const grant = { ...entry, at };
         locks.delete(entry.key);
@@ -254,12 +252,12 @@ export function openHistory(): GrowingHistory {
   };
 }
 
-/** Whether an entry is about this lock. One that names no lock is about whatever was held there. */
+/** Whether an entry is about this lock, by id or ETag. If neither can be compared, it is. */
 const isAbout = (entry: Releasing | LockEnd, lock: GrantedLock): boolean => isSameLock(entry, lock) ?? true;
 
 const addressKey = ({ service, workspace, path }: LockAddress): string => JSON.stringify([service, workspace, path]);
 
-/** The last round that can have renewed the lock. */
+/** The last round that may have renewed the lock. */
 function lastRound({ path, at }: Grant, rounds: Rounds | undefined): Renewed | undefined {
   const last = roundOf(path, rounds);
   return last === undefined || last.at < at ? undefined : last;

@@ -6,20 +6,20 @@ import { type Entry, readEntry } from './entry.ts';
 
 export const ledgerFile = (temporaryFolder: string): string => fileIn(temporaryFolder, 'ledger.jsonl');
 
-/** Where a step writes its output `locks`, which may be too long for an output. */
+/** The file with the `locks` of a step, which may be too long for an output. */
 export const locksFile = (temporaryFolder: string, step: string): string =>
   fileIn(temporaryFolder, `locks-${step}.json`);
 
 export interface LedgerContent {
   readonly entries: readonly Entry[];
-  /** Lines that could not be read: cut off when a step was killed, or not ours. */
+  /** Number of unreadable lines: truncated when a step was killed, or not written by the action. */
   readonly damaged: number;
 }
 
-/** What the steps of a job asked for and got: an append-only file of lines. */
+/** Requests of a job's steps and their results: an append-only file of lines. */
 export interface Ledger {
   readonly file: string;
-  /** Throws if the lines cannot be written; when it returns, they are in the file. */
+  /** Throws if the lines cannot be written. After it returns, they are in the file. */
   append(...entries: readonly Entry[]): void;
   read(): LedgerContent;
 }
@@ -30,7 +30,7 @@ export function openLedger(file: string, redact: Redact): Ledger {
   return {
     file,
     append(...entries) {
-      // A line break before as well as behind: the line of a step that was killed may have been cut off.
+      // A line break before each line as well as after it: a killed step may have left a truncated line.
       const text = entries
         .flatMap(inShortLines)
         .map((entry) => `\n${lockJson(entry, redact)}\n`)
@@ -51,12 +51,12 @@ function openToAppend(file: string): number {
   return openSync(file, 'a', 0o600);
 }
 
-/** All of the ledger of thousands of locks at once would take several times its size. */
+/** Limit of one read: parsing thousands of locks at once would take several times the size of the ledger. */
 const maxReadBytes = 256 * 1_024;
 
 /**
- * Returns a function that reads the entries added to a ledger since its last call, part by part: none are left when it
- * returns none. It throws if the file is gone, or is another one.
+ * Returns a function that reads the entries added to a ledger since its last call, in parts. An empty result is the
+ * end. It throws if the file is missing, or shorter than before.
  */
 export function followLedger(file: string): () => readonly Entry[] {
   let position = 0;
@@ -75,7 +75,7 @@ export function followLedger(file: string): () => readonly Entry[] {
           .filter((entry) => entry !== undefined);
         // The text after the last line break may be incomplete.
         if (entries.length > 0 || read.length < room) return entries;
-        // A line that is longer than what was read, if it was not one that nobody can read.
+        // No line was complete, so more is read at once; otherwise all complete lines were unreadable.
         if (whole.length === 0) room *= 2;
       }
     } finally {
@@ -86,7 +86,7 @@ export function followLedger(file: string): () => readonly Entry[] {
 
 export type Recorder = (entry: Entry) => void;
 
-/** Warns once if the ledger cannot be written, and goes on: the step still needs its lock. */
+/** Warns once if the ledger cannot be written, and continues: the step still needs its lock. */
 export function createRecorder(ledger: Ledger, log: Pick<Log, 'warn'>): Recorder {
   let failed = false;
   return (entry) => {
@@ -103,7 +103,7 @@ export function createRecorder(ledger: Ledger, log: Pick<Log, 'warn'>): Recorder
   };
 }
 
-/** Fields of a lock that the service sets. All others are as requested. */
+/** Fields of a lock that the service sets. All others are copied from the request. */
 const fieldsOfService: ReadonlySet<string> = new Set([
   'id',
   'etag',
@@ -115,7 +115,7 @@ const fieldsOfService: ReadonlySet<string> = new Set([
   'reason',
 ]);
 
-/** Locks or entries as JSON, without the secrets that a service may repeat in what it says of a lock. */
+/** Formats locks or entries as JSON. Redacts secrets that the service may repeat in the fields that it sets. */
 export const lockJson = (value: unknown, redact: Redact): string =>
   JSON.stringify(value, (name, member: unknown) =>
     fieldsOfService.has(name) && typeof member === 'string' ? redact(member) : member,
@@ -126,7 +126,7 @@ const fileIn = (temporaryFolder: string, name: string): string => join(temporary
 
 const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
 
-/** The same as entries whose lines are bounded, however many paths the step has. */
+/** Splits an entry so that the length of each line is limited, even with many paths. */
 function inShortLines(entry: Entry): readonly Entry[] {
   switch (entry.kind) {
     case 'plan':
@@ -135,7 +135,8 @@ function inShortLines(entry: Entry): readonly Entry[] {
       const { step, at, except = [] } = entry;
       const lists = inShortLists(except);
       if (lists.length === 1) return [entry];
-      // The round comes last: a reader that sees only some of the lines takes no lock for renewed that was left out.
+      // The `renewed` line comes last: a reader that sees only some of the lines must not count a lock that was left
+      // out as renewed.
       const before = lists.slice(0, -1).map((paths): Entry => ({ kind: 'left-out', step, at, paths }));
       return [...before, { ...entry, except: lists.at(-1) }];
     }
@@ -144,10 +145,10 @@ function inShortLines(entry: Entry): readonly Entry[] {
   }
 }
 
-/** A list of this many bytes is many paths, and its line a fraction of what a reader takes at a time. */
+/** Enough for many paths, and a fraction of `maxReadBytes`. */
 const maxListBytes = 64 * 1_024;
 
-/** The paths in their order, in lists of at most `maxListBytes`. A longer path stands alone. */
+/** Splits paths, in order, into lists of at most `maxListBytes`. A longer path gets a list of its own. */
 function inShortLists(paths: readonly string[]): readonly (readonly string[])[] {
   const lists: string[][] = [[]];
   let length = 0;

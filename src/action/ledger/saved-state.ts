@@ -4,13 +4,13 @@ import { fitsVariable } from '../report/variable.ts';
 import { type Grant, type GrantedLock, isGrantedLock } from './entry.ts';
 import { lockJson } from './ledger.ts';
 
-/** What the runner remembers of a step that has all its locks: files can be gone by the end of the job. */
+/** State that the runner keeps for a step that has all its locks: files may be gone at the end of the job. */
 export interface SavedState {
   readonly service: string;
   readonly workspace: string;
-  /** Somebody else releases the locks: `auto-release` is false. */
+  /** This job does not release the locks: `auto-release` is false. */
   readonly outlivesJob: boolean;
-  /** Undefined if they are too many to save. */
+  /** Undefined if there are too many to save. */
   readonly locks: readonly GrantedLock[] | undefined;
 }
 
@@ -19,7 +19,7 @@ export function formatSavedState(about: Omit<SavedState, 'locks'>, grants: reado
   return fitsVariable(all) ? all : JSON.stringify(about);
 }
 
-/** Undefined where the step never had all its locks. */
+/** Undefined if the step never had all its locks. */
 export function parseSavedState(text: string): SavedState | undefined {
   let value: unknown;
   try {
@@ -28,7 +28,7 @@ export function parseSavedState(text: string): SavedState | undefined {
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  // An object that JSON made has nothing but string keys.
+  // Objects from JSON have only string keys.
   const { service, workspace, outlivesJob, locks } = value as Readonly<Record<string, unknown>>;
   if (typeof service !== 'string' || typeof workspace !== 'string' || !parseWorkspaceId(workspace).ok) return undefined;
   return {
@@ -39,7 +39,7 @@ export function parseSavedState(text: string): SavedState | undefined {
   };
 }
 
-/** Only what proves a lock, and when it ends. */
+/** Keeps the proof of ownership and the expiry, without the owner. */
 function compact({ lock: { path, type, id, etag, acquired_at, fence, expires_at } }: Grant): GrantedLock {
   return { path, type, id, etag, acquired_at, fence, expires_at };
 }

@@ -25,7 +25,7 @@ import {
 } from './roll-back.ts';
 import type { Conflict, LockSession, LockTerms } from './session.ts';
 
-/** The paths a step may lock, and the number that it needs. */
+/** The paths that a step may lock, and the number that it needs. */
 export interface AcquireGoal {
   readonly paths: readonly LockPath[];
   readonly count: number;
@@ -36,7 +36,7 @@ type RoundResult =
   | { readonly kind: 'acquired'; readonly grants: readonly Grant[]; readonly back: RollbackResult }
   | { readonly kind: 'held'; readonly blocked: Blocked; readonly back: RollbackResult }
   | { readonly kind: 'failed'; readonly error: ServiceError; readonly back: RollbackResult }
-  /** The first lock ended before the last was taken. */
+  /** A lock expired before the last one was acquired. */
   | { readonly kind: 'too-short'; readonly ended: Grant; readonly back: RollbackResult }
   | { readonly kind: 'cancelled'; readonly back: RollbackResult };
 
@@ -46,7 +46,7 @@ export interface AcquireLocksResult {
   readonly waitedMs: number;
   /** The last known obstacle. */
   readonly lastBlocked: Blocked | undefined;
-  /** Requests of all rounds that may have been granted without an answer. */
+  /** Unanswered requests of all rounds. They may have been granted. */
   readonly unanswered: readonly Intent[];
 }
 
@@ -56,10 +56,10 @@ interface AcquireContext extends Pick<Context, 'client' | 'clock' | 'sleep' | 'r
   readonly terms: LockTerms;
 }
 
-/** A step that waits notices within 300 ms that the service has come back. */
+/** Lets a waiting step notice within 300 ms that the service is back. */
 const maxWaitingBackoffMs = 250;
 
-/** Tries until the locks are taken or the wait has ended, with one deadline for everything. */
+/** Retries until the locks are acquired or the wait has ended. One deadline covers everything. */
 export async function acquireLocks(
   context: AcquireContext,
   wanted: AcquireGoal,
@@ -74,11 +74,11 @@ export async function acquireLocks(
   const unanswered = new Map<string, Intent>();
   let lastBlocked: Blocked | undefined;
   let freed: LockPath | undefined;
-  /** What the round before has left: it would be in the way of the next one. */
+  /** Leftovers of the previous round, which would block the next one. */
   let unsettled: Taken = { acquired: [], unanswered: [] };
   for (let number = 0; ; number += 1) {
     const roundBegan = clock();
-    // The first round has the time it would have without a wait, less what giving back can take.
+    // The first round gets at least the time of a step without a wait, minus the time for a rollback.
     const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline;
     const order = orderOf(paths, lastBlocked, freed);
     const round = await acquireOrGiveBack(context, wanted, order, unsettled, {
@@ -108,15 +108,15 @@ export async function acquireLocks(
   }
 }
 
-/** In which order a round asks for the paths. */
+/** The order in which a round requests the paths. */
 interface Order {
   readonly decisive: readonly LockPath[];
   readonly rest: readonly LockPath[];
 }
 
 /**
- * Takes the wanted number of locks, or rolls back. Requests run in parallel, for the decisive paths first, never for more locks
- * than are missing, and end as soon as the round cannot succeed.
+ * Acquires the wanted number of locks, or rolls back. Requests run in parallel, decisive paths first, and never for
+ * more locks than are missing. They stop as soon as the round cannot succeed.
  */
 async function acquireOrGiveBack(
   context: AcquireContext,
@@ -177,11 +177,11 @@ async function acquireOrGiveBack(
   throw new Error('Locks are missing for an unknown reason.');
 }
 
-/** Undefined while enough paths may be free. */
+/** Undefined if enough paths may be free. */
 function blockedBy([first, ...others]: readonly Conflict[], wanted: AcquireGoal): Blocked | undefined {
   const spare = spareOf(wanted);
   if (first === undefined || others.length < spare) return undefined;
-  // Conflicts beyond the spare paths came from requests already under way: the step waits for the first ones.
+  // More conflicts than spare paths come from requests that were already running: the step waits for the first ones.
   return { conflicts: [first, ...others.slice(0, spare)], count: wanted.count, of: wanted.paths.length };
 }
 
@@ -189,26 +189,26 @@ const firstPauseMs = 1_000;
 const maxPauseMs = 10_000;
 const growth = 1.5;
 
-/** Randomized: the service may have told all clients of a path the same time. */
+/** Randomized, because the service may have sent the same retry time to all clients of a path. */
 function pauseMs(round: number, askedMs = 0, random: () => number): number {
   const backoff = Math.min(maxPauseMs, firstPauseMs * growth ** round);
   return Math.max(backoff / 2, askedMs) + (random() * Math.max(backoff, askedMs)) / 2;
 }
 
-/** Whichever of the paths may be free first. */
+/** The wait until the first of the paths may be free. */
 function soonestRetryMs({ conflicts }: Blocked): number | undefined {
   const asked = conflicts.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
   return asked.length === 0 ? undefined : Math.min(...asked);
 }
 
 /**
- * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Jobs that need any N of them ask
- * in random order: otherwise all would collide on the first.
+ * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Jobs that need any N of
+ * them ask in random order: otherwise all would collide on the first.
  */
 const firstOrder = (wanted: AcquireGoal, random: () => number): readonly LockPath[] =>
   spareOf(wanted) === 0 ? wanted.paths.toSorted() : shuffled(wanted.paths, random);
 
-/** How many paths a step can do without. */
+/** The number of paths that the step can do without. */
 const spareOf = ({ paths, count }: AcquireGoal): number => paths.length - count;
 
 function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
@@ -217,8 +217,9 @@ function shuffled<Item>(items: readonly Item[], random: () => number): readonly 
 }
 
 /**
- * First what was held: while it still is, nothing else needs to be taken and given back. At first one path alone: of
- * several jobs that want the same paths one gets it, and the others have nothing to give back.
+ * Paths that were held come first: while they are, no other lock needs to be acquired and rolled back. The first round
+ * starts with a single path: of several jobs that want the same paths, one gets it, and the others have nothing to roll
+ * back.
  */
 function orderOf(paths: readonly LockPath[], blocked: Blocked | undefined, freed: LockPath | undefined): Order {
   const held = blocked?.conflicts.map(({ path }) => path).filter((path) => path !== freed) ?? paths.slice(0, 1);

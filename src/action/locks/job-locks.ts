@@ -6,12 +6,12 @@ import { type Context, defaultLimits } from '../step/context.ts';
 import { lostRenewalText } from './messages.ts';
 import { type AlreadyHeld, standingOf } from './ownership.ts';
 
-/** Without a list within this time, the step requests the locks anyway. */
+/** If the list takes longer than this, the step requests the locks anyway. */
 const maxLookAtHeldMs = 10_000;
 
 /**
- * The locks that earlier steps of this job have on the paths. The ledger names them, and the service says whether they
- * still exist: a lock that expired or was released by force does not keep the step from locking the path.
+ * The locks that earlier steps of this job hold on the paths. The ledger lists them, and the service confirms that they
+ * still exist: a lock that expired or was released by force does not stop the step from locking the path.
  */
 export async function findAlreadyHeld(
   context: Pick<Context, 'client' | 'clock' | 'signal' | 'connection' | 'ledger'>,
@@ -43,10 +43,10 @@ export async function findAlreadyHeld(
   });
 }
 
-/** The step has its own work to do. */
+/** Short, because the step has its own work to do. */
 const maxLookAtLostMs = 5_000;
 
-/** Says of each lock of the job that could not be renewed when it was lost, and who has the path now. */
+/** Warns about each lock of the job that could not be renewed: when it was lost, and who holds the path now. */
 export async function warnOfLostLocks(
   { client, clock, connection, ledger, log, signal }: Context,
   workspace: WorkspaceId,

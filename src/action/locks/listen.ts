@@ -5,32 +5,34 @@ import type { Context } from '../step/context.ts';
 import { type Blocked, blockedText } from './messages.ts';
 import type { Conflict } from './session.ts';
 
-/** Proxies cut connections that are silent for a minute. */
+/** Proxies cut connections that are idle for a minute. */
 const maxSeconds = 30;
 
-/** A service that waited would not have answered sooner than this. */
+/** A faster response suggests that the service did not wait. */
 const quickMs = 1_000;
 const maxQuickResponses = 3;
 
-/** Each takes a connection, and a place among those that the service lets wait. */
+/** Each path takes a connection, and one of the waiting requests that the service allows. */
 const maxPaths = 8;
 
-/** Other paths may become free in the meantime. */
+/** The wait on some of the paths is shorter: the others may become free meanwhile. */
 const maxSecondsForSome = 5;
 
-/** A service that is not known to wait may be one that does not answer such a request. */
+/** A service that is not known to support waiting may never answer such requests. */
 const maxFailures = 3;
 
-/** So a service that has come back is asked within 300 ms. */
+/** Lets a step notice within 300 ms that the service is back. */
 const minReconnectMs = 100;
 const maxReconnectMs = 200;
 
-/** A gateway may refuse only requests that wait. After this time without a response, the step asks for the lock itself. */
+/**
+ * A gateway may reject only the requests that wait. After this time without success, the step requests the lock itself.
+ */
 const maxVainMs = 30_000;
 
 /**
- * Lets the service say when one of some paths is free, for as long as it supports that (RFC 7240, `Prefer: wait`). A service that
- * does not is not asked again; one that is known to may be restarting, and is asked until it is back.
+ * Waits until the service reports that one of the paths is free (RFC 7240, `Prefer: wait`). A service that does not
+ * support that is not asked again. One that does may be restarting, and is asked until it is back.
  */
 export function createListener(
   {
@@ -48,7 +50,7 @@ export function createListener(
   let quickResponses = 0;
   let failures = 0;
 
-  /** The first answer ends the wait for the others: all of them have the same time. */
+  /** The first response ends the other requests: all of them have the same timeout. */
   async function firstResponse(paths: readonly LockPath[], seconds: number, deadline: number) {
     const answered = new AbortController();
     const within = { deadline, signal: AbortSignal.any([signal, answered.signal]) };
@@ -59,7 +61,7 @@ export function createListener(
     return Promise.race(paths.map(ask)).finally(() => answered.abort());
   }
 
-  /** The path to ask for now; without one, ask again after a while. */
+  /** Returns the path to request now. Undefined means to pause and then try all paths again. */
   return async (blocked: Blocked, until: number, waitEnds: number): Promise<LockPath | undefined> => {
     const paths = blocked.conflicts.slice(0, maxPaths).map(({ path }) => path);
     const listensToAll = paths.length === blocked.conflicts.length;
@@ -74,7 +76,7 @@ export function createListener(
       const { path, result } = await firstResponse(paths, seconds, until);
       const tookMs = clock() - began;
       const isQuick = tookMs < quickMs;
-      // A service of ours that stops answers all who wait.
+      // Our service answers all waiting requests when it shuts down.
       const isInVain = result.kind === 'failed' || (result.kind === 'held' && isQuick && isOurService);
       inVainFrom = isInVain ? Math.min(inVainFrom, clock()) : Number.POSITIVE_INFINITY;
       if (!isInVain) quickResponses = isQuick ? quickResponses + 1 : 0;
@@ -92,7 +94,7 @@ export function createListener(
           break;
         }
         case 'failed':
-          // Cut off while the service held its answer back; one that hangs is silent for longer.
+          // A connection that was cut during the wait shows support. A service that hangs is silent for longer.
           supportsWait ||= tookMs >= quickMs && tookMs < seconds * 1_000;
           if (!supportsWait) {
             failures += 1;
@@ -114,7 +116,7 @@ export function createListener(
   };
 }
 
-/** The same with what the service says now of one of the paths. */
+/** Updates the holder of one of the paths. */
 function withHolder(
   { conflicts: [first, ...others], ...blocked }: Blocked,
   path: LockPath,

@@ -9,7 +9,7 @@ import { formatNumber, formatTime, joinFirst, runName, timeCell } from '../repor
 import type { AlreadyHeld, OwnLock } from './ownership.ts';
 import type { Conflict } from './session.ts';
 
-/** The locks on some paths, for a summary. Most have no note, and then there is no column for notes. */
+/** The table of locks in a summary. It has a column for notes only if there are any. */
 export function holderTable(
   locks: readonly { readonly path: string; readonly holder: KnownLock | undefined }[],
 ): Pick<Table, 'head' | 'rows'> {
@@ -28,13 +28,13 @@ export function holderTable(
 
 interface LostLock {
   readonly path: string;
-  /** As it was while the job had it. */
+  /** The lock as it was while the job held it. */
   readonly lock: OwnLock;
   /** Undefined if nobody holds the path. */
   readonly holder: KnownLock | undefined;
 }
 
-/** When a lock of this job was lost, as far as that is known, and who has the path now. */
+/** Describes a lost lock of this job: when it was lost, if known, and who holds the path now. */
 export function lostText({ path, lock, holder }: LostLock, now: number): string {
   const end = Date.parse(lock.expires_at ?? '');
   const isOver = end <= now + answerClockMs || end <= Date.parse(holder?.acquired_at ?? '');
@@ -45,7 +45,7 @@ export function lostText({ path, lock, holder }: LostLock, now: number): string 
   return parts.join(' ');
 }
 
-/** When a lock was lost, and who holds the path now; undefined if unknown. */
+/** Describes a lock whose renewal was refused. `found` is undefined if the current holder is unknown. */
 export function lostRenewalText(
   { path, at, holder: next }: Loss,
   found: KnownLock | 'nobody' | undefined,
@@ -57,22 +57,22 @@ export function lostRenewalText(
   return next?.owner === undefined ? lost : `${lost} It was held by ${next.owner} then.`;
 }
 
-/** Why a step cannot have its locks: so many of its paths are held that too few are left. */
+/** The reason why a step cannot acquire its locks: too few of its paths are free. */
 export interface Blocked {
-  /** No more than it takes: as soon as one of them comes free, enough may be. */
+  /** No more than necessary: as soon as one of these paths is free, there may be enough. */
   readonly conflicts: readonly [Conflict, ...Conflict[]];
-  /** How many paths the step wants, and of how many. */
+  /** The number of paths that the step needs, and the number of its paths. */
   readonly count: number;
   readonly of: number;
 }
 
 const maxNamed = 3;
 
-/** The holder of the path; for any N of several paths, the number of free ones and the holders of the others. */
+/** The holder of the path. For any N of several paths, the number of free ones and the holders of the others. */
 export function blockedText({ conflicts, count, of }: Blocked, now?: number, withStart = false): string {
   const [one, ...more] = conflicts.map(({ path, holder }) => heldText(path, holder, now, withStart));
   if (one !== undefined && more.length === 0) return one;
-  // Whether those that were not asked for are free is not known.
+  // An upper limit: paths that were not requested may be held as well.
   const free = of - conflicts.length;
   const tooFew =
     free === 0
@@ -83,11 +83,11 @@ export function blockedText({ conflicts, count, of }: Blocked, now?: number, wit
   return `${tooFew}: ${named}${others > 0 ? `; and ${formatNumber(others)} more` : ''}`;
 }
 
-/** Until when a request without an answer may have left a lock that nobody can prove to be theirs. */
+/** Describes a lock that an unanswered request may have left, and when it expires. */
 export const unansweredText = ({ path, ttl, at }: Intent): string =>
   `It is not known whether this step locked ${path}: its request at ${at} was not answered, and the service still cannot say. If it did, the lock expires ${ttl} after it was taken.`;
 
-/** What to set so that the next run has the locks: more of the wait, or one at all. */
+/** Suggests a `wait`, or a longer one, so that the next run gets the locks. */
 export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefined, now: number): string {
   const what = conflicts.length === 1 ? 'it' : 'one of them';
   if (waited !== undefined) return `Waited ${formatDuration(waited)} for ${what}. Raise \`wait\` to wait longer.`;
@@ -96,7 +96,7 @@ export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefin
   return waitAdvice(soonest, now, what);
 }
 
-/** The holders, until when, and what to do instead of waiting. */
+/** The steps that hold the locks, until when, and what to do instead of waiting. */
 export function alreadyHeldText(
   own: readonly AlreadyHeld[],
   asked: { readonly paths: readonly LockPath[]; readonly count: number; readonly ttl: Ttl },
@@ -119,15 +119,15 @@ export function alreadyHeldText(
   if (own.length < asked.paths.length) {
     return `${who} Name only the other paths in this step, or ${release} before this step.`;
   }
-  // Half of it: some of the lifetime is always over when a later step asks.
+  // Half of the ttl: a part of it has always passed when a later step asks.
   return soonest - now >= (asked.ttl.seconds * 1_000) / 2
     ? `${who} Those are all paths of this step, for at least half of its \`ttl\` of ${formatDuration(asked.ttl)}: leave this step out, or ${release} before it.`
     : `${who} Those are all paths of this step: leave it out and raise the \`ttl\` of the earlier step, or ${release} before it.`;
 }
 
 /**
- * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min ago),
- * with the note "new armor"". Without `now`, for a summary, times are absolute and the run has its name.
+ * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min
+ * ago), with the note "new armor"". Without `now`, as in a summary, times are absolute and the run is shown by name.
  */
 export function heldText(path: string, holder: KnownLock | undefined, now?: number, withStart = false): string {
   const parts = [`${path} is held`];
@@ -143,23 +143,24 @@ export function heldText(path: string, holder: KnownLock | undefined, now?: numb
   return parts.join('');
 }
 
-/** "14:05 UTC (3 min ago)", for something in the past. */
+/** Formats a time in the past: "14:05 UTC (3 min ago)". */
 export const pastMoment = (time: number, now?: number): string =>
   formatTime(time, now === undefined ? now : Math.max(now, time + 1));
 
 const hourInMinutes = 60;
 const maxSuggestion = 6 * hourInMinutes;
 
-/** What to set so that the next run waits for the path. Jobs have time limits: it never suggests days. */
+/** Suggests a `wait` for the next run. It never suggests days, because jobs have time limits. */
 export function waitAdvice(expiresAt: string | undefined, now: number, what = 'it'): string {
   const ms = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt) - now;
-  // A lock just taken for 2 h has a little more or less by the clock of answers: the advice stays the same.
+  // Clocks are imprecise: a lock just acquired for 2 h may have slightly more or less left, and the advice stays the
+  // same.
   const minutes = Math.ceil((ms - answerClockMs) / 60_000);
   if (!(ms > 0) || minutes > maxSuggestion) return `Set \`wait\` to wait for ${what}.`;
   return `Set \`wait: ${formatDuration({ seconds: later(minutes) * 60 })}\` to wait for ${what}.`;
 }
 
-/** The runner itself names a step that has no id, and begins such names with two underscores. */
+/** The runner generates a name for a step without an id. Such names start with two underscores. */
 export function stepText(name: string | undefined): string {
   if (name === undefined) return 'an earlier step';
   return name.startsWith('__') ? `an earlier step without an \`id\` (${name})` : `the step \`${name}\``;

@@ -3,7 +3,7 @@ import { clockSlackMs } from '../../client/clock.ts';
 import type { LookupResult } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 
-/** A lock of an earlier step of this job: waiting for it is of no use, because only this job releases it. */
+/** A lock of an earlier step of this job. Waiting for it is pointless: only this job releases it. */
 export interface AlreadyHeld {
   readonly path: LockPath;
   readonly owner: string | undefined;
@@ -12,28 +12,28 @@ export interface AlreadyHeld {
   readonly stepName: string | undefined;
 }
 
-/** A lock that was ours once, with what the service said of it. */
+/** A lock that was once ours, with its details from the service. */
 export interface OwnLock {
   readonly id?: string | undefined;
   readonly etag?: string | undefined;
   readonly owner?: string | undefined;
   readonly acquired_at?: string | undefined;
   readonly expires_at?: string | undefined;
-  /** The latest moment at which the service can have granted it, by its own clock. */
+  /** The latest time at which the service may have granted the lock, by the clock of the service. */
   readonly grantedAt?: string | undefined;
 }
 
-/** A look at the path of a lock that was ours. */
+/** The state of a lock that was ours, from a lookup of its path. */
 type Standing =
   | 'ours'
-  /** Nothing identifies the current lock, but ours has not been released, and its lifetime has not ended. */
+  /** The current lock cannot be identified, but ours was not released and has not expired. */
   | 'assumed'
   | 'absent'
-  /** Another lock is there. */
+  /** A different lock is on the path. */
   | 'lost'
   | 'unknown';
 
-/** Decides what became of a lock. `isDoubtful`: it may have been released before, so it is never assumed to stand. */
+/** Determines the state of a lock. `isDoubtful`: it may already have been released, so it is never assumed to exist. */
 export function standingOf(
   own: OwnLock,
   found: LookupResult,
@@ -48,7 +48,7 @@ export function standingOf(
     case 'unknown':
       return unproven;
     case 'locked': {
-      // Some services list a lock for a while after its end.
+      // Some services still list a lock for a while after it has expired.
       if (Date.parse(found.lock.expires_at ?? '') <= serverNow) return 'absent';
       const ownership = compareOwnership(own, found.lock);
       return ownership === 'unknown' ? unproven : ownership;
@@ -56,23 +56,23 @@ export function standingOf(
   }
 }
 
-/** Whether the listed lock is ours, another one, or ambiguous. */
+/** Whether the listed lock is ours, a different one, or ambiguous. */
 type Ownership = 'ours' | 'lost' | 'unknown';
 
-/** Ids decide if both are known. Everything else may be spelled differently in a list, or change with a renewal. */
+/** Ids decide if both are known. Everything else may be formatted differently in a list, or change with a renewal. */
 export function compareOwnership(own: OwnLock, listed: KnownLock): Ownership {
   if (own.id !== undefined && listed.id !== undefined) return own.id === listed.id ? 'ours' : 'lost';
   if (isAnother(own, listed)) return 'lost';
   return isSame(own, listed) ? 'ours' : 'unknown';
 }
 
-/** Whether its lifetime has ended or is about to. A lock without a known end may have ended. */
+/** Whether the lock has expired or is about to. A lock without a known expiry may have expired. */
 export function mayHaveExpired({ expires_at = '' }: OwnLock, serverNow: number): boolean {
   const end = Date.parse(expires_at);
   return !(end > serverNow + clockSlackMs);
 }
 
-/** They differ in something that is known of both, or the listed one was taken after ours. */
+/** They differ in a field that both have, or the listed lock was acquired after ours. */
 const isAnother = (own: OwnLock, listed: KnownLock): boolean =>
   differ(own.etag, listed.etag) ||
   differ(own.owner, listed.owner) ||
@@ -82,7 +82,10 @@ const isAnother = (own: OwnLock, listed: KnownLock): boolean =>
 const differ = (one: string | undefined, other: string | undefined): boolean =>
   one !== undefined && other !== undefined && one !== other;
 
-/** Answers and lists may have times of different precision: a truncated one proves less. */
+/**
+ * Responses and lists may have times of different precision: a difference of less than a second counts only if both
+ * have fractions.
+ */
 function areDifferentMoments(one: string | undefined, other: string | undefined): boolean {
   const ms = Math.abs(msBetween(one, other));
   return ms >= 1_000 || (ms > 0 && !isWholeSecond(one) && !isWholeSecond(other));
@@ -90,7 +93,7 @@ function areDifferentMoments(one: string | undefined, other: string | undefined)
 
 const isWholeSecond = (time: string | undefined): boolean => Date.parse(time ?? '') % 1_000 === 0;
 
-/** The same owner may have taken the path twice; only the ETag and the time tell. */
+/** The owner proves nothing, because the same owner may have locked the path twice: only the ETag and the time do. */
 const isSame = (own: OwnLock, listed: KnownLock): boolean =>
   (own.etag !== undefined && own.etag === listed.etag) || msBetween(own.acquired_at, listed.acquired_at) === 0;
 

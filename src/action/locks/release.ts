@@ -11,16 +11,16 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../step/context.ts';
 import { type OwnLock, standingOf } from './ownership.ts';
 
-/** Which lock is meant, so that no other is released in its place. */
+/** Identifies the lock to release, so that no other one is released instead. */
 export type ReleaseTarget =
   | {
-      /** A lock that this job, or the one that handed it on, was granted. */
+      /** A lock that was granted to this job, or to the job that handed it over. */
       readonly kind: 'own';
       readonly lock: OwnLock;
-      /** It may have been released before: the current lock is ours only with proof. */
+      /** The lock may already have been released: the current lock is ours only with proof. */
       readonly doubtful: boolean;
     }
-  /** Whatever a look at the path has shown, and no later lock. */
+  /** The lock that a lookup of the path has found, and no later one. */
   | { readonly kind: 'found'; readonly found: Exclude<LookupResult, { readonly kind: 'failed' }> };
 
 interface LockToRelease {
@@ -28,25 +28,25 @@ interface LockToRelease {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
   readonly target: ReleaseTarget;
-  /** Asks the service to release the lock of another owner, too. */
+  /** Asks the service to release the lock even if it has another owner. */
   readonly force?: boolean | undefined;
 }
 
 export type ReleaseResult =
   | { readonly kind: 'released' }
-  /** Nothing was there. */
+  /** The path was not locked. */
   | { readonly kind: 'absent' }
-  /** Another lock is there now, and was left alone. */
+  /** A different lock is on the path now, and was left alone. */
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
   /** The current lock cannot be verified to be this one. */
   | { readonly kind: 'ambiguous' }
-  /** Sent once, without a response, and a second look does not show the result. */
+  /** Sent once, without a response, and another lookup does not show the result. */
   | { readonly kind: 'unanswered'; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 export type ReleaseContext = Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'record'>;
 
-/** Releases the lock that is meant, and no other. The ledger has the intent before the request, and then the result. */
+/** Releases this lock and no other. Records the intent in the ledger before the request, and then the result. */
 export async function releaseTarget(
   context: ReleaseContext,
   request: LockToRelease,
@@ -65,7 +65,7 @@ export async function releaseTarget(
       record({ kind: 'ended', ...entry, how: result.kind, at: now() });
       break;
     case 'lost':
-      // The lock was found by a look and was never ours. It has ended, and the current lock is newer.
+      // A lock from a lookup was never ours. It has ended, and the current lock is newer.
       record({ kind: 'ended', ...entry, how: target.kind === 'own' ? 'lost' : 'absent', at: now() });
       break;
     case 'ambiguous':
@@ -76,10 +76,10 @@ export async function releaseTarget(
   return result;
 }
 
-/** A cancelled step must end within 5 s, and ending and reporting take some of that. */
+/** A cancelled step must end within 5 s, and reporting and exiting take a part of that. */
 const afterCancelMs = 3_500;
 
-/** Limits for cleaning up: it is done whether the step was cancelled or not, but quickly once it was. */
+/** Limits for the cleanup. It runs even if the step is cancelled, but is then short. */
 export function cleanupLimits(
   clock: Context['clock'],
   timeMs: number,
@@ -111,7 +111,7 @@ function send(context: ReleaseContext, request: LockToRelease, within: CallLimit
     : releaseFound(context, request, target, within);
 }
 
-/** A request that names its lock by ETag or id can be sent again: it never hits a later lock. */
+/** A request that names its lock by ETag or id can be sent again: it never releases a later lock. */
 export const hasIdentity = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean =>
   etag !== undefined || id !== undefined;
 
@@ -121,8 +121,8 @@ const maxPauseMs = 5_000;
 type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
 
 /**
- * Without ETag or id, a release only names the path. So each is sent once, after a look at the current lock: a request
- * without a response may have released it, and another job may hold the path now.
+ * Without ETag or id, a release request only names the path. It is therefore sent only once after each lookup of the
+ * current lock: an unanswered request may have released ours, and another job may hold the path now.
  */
 async function releaseUnidentified(
   { client, clock, sleep, random }: ReleaseContext,
@@ -140,7 +140,7 @@ async function releaseUnidentified(
         if (sent) return { kind: 'released' };
         return { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined };
       case 'absent':
-        // A request now could only release the lock of somebody who comes in between.
+        // A request now could only release the lock of someone who acquires the path meanwhile.
         return { kind: sent ? 'released' : 'absent' };
       case 'unknown':
         return { kind: 'ambiguous' };
@@ -161,7 +161,9 @@ async function releaseUnidentified(
 
 type FoundTarget = Extract<ReleaseTarget, { kind: 'found' }>;
 
-/** A lock without ETag and id is released with one request: after a lost response, another job may hold the path. */
+/**
+ * A lock without ETag and id is released with a single request: after a lost response, another job may hold the path.
+ */
 async function releaseFound(
   { client }: ReleaseContext,
   request: LockToRelease,
@@ -187,12 +189,12 @@ async function releaseFound(
   }
 }
 
-/** Whether the service may have released the lock in spite of the error. */
+/** Whether the service may have released the lock despite the error. */
 function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
   if (failure.kind === 'connection') return failure.mayHaveArrived;
-  // Nothing is known of the attempt that the deadline cut off; the status is that of the one before it.
+  // The result of the attempt that the deadline cut off is unknown; the status is from the attempt before it.
   if (failure.kind === 'deadline') return attempts > 0;
-  // A gateway may answer in the service's place after passing the request on.
+  // A gateway may answer for the service after forwarding the request.
   if ((failure.kind === 'refused' || failure.kind === 'redirected') && !failure.isRecognized) return true;
   return status === undefined || status >= 500 || (status >= 200 && status < 300);
 }

@@ -4,7 +4,7 @@ import type { Context } from '../step/context.ts';
 import { cleanupLimits, type ReleaseResult } from './release.ts';
 import type { LockSession } from './session.ts';
 
-/** Locks to release, and requests to ask about again. */
+/** Locks to release, and unanswered requests to repeat. */
 export interface Taken {
   readonly acquired: readonly Grant[];
   readonly unanswered: readonly Intent[];
@@ -19,21 +19,21 @@ export interface RollbackResult {
 interface Unanswered {
   readonly intent: Intent;
   readonly error: ServiceError;
-  /** The service has responded: asking again would not help. */
+  /** The service has responded: repeating the request would not help. */
   readonly isAnswered: boolean;
 }
 
-/** Must be settled before the next round. */
+/** The locks and requests to settle before the next round. */
 export const unsettledAfter = (back: RollbackResult): Taken => ({
   acquired: remainingRollback(back).map(({ grant }) => grant),
   unanswered: back.unanswered.filter(({ isAnswered }) => !isAnswered).map(({ intent }) => intent),
 });
 
-/** Reason for the next round to wait: a lock of this step may block the step itself. */
+/** The reason to put off the next round: a lock of this step may block the step itself. */
 export const stuckAfter = (back: RollbackResult): ServiceError | undefined =>
   remainingRollback(back)[0]?.error ?? back.unanswered.find(({ isAnswered }) => !isAnswered)?.error;
 
-/** After this, the rest is left to the post-step. */
+/** Time limit of a rollback. The post-step releases the rest. */
 export const rollBackMs = 10_000;
 
 type RollbackContext = Pick<Context, 'clock' | 'signal'> & { readonly session: LockSession };
@@ -47,8 +47,8 @@ export async function rollBackInTime(
 }
 
 /**
- * Keeps the granted locks and releases any that an unanswered request may have taken besides. If that fails, it releases all:
- * otherwise the step would end with locks that it does not know of.
+ * Keeps the granted locks, and releases any that an unanswered request may have acquired. If that fails, it releases
+ * all: otherwise the step would end with locks that are not in its outputs.
  */
 export async function keepOrRollBack(
   { clock, session, signal }: RollbackContext,
@@ -66,7 +66,7 @@ export async function keepOrRollBack(
   }
 }
 
-/** Releases the granted locks, and those that turn out to be granted when the service is asked again. */
+/** Releases the granted locks, and any that an unanswered request turns out to have acquired when it is repeated. */
 export async function rollBack(
   session: LockSession,
   { acquired, unanswered }: Taken,

@@ -6,10 +6,10 @@ import type { Ttl } from '../../interface/ttl.ts';
 import { type Grant, type GrantedLock, type Intent, parsedAddress, parsedTtl } from '../ledger/entry.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
 
-/** A path that somebody else holds. */
+/** A path that someone else has locked. */
 export interface Conflict {
   readonly path: LockPath;
-  /** Undefined where the service does not say. */
+  /** Undefined if the service does not name the holder. */
   readonly holder: KnownLock | undefined;
   readonly retryAfterMs: number | undefined;
   readonly supportsWait: boolean;
@@ -22,15 +22,15 @@ export type AcquireResult =
   | ({ readonly kind: 'held' } & Conflict)
   | { readonly kind: 'failed'; readonly error: ServiceError }
   | {
-      /** It may have been granted: to be asked about with the same intent. */
+      /** The lock may have been granted: repeat the request with the same intent. */
       readonly kind: 'unanswered';
       readonly intent: Intent;
       readonly error: ServiceError;
-      /** Somebody holds the path: another, or this step by the request whose answer was lost. */
+      /** The path is held: by someone else, or by this step through the unanswered request. */
       readonly conflict: Conflict | undefined;
     };
 
-/** What all locks of a step have in common. */
+/** Parameters of all locks of a step. */
 export interface LockTerms {
   readonly service: string;
   readonly workspace: WorkspaceId;
@@ -39,27 +39,27 @@ export interface LockTerms {
 }
 
 interface SessionContext extends ReleaseContext {
-  /** Names the step in the ledger. */
+  /** The id of the step in the ledger. */
   readonly step: string;
-  /** The address of the run; undefined outside of a workflow. */
+  /** The run URL; undefined outside a workflow. */
   readonly origin: string | undefined;
-  /** Tells the post-step, before the first lock is asked for, that there may be something to release. */
+  /** Called before the first request, so that the post-step knows that there may be locks to release. */
   readonly announce: () => void;
 }
 
-/** Acquires and releases single locks. The ledger has each intent before its request, and then the result. */
+/** Acquires and releases single locks. Records each intent in the ledger before its request, and then the result. */
 export interface LockSession {
-  /** Writes down that a lock is going to be asked for. */
+  /** Records that a lock is about to be requested. */
   intend(path: LockPath, terms: LockTerms): Intent;
-  /** Asks for the lock of an intent; also once more with its key, where the answer was lost. */
+  /** Requests the lock of an intent. An unanswered request can be repeated with the same intent. */
   ask(intent: Intent, within: CallLimits): Promise<AcquireResult>;
-  /** `doubtful`: the lock may have been released before. */
+  /** `doubtful`: the lock may already have been released. */
   release(grant: Grant, within: CallLimits, doubtful?: boolean): Promise<ReleaseResult>;
 }
 
 export function openLockSession(context: SessionContext): LockSession {
   const { client, clock, record, step, origin, announce } = context;
-  /** When this process first asked for a path, and when with a key. */
+  /** Times at which this process first requested a path, and first used a key. */
   const firstAsked = new Map<string, number>();
   const askedWith = new Map<string, number>();
   const unsent = new Set<Intent>();
@@ -67,17 +67,17 @@ export function openLockSession(context: SessionContext): LockSession {
   let serviceAnswered = false;
   const now = (): string => new Date(client.serverNow()).toISOString();
 
-  /** When it was asked for, by the clock of the service. */
+  /** Time of the request, by the clock of the service; NaN if unknown. */
   function askedAt({ key, at, byService }: Intent): number {
     const here = askedWith.get(key);
     if (here !== undefined) return client.serverNow() - (clock() - here);
     return byService ? Date.parse(at) : Number.NaN;
   }
 
-  /** Whether the current lock can be the result of our own request, by its origin and time. */
+  /** Whether the current lock may be the result of our own request, by its origin and time. */
   function canBeOurs(holder: KnownLock | undefined, intent: Intent): boolean {
     if (holder?.origin !== undefined && origin !== undefined && holder.origin !== origin) return false;
-    // The comparison is false where one of the times is not known.
+    // The comparison is false if one of the times is unknown.
     return !(Date.parse(holder?.acquired_at ?? '') < askedAt(intent) - clockSlackMs);
   }
 
@@ -97,7 +97,7 @@ export function openLockSession(context: SessionContext): LockSession {
       };
       unsent.add(intent);
       record(intent);
-      // Not before the first line is in the ledger, so that the post-step finds one.
+      // Called after the first line is in the ledger, so that the post-step finds it.
       if (!announced) announce();
       announced = true;
       return intent;
@@ -127,7 +127,8 @@ export function openLockSession(context: SessionContext): LockSession {
         case 'held': {
           const { holder, retryAfterMs, supportsWait, error, mayBeOurs } = acquisition;
           const conflict: Conflict = { path, holder, retryAfterMs, supportsWait, error };
-          // A service without idempotency keys takes a repetition for another request, and refuses it because of the first.
+          // A service without idempotency keys treats a repeated request as a new one, and refuses it because of the
+          // first.
           if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unanswered', intent, error, conflict };
           record({ kind: 'denied', ...entry, at: now() });
           serviceAnswered = true;

@@ -16,12 +16,12 @@ import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../rep
 import { type Context, defaultLimits } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
 
-/** Fails unless every lock is proven to be still held. It changes nothing, neither at the service nor in the ledger. */
+/** Fails unless every lock is verified to be still held. Changes nothing in the service or the ledger. */
 export async function check(context: Context, task: CheckTask): Promise<Outcome> {
   const { client, connection, log, redact } = context;
   const { workspace, selection } = task;
   const { locks, gap } = locksToCheck(context, task);
-  // An empty list in the input is meant. A job without any lock has probably lost its record of them.
+  // An empty list in the input is intentional. A job without any lock has probably lost its ledger.
   if (locks.length === 0 && selection.kind === 'job') {
     const none = `This job holds no lock in ${workspace}, so there is nothing to check. Lock before this step, or name locks of another job with \`locks\` or \`locks-file\`.`;
     return failed(gap === undefined ? { count: '0', locks: '[]' } : {}, gap ?? none);
@@ -36,25 +36,25 @@ export async function check(context: Context, task: CheckTask): Promise<Outcome>
   return outcome;
 }
 
-/** A lock of this job, or one that it was handed. */
+/** A lock of this job, or one that was handed over to it. */
 export interface CheckedLock extends OwnLock {
   readonly type?: string | undefined;
   readonly fence?: number | undefined;
 }
 
-/** What the service says of one lock. */
+/** The result for one lock. */
 export type CheckResult = { readonly path: LockPath } & (
   | { readonly kind: 'kept'; readonly lock: CheckedLock }
   | {
       readonly kind: 'lost';
-      /** As it was while the job had it. */
+      /** The lock as it was while the job held it. */
       readonly lock: OwnLock;
-      /** The service has refused to renew it. */
+      /** Set if the service refused to renew the lock. */
       readonly loss?: Loss | undefined;
       /** Undefined if nobody holds the path. */
       readonly holder: KnownLock | undefined;
     }
-  /** The service does not say, or not enough to prove either. */
+  /** The service does not report enough to decide. */
   | { readonly kind: 'unknown'; readonly reason: string }
 );
 
@@ -62,11 +62,11 @@ export interface CheckReport {
   readonly service: string;
   readonly workspace: string;
   readonly results: readonly CheckResult[];
-  /** Why there may be locks that were not checked. */
+  /** The reason why some locks may not have been checked. */
   readonly gap: string | undefined;
 }
 
-/** What a check came to, and the group of the log that goes with it. */
+/** The outcome of a check, and its log group. */
 export function checkReport(
   report: CheckReport,
   now: number,
@@ -90,13 +90,13 @@ export function checkReport(
 export interface LockToCheck {
   readonly path: LockPath;
   readonly lock: CheckedLock;
-  /** The service has refused to renew it. */
+  /** Set if the service refused to renew the lock. */
   readonly loss?: Loss | undefined;
 }
 
 /**
- * Whether the lock is still held, by the same proof as a release. Without id and ETag, a lock within its granted lifetime counts
- * as held, and a later one as lost.
+ * Decides whether the lock is still held, by the same proof as a release. Without id and ETag, it counts as held until
+ * its ttl expires, and as lost after that.
  */
 export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult, serverNow: number): CheckResult {
   if (found.kind === 'failed') return { path, kind: 'unknown', reason: found.error.message };
@@ -125,7 +125,7 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
   }
 }
 
-/** `held` is left out while a lock can be neither confirmed nor called lost, unless another is lost. */
+/** There are no outputs if a lock can be neither confirmed nor called lost, unless another one is lost. */
 function outputsOf({ results, gap }: CheckReport, redact: Redact): Outputs {
   const isLost = results.some(({ kind }) => kind === 'lost');
   const isUnknown = gap !== undefined || results.some(({ kind }) => kind === 'unknown');
@@ -162,7 +162,7 @@ function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
   return `${kept.length === 2 ? 'Both locks' : `All ${all}`} in ${workspace} are still held${until}.`;
 }
 
-/** Path, result, holder, and until when. */
+/** The path, the result, the holder and the expiry. */
 function rowOf(result: CheckResult): readonly string[] {
   const { path } = result;
   switch (result.kind) {
@@ -213,7 +213,7 @@ function failuresOf({ results, gap }: CheckReport, now: number): readonly string
 
 interface LocksToCheck {
   readonly locks: readonly LockToCheck[];
-  /** Why there may be more. */
+  /** The reason why there may be more locks. */
   readonly gap: string | undefined;
 }
 
@@ -222,7 +222,7 @@ function locksToCheck(context: Context, { selection, workspace }: CheckTask): Lo
   return { locks: loadHandoff(selection).map(({ path, ...lock }) => ({ path, lock })), gap: undefined };
 }
 
-/** A lock whose release the job has begun is one that it does not rely on any more. */
+/** The locks of the job, except those whose release has started: the job no longer relies on them. */
 function locksOfJob({ ledger, connection, log }: Context, workspace: string): LocksToCheck {
   const { held, otherWorkspaces, damaged } = readJobLocks(ledger, connection.baseUrl, workspace);
   if (otherWorkspaces.length > 0) {

@@ -17,7 +17,7 @@ import { locksOutput } from './locks-output.ts';
 
 interface Found {
   readonly locks: readonly KnownLock[];
-  /** How many were left out because of their owners. */
+  /** The number of locks left out because of their owners. */
   readonly ignored: number;
   readonly incomplete: string | undefined;
 }
@@ -31,7 +31,7 @@ export async function listLocks(context: Context, task: ListLocksTask): Promise<
   const toList = await pathsOf(extent, context, within);
   const { items, incomplete } = await listAmong(context, task, toList, within);
   if (incomplete !== undefined) log.warn(incomplete);
-  // Case does not count in the logins of people, which is what most give here.
+  // Most owners here are logins of people, which are case-insensitive.
   const ignored = new Set(ignoredOwners.map((owner) => owner.toLowerCase()));
   const locks = items.filter(({ owner }) => owner === undefined || !ignored.has(owner.toLowerCase())).sort(byPath);
   const found: Found = { locks, ignored: items.length - locks.length, incomplete };
@@ -57,7 +57,7 @@ export async function listLocks(context: Context, task: ListLocksTask): Promise<
   };
 }
 
-/** An incomplete list proves no file to be free. */
+/** An incomplete list does not prove that a file is free. */
 export function failuresOf({ locks, incomplete }: Found): readonly string[] {
   if (locks.length > 0) {
     const locked = pluralize(locks.length, 'file is', 'files are');
@@ -96,10 +96,10 @@ async function extentOf(
 }
 
 interface PathsToList {
-  /** Undefined means all locks; an empty list, none. */
+  /** Undefined for all locks; an empty list for none. */
   readonly paths: readonly LockPath[] | undefined;
   readonly folders: readonly ResolvedFolder[];
-  /** What a sentence says after the name of the workspace. */
+  /** The text after the name of the workspace in a sentence. */
   readonly among: string;
 }
 
@@ -113,7 +113,7 @@ async function pathsOf(extent: Extent, context: Context, within: CallLimits): Pr
     }
     case 'changed-files': {
       const { source } = extent;
-      // A large part of the bundle, which only a step with `changed-files` needs.
+      // Loaded on demand: it is a large part of the bundle, and only a step with `changed-files` needs it.
       const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
       const { of, files, paths } = await lookUpChangedFiles(source, context, within);
       const { owner, repo } = source.repository;
@@ -159,7 +159,7 @@ async function listAmong(
 const covers = ({ path, excludes }: ResolvedFolder, locked: string): boolean =>
   locked.startsWith(`${path}/`) && !excludes(locked);
 
-/** The fields that the action promises, and whatever else the service sent. */
+/** The documented fields, and all others that the service sent. */
 function asOutput(lock: KnownLock): Readonly<Record<string, unknown>> {
   const { raw, path, type, id, etag, owner, note, acquired_at, fence, expires_at } = lock;
   const known = Object.entries({ type, id, etag, owner, note, acquired_at, fence, expires_at });
@@ -180,6 +180,6 @@ function sentenceOf({ locks, ignored, incomplete }: Found, where: string): strin
     : `No lock was seen in ${where}${apart}, but not all of them could be read.`;
 }
 
-/** A release changes nothing about a run that has ended. The quoted words are those of GitHub's pages. */
+/** Releasing a lock does not change a run that has ended. The quoted words are labels on GitHub's pages. */
 const toTurnGreen = (locks: readonly KnownLock[]): string =>
   `Once ${locks.length === 1 ? 'it is' : 'they are'} released, run this job again: "Re-run jobs", then "Re-run failed jobs".`;

@@ -21,7 +21,7 @@ export async function listBranches(context: Context, { workspace }: ListBranches
   return succeeded({ ...outputs, branches: json }, sentence, { head: ['Branch', 'Head', 'Synced'], rows });
 }
 
-/** Logs what is listed; as outputs, it is everything that the service sent, with each name under its key. */
+/** Logs the names. The outputs have everything that the service sent, with each name under `key`. */
 function outputsOf({ log, redact }: Context, { items, incomplete }: List<NamedEntry>, sentence: string, key: string) {
   log.group(
     sentence,

@@ -34,7 +34,7 @@ import { clockTime, formatElapsed, formatNumber, formatTime, joinFirst, pluraliz
 import type { Context } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
 
-/** Locks all paths, or any N of them, or none, and waits up to `wait` while others hold them. */
+/** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(context: Context, task: LockTask): Promise<Outcome> {
   const { client, clock, connection, ledger, runner, record, saveState, log } = context;
   const { workspace, type, ttl } = task;
@@ -44,7 +44,7 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
   const paths = resolved.paths.map(({ path }) => path);
   const wanted = wantedOf(task.any, paths);
   if (resolved.warning !== undefined) log.warn(resolved.warning);
-  // Loaded where it is asked for: no other step starts a process.
+  // Loaded on demand: no other step starts a process.
   const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
   const step = crypto.randomUUID();
   const lockStep: LockStep = { context, task, step, paths, wanted, began: clock(), renewal };
@@ -65,7 +65,7 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
 
     const announce = (): void => {
       saveState('step', step);
-      // The runner evaluates the inputs of the post-step again: the value in the step counts.
+      // The runner evaluates the inputs again for the post-step, but the value in this step counts.
       saveState('on-lost', task.onLost);
       log.debug(`The ledger knows this step as ${step}.`);
     };
@@ -73,7 +73,7 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
     const terms = { service, workspace, type, ttl };
     const result = await acquireLocks({ ...context, session, terms }, { paths: others, count: wanted }, task.wait);
     const { round } = result;
-    // Awaited here: the renewal must not end before it has begun.
+    // Awaited here, so that the renewal does not end before it has started.
     if (round.kind === 'acquired') return await acquired(lockStep, round.grants, result);
     return notAcquired(lockStep, round, result);
   } finally {
@@ -83,7 +83,7 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
 
 const maxNamed = 5;
 
-/** How many of the paths the step is to lock. */
+/** The number of paths to lock. */
 function wantedOf(any: LockTask['any'], paths: readonly LockPath[]): number {
   if (any === 'all') return paths.length;
   if (any <= paths.length) return any;
@@ -94,13 +94,13 @@ function wantedOf(any: LockTask['any'], paths: readonly LockPath[]): number {
 interface LockStep {
   readonly context: Context;
   readonly task: LockTask;
-  /** Names the step in the ledger. */
+  /** The id of the step in the ledger. */
   readonly step: string;
   readonly paths: readonly LockPath[];
-  /** How many of them it wants. */
+  /** The number of paths to lock. */
   readonly wanted: number;
   readonly began: number;
-  /** With the input `renew`. */
+  /** Set if the input `renew` is true. */
   readonly renewal: Renewal | undefined;
 }
 
@@ -111,7 +111,7 @@ function heldByThisJob({ context, task, paths, wanted }: LockStep, own: readonly
   const asked = { paths, count: wanted, ttl: task.ttl };
   const rows = own.map(({ path, stepName, expiresAt }) => [
     path,
-    // A table has no code.
+    // Tables do not support code formatting.
     stepText(stepName).replaceAll('`', ''),
     Number.isNaN(expiresAt) ? '' : clockTime(expiresAt),
   ]);
@@ -167,7 +167,7 @@ async function acquired(
   return succeeded(outputs, sentence(), { head: ['Path', 'Until'], rows, rest });
 }
 
-/** By their paths; where any of them would do, as the input names them. */
+/** Sorted by path; with `any`, in the order of the input. */
 function inOrder({ task, paths }: LockStep, grants: readonly Grant[]): readonly Grant[] {
   if (task.any === 'all') return grants.toSorted(byPath);
   const taken = new Map<string, Grant>(grants.map((grant) => [grant.path, grant]));
@@ -188,10 +188,10 @@ function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
   }
 }
 
-/** From here on the post-step knows that the step has all its locks, and whether to release them. */
+/** Informs the post-step that the step has all its locks, and whether to release them. */
 function saveLocks({ context, task }: LockStep, grants: readonly Grant[], outputs: Outputs): void {
   const { connection, redact, saveState, setOutputs } = context;
-  // Locks that outlive the job need outputs for the next job.
+  // The next job needs these outputs to release locks that outlive this one.
   if (!task.autoRelease) setOutputs(outputs);
   const about = { service: connection.baseUrl, workspace: task.workspace, outlivesJob: !task.autoRelease };
   saveState('locks', formatSavedState(about, grants, redact));
@@ -244,7 +244,7 @@ function notAcquired(
   }
 }
 
-/** What happened to the locks that were taken before one could not be. */
+/** Reports on the locks that were acquired before one could not be. */
 export function rollBackTexts({ releases }: RollbackResult, asked: number, now: number): readonly string[] {
   if (releases.length === 0) return [];
   const left = releases

@@ -7,8 +7,8 @@ interface ListedLock {
 }
 
 /**
- * The output `locks`, in its short form if the complete one is too long. The reporter leaves the output empty if the short form
- * is too long as well.
+ * The output `locks`, in its short form if the complete one is too long. The reporter leaves the output empty if the
+ * short form is too long as well.
  */
 export function locksOutput<Lock extends ListedLock>(
   locks: readonly Lock[],
@@ -21,7 +21,10 @@ export function locksOutput<Lock extends ListedLock>(
   return short.length === locks.length ? asJson(short) : complete;
 }
 
-/** Path and proof. A release sends the quoted id if there is no ETag, and lists have ids, but rarely ETags. */
+/**
+ * The path and the proof. An ETag that is the quoted id is left out: without an ETag, a release sends the quoted id.
+ * Lists have ids, but rarely ETags.
+ */
 function shortForm({ path, id, etag }: ListedLock): ListedLock | undefined {
   if (id === undefined && etag === undefined) return undefined;
   return { path, id, etag: etag === `"${id}"` ? undefined : etag };

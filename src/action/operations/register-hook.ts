@@ -36,18 +36,18 @@ export async function registerHook(context: Context, task: RegisterHookTask): Pr
   });
 }
 
-/** Only what names the receiver: path and query of an address often hold a secret. */
+/** Only the origin is shown: path and query of a webhook URL often contain a secret. */
 const receiver = (url: string): string => new URL(url).origin;
 
 const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
-/** Receivers of these know a caller by a token in its headers or in its address, and ignore signatures. */
+/** Formats whose receivers authenticate by a token in the headers or the URL, and ignore signatures. */
 const withoutSignature: readonly unknown[] = ['github', 'buildkite', 'slack', 'discord', 'teams'];
 
 const looksAtSignature = (format: unknown): boolean => !withoutSignature.includes(format);
 
-/** Members of `hook-options` that an input of their own replaces. */
+/** Members of `hook-options` that a separate input overrides. */
 function replacedOptions({ options, events, secret }: RegisterHookTask): readonly string[] {
   const given = { url: true, events: events.length > 0, secret: secret !== '' };
   return Object.entries(given).flatMap(([name, isGiven]) => (isGiven && Object.hasOwn(options, name) ? [name] : []));

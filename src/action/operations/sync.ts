@@ -42,7 +42,7 @@ export async function sync(context: Context, task: SyncTask): Promise<Outcome> {
 
 type Followed =
   | { readonly kind: 'ended'; readonly last: SyncReport }
-  /** `unseen` is why the last look showed nothing. */
+  /** `unseen` is the error of the last status request, if it failed. */
   | { readonly kind: 'out-of-time'; readonly last: SyncReport; readonly unseen: ServiceError | undefined }
   | { readonly kind: 'cancelled'; readonly last: SyncReport };
 
@@ -62,7 +62,7 @@ async function waitForEnd(context: Context, task: SyncTask, started: StartedSync
     started.progress.kind === 'none'
       ? { kind: 'ended', last: started }
       : await follow(context, started, started.progress.address, within, tookMs);
-  // Fields of the first answer stay where later answers lack them.
+  // Fields of the first response are kept if later responses lack them.
   const last: SyncReport = {
     ...followed.last,
     sync_id: followed.last.sync_id ?? started.sync_id,
@@ -113,7 +113,7 @@ const table = (workspace: string, branch: string, sync: SyncReport) => ({
   rows: [[workspace, branch, sync.status, objectsText(sync), sync.head ?? '']],
 });
 
-/** How many were received if it has ended, else how many there may be. */
+/** The number of received objects if the sync has ended, otherwise the estimate. */
 function objectsText(sync: SyncReport): string {
   const { state, received_objects, estimated_objects } = sync;
   if (state !== 'going-on' && received_objects !== undefined) return formatNumber(received_objects) + bytesText(sync);
@@ -126,8 +126,8 @@ const maxPauseMs = 10_000;
 const growth = 1.5;
 
 /**
- * Asks for the status until the sync has ended, and says something only when something has changed. The wait ends with
- * a last look shortly before the deadline: what the service asked to wait for may be longer than the wait.
+ * Polls the status until the sync has ended, and logs only changes. The wait ends with a last request shortly before
+ * the deadline, even if the service asked for a longer pause.
  */
 async function follow(
   context: Context,
@@ -158,7 +158,7 @@ async function follow(
     if (signal.aborted) continue;
     pause = Math.min(maxPauseMs, pause * growth);
     lookedLast = pauseMs === untilLastLook;
-    // Earlier looks, with all their retries, leave time for the last one.
+    // Earlier requests, with all their retries, leave time for the last one.
     const deadline = lookedLast ? within.deadline : within.deadline - reservedMs;
 
     const lookBegan = clock();
@@ -176,23 +176,23 @@ async function follow(
     }
     const pace = paceOf({ bytes: last.received_bytes ?? 0, total: last.total_bytes ?? 0 }, clock());
     const text = unseen === undefined ? `The sync is ${progressText(last, pace)}.` : unseen.message;
-    // The caller reports how it ended, and what the last look has shown.
+    // The caller reports the end of the sync and the result of the last request.
     if (text !== said && last.state === 'going-on' && !lookedLast && !signal.aborted) log.line(text);
     said = text;
   }
 }
 
-/** An error that does not end the wait, because the sync runs on without us. */
+/** Returns an error that does not end the wait, because the sync continues on the service. Throws any other error. */
 function transientError(error: unknown): ServiceError {
   if (error instanceof ServiceError && (isTransient(error) || error.failure.kind === 'aborted')) return error;
   throw error;
 }
 
-/** `pace` is how fast it goes, where that is known. */
+/** `pace` is the speed, if known. */
 function progressText(sync: SyncReport, pace = ''): string {
   const { status, received_objects, estimated_objects, received_bytes = 0, total_bytes = 0 } = sync;
   if (received_objects === undefined) return status;
-  // A service that estimates 0 does not know, or is nearly done.
+  // An estimate of 0 means that the number is unknown, or that the sync is almost done.
   const of =
     estimated_objects === undefined || estimated_objects === 0 ? '' : ` of about ${formatNumber(estimated_objects)}`;
   const lfs = total_bytes === 0 ? '' : `, ${byteSize(received_bytes)} of ${byteSize(total_bytes)} of LFS objects`;

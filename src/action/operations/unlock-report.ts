@@ -9,24 +9,24 @@ import { clockTime, joinFirst, pluralize } from '../report/words.ts';
 /** The result for one path. */
 export type UnlockResult = { readonly path: LockPath } & (
   | { readonly kind: 'released' }
-  /** Nothing was there. */
+  /** The path was not locked. */
   | { readonly kind: 'absent' }
-  /** It was this job's, and somebody else holds the path now. */
+  /** The lock was this job's, and someone else holds the path now. */
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
-  /** Somebody holds the path, and not this job. */
+  /** The path is held, but not by this job. */
   | { readonly kind: 'held'; readonly holder: KnownLock | undefined; readonly asked: 'by-name' | 'by-pattern' }
-  /** The job has no lock there, and cannot see who has. */
+  /** The job has no lock on the path, and its holder is unknown. */
   | { readonly kind: 'not-ours' }
   /** The current lock may be another job's. */
   | { readonly kind: 'ambiguous' }
   /** The service does not let this token release the lock. */
   | { readonly kind: 'refused'; readonly holder: KnownLock | undefined; readonly request: string | undefined }
-  /** Its release was sent, with unknown effect. */
+  /** The release was sent, with an unknown result. */
   | { readonly kind: 'unanswered'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
 );
 
-/** A caution about named paths that somebody else holds; undefined if there are none. */
+/** A warning about named paths that someone else holds; undefined if there are none. */
 export function cautionText(results: readonly UnlockResult[], now: number): string | undefined {
   const held = ofKind(results, 'held').filter(({ asked }) => asked === 'by-name');
   const named = [...held, ...ofKind(results, 'not-ours')];
@@ -48,12 +48,12 @@ export function othersText(results: readonly UnlockResult[], now: number): strin
   return `Left alone, because this job is not known to hold them: ${joinFirst(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
 }
 
-/** The workspace, and the input that says what to release. */
+/** The workspace, and the input that names the locks to release. */
 interface UnlockReport {
   readonly service: string;
   readonly workspace: string;
   readonly selection: UnlockTask['selection']['kind'];
-  /** Why there may be locks that were not released. */
+  /** The reason why some locks may not have been released. */
   readonly gap?: string | undefined;
 }
 
@@ -73,8 +73,8 @@ export function unlockOutcome(results: readonly UnlockResult[], report: UnlockRe
 }
 
 /**
- * One word for all paths, the most important first: a lock was lost; something was released; something is, or may be,
- * still locked; nothing was there.
+ * One status for all paths. The first that applies: a lock was lost; a lock was released; a path is, or may be, still
+ * locked; no path was locked.
  */
 export function statusOf(results: readonly UnlockResult[]): 'lost' | 'released' | 'held' | 'absent' {
   const kinds = new Set(results.map(({ kind }) => kind));
@@ -83,7 +83,7 @@ export function statusOf(results: readonly UnlockResult[]): 'lost' | 'released' 
   return results.every(({ kind }) => kind === 'absent') ? 'absent' : 'held';
 }
 
-/** Without `now`, for a summary. */
+/** Without `now`, the text is for a summary. */
 export function resultText(result: UnlockResult, now?: number): string {
   switch (result.kind) {
     case 'released':
@@ -156,7 +156,7 @@ function sentenceOf(results: readonly UnlockResult[], { workspace, selection }: 
   return `${what} in ${workspace}${parts.join('')}.`;
 }
 
-/** An unlock that finds nothing to release. */
+/** The reason why an unlock finds nothing to release. */
 function nothingText(selection: UnlockReport['selection']): string {
   switch (selection) {
     case 'job':

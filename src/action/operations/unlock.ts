@@ -84,7 +84,7 @@ export async function unlock(context: Context, task: UnlockTask): Promise<Outcom
 
   // The job's own locks come first: a slow list must not use up their time.
   await inParallel(targets.filter(isOfKind('lock')), ({ path, lock, doubtful, asked }) =>
-    // What this job has released itself is not lost.
+    // A lock that this job may have released itself is not lost.
     release(path, { kind: 'own', lock, doubtful }, (holder) =>
       doubtful ? { path, kind: 'held', holder, asked } : { path, kind: 'lost', holder },
     ),
@@ -110,30 +110,30 @@ export async function unlock(context: Context, task: UnlockTask): Promise<Outcom
   return outcome;
 }
 
-/** What an unlock means by a path. */
+/** The lock that an unlock means by a path. */
 export type UnlockTarget = { readonly path: LockPath } & (
   | {
       readonly kind: 'lock';
       readonly lock: OwnLock;
-      /** This job may have released it already. */
+      /** This job may already have released the lock. */
       readonly doubtful: boolean;
       readonly asked: 'by-name' | 'by-pattern';
     }
-  /** The job never meant to lock the path, and names it: whatever lock is found there. */
+  /** The path is named, and the job never planned to lock it or sets `force`: any lock found on it. */
   | { readonly kind: 'path' }
   /** The job planned to lock the path, and holds no lock on it: the current lock is another job's. */
   | { readonly kind: 'not-ours' }
-  /** A pattern matches it, and the job has no lock on it: a pattern stands for what the job holds. */
+  /** A pattern matches the path, and the job has no lock on it: patterns release only locks of the job. */
   | { readonly kind: 'matched' }
 );
 
 interface UnlockTargets {
   readonly targets: readonly UnlockTarget[];
-  /** Why there may be more. */
+  /** The reason why there may be more locks. */
   readonly gap?: string | undefined;
 }
 
-/** Everything that the inputs name, before the first request. */
+/** Resolves the inputs to targets, before the first request. */
 async function unlockTargets(context: Context, task: UnlockTask): Promise<UnlockTargets> {
   const { ledger, connection, runner, log } = context;
   const { selection, workspace, force } = task;
@@ -148,7 +148,7 @@ async function unlockTargets(context: Context, task: UnlockTask): Promise<Unlock
       const lockedPaths = [...held.keys()];
       const { paths, warning } = await resolvePaths(selection.paths, { ...runner, lockedPaths, isLocked });
       if (warning !== undefined) log.warn(warning);
-      // With `force`, it does not matter whose lock is there.
+      // With `force`, the holder does not matter.
       return {
         targets: paths.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks))),
       };
@@ -184,7 +184,7 @@ function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: 
   return { targets: [...held.keys()].map((path) => resolveFromLedger({ kind: 'matched', path }, jobLocks)), gap };
 }
 
-/** The lock of this job on the path, by its ledger. */
+/** The lock of this job on the path, according to the ledger. */
 export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned, damaged }: JobLocks): UnlockTarget {
   const lock = held.get(path);
   if (lock !== undefined) {
@@ -199,11 +199,11 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
   return damaged ? { kind: 'lock', path, lock: {}, doubtful: true, asked: 'by-name' } : { kind: 'path', path };
 }
 
-/** A 403 without a missing scope is about the lock: it is somebody else's. */
+/** A 403 without a missing scope is about the lock: someone else holds it. */
 const refusesThisLock = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;
 
-/** The holders of locks that are left alone are shown as a courtesy, within this time. */
+/** Time limit for looking up the holders of locks that are left alone, which is only informative. */
 const courtesyMs = 10_000;
 
 /** The holders of locks that this job may not release; none for a pattern if the list is unavailable. */

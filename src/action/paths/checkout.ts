@@ -1,15 +1,15 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the checkout has under a path. A link to a file is a file: in the repository it is one. */
+/** The kind of an entry in the checkout. A link to a file counts as a file, as it does in the repository. */
 export type EntryKind = 'file' | 'folder';
 
-/** The files of a checkout. Folders are read only along the paths that are asked for, each once. */
+/** The files of a checkout. Only folders along the requested paths are read, each once. */
 export interface Checkout {
   readonly folder: string;
-  /** Nothing is checked out. */
+  /** Whether nothing is checked out. */
   readonly isEmpty: () => boolean;
-  /** Compares names exactly, also where the file system ignores case. */
+  /** Compares names exactly, even if the file system ignores case. */
   readonly find: (path: string) => EntryKind | undefined;
   /** The composed (NFC) names in a folder. Empty if it cannot be read. */
   readonly namesIn: (path: string) => Iterable<string>;
@@ -27,7 +27,7 @@ export function openCheckout(folder: string): Checkout {
     return listing;
   }
 
-  /** The listing of the last folder in the path, under the names that the file system has for the folders. */
+  /** Lists the last folder of a path, with the folder names as the file system spells them. */
   function listingAlong(names: readonly string[]): ReadonlyMap<string, Dirent> {
     let at = folder;
     for (const name of names) {

@@ -1,4 +1,4 @@
-// Not node:fs/promises: Node loads `promises`, and much with it, when it is first used.
+// Not node:fs/promises: Node loads `promises`, and many modules with it, only on first use.
 import { type Dirent, promises } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { canonicalLockPath, type LockPath, parseLockPath } from '../../interface/lock-path.ts';
@@ -9,7 +9,7 @@ import { lineProblem } from '../inputs/reader.ts';
 import { type Checkout, openCheckout } from './checkout.ts';
 import { unknownLinesText } from './unknown-lines.ts';
 
-/** A path that the input stands for: named by a line, or matched by a pattern. */
+/** A path from the input: named by a line, or matched by a pattern. */
 export interface ResolvedPath {
   readonly kind: 'named' | 'matched';
   readonly path: LockPath;
@@ -18,7 +18,7 @@ export interface ResolvedPath {
 /** A folder of the checkout that stands for everything below it. */
 export interface ResolvedFolder {
   readonly path: LockPath;
-  /** Whether a line with `!` after it removes this path. */
+  /** Whether a later line with `!` excludes this path. */
   readonly excludes: (path: string) => boolean;
 }
 
@@ -26,24 +26,24 @@ export interface ResolvedLines {
   readonly paths: readonly ResolvedPath[];
   /** Empty unless the options accept folders. */
   readonly folders: readonly ResolvedFolder[];
-  /** About lines that probably are mistakes. */
+  /** About lines that are probably mistakes. */
   readonly warning: string | undefined;
 }
 
 export interface ResolveOptions {
   readonly checkout: string;
-  /** Further paths that patterns match, whether or not the checkout has them. */
+  /** More paths that patterns can match, even if the checkout does not have them. */
   readonly lockedPaths?: readonly LockPath[];
-  /** Whether the job has a lock on the path, which then needs no file. Asked only about paths without one. */
+  /** Whether the job holds a lock on the path. Such a path needs no file. Called only for paths without a file. */
   readonly isLocked?: (path: LockPath) => boolean;
-  /** What a line that names a folder of the checkout is. */
+  /** Whether a line may name a folder of the checkout. */
   readonly folders?: 'mistakes' | 'accepted';
 }
 
 /**
- * The paths that the lines of the input stand for, each once, in the order of the lines: a path is itself, a pattern is
- * every file it matches, and one that starts with `!` removes paths of the lines before it. Throws an InputError with
- * everything that is wrong.
+ * Resolves the lines of the input to unique paths, in the order of the lines. A path stands for itself, and a pattern
+ * for every file it matches. A pattern that starts with `!` removes paths of earlier lines. Throws an InputError with
+ * all problems.
  */
 export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions): Promise<ResolvedLines> {
   const { isLocked = () => false, folders: foldersAre = 'mistakes' } = options;
@@ -51,7 +51,7 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
   const problems: string[] = [];
   const chosen = new Map<LockPath, ResolvedPath['kind']>();
   const folders = new Map<LockPath, ((path: string) => boolean)[]>();
-  /** Lines that name neither a file nor a lock, by their paths. */
+  /** Lines that name neither a file nor a lock, by path. */
   const unknown = new Map<LockPath, string>();
 
   function takeAway(pattern: string): void {
@@ -130,10 +130,10 @@ const folderText = (path: LockPath, { folder }: Checkout): string =>
 const endsWithSlashText = (path: LockPath): string =>
   `It ends with a slash, and the checkout has no such folder. A path is that of a file; ${below(path)} stands for the files below a folder of the checkout.`;
 
-/** A pattern for the files below a folder. `?` stands for characters that would make the name a pattern of its own. */
+/** A pattern for the files below a folder. `?` replaces characters that have a meaning in patterns. */
 const below = (folder: LockPath): string => `\`${folder.replace(/[*?[\]{}()!]/g, '?')}/**\``;
 
-/** A pattern that leaves the checkout would lock paths that mean something else in the workspace. */
+/** Rejects patterns that leave the checkout: they would lock paths that mean something else in the workspace. */
 function parsePattern(text: string): Parsed<string> {
   const segments = text.replaceAll('\\', '/').split('/');
   const last = segments.length - 1;
@@ -161,7 +161,7 @@ async function expand(
   return accepted([...paths]);
 }
 
-/** The text of the pattern matches itself: it may have been locked with `glob: false`. */
+/** A pattern also matches its own text: that path may have been locked with `glob: false`. */
 function createMatcher(pattern: string): (path: string) => boolean {
   const composed = pattern.normalize('NFC');
   return (path) => path === composed || posix.matchesGlob(path, composed);
@@ -170,7 +170,7 @@ function createMatcher(pattern: string): (path: string) => boolean {
 /** The files that a pattern matches, relative to the checkout and sorted by name. */
 async function matchingFiles(pattern: string, checkout: string): Promise<readonly string[]> {
   const found = new Set<string>();
-  // Some systems store names composed (é), some decomposed (e and an accent), and a pattern is compared with what is stored.
+  // Some systems store names composed (é), others decomposed (e and an accent), and glob() compares the stored form.
   for (const spelling of new Set([pattern, pattern.normalize('NFC'), pattern.normalize('NFD')])) {
     for await (const entry of promises.glob(spelling, { cwd: checkout, withFileTypes: true })) {
       if (await standsForFile(entry)) found.add(inUrlOrder(relative(checkout, join(entry.parentPath, entry.name))));
@@ -179,7 +179,7 @@ async function matchingFiles(pattern: string, checkout: string): Promise<readonl
   return [...found].sort();
 }
 
-/** A link to a file counts as a file: in the repository it is one. */
+/** A link to a file counts as a file, as it does in the repository. */
 const standsForFile = async (entry: Dirent): Promise<boolean> =>
   entry.isFile() || (entry.isSymbolicLink() && (await isFile(join(entry.parentPath, entry.name))));
 

@@ -3,7 +3,7 @@ import { quoted } from '../inputs/reader.ts';
 import { pluralize } from '../report/words.ts';
 import type { Checkout } from './checkout.ts';
 
-/** A list of thousands helps nobody, and each line takes a look at the folders of the checkout. */
+/** A list of thousands would not help, and each line reads folders of the checkout. */
 const maxListed = 5;
 
 /** One warning about all lines that name neither a file of the checkout nor a lock of the job. */
@@ -17,7 +17,7 @@ export function unknownLinesText(lines: readonly string[], checkout: Checkout): 
   return `${number} of \`path\` ${lines.length === 1 ? 'names' : 'name'} no file of the checkout in ${checkout.folder}: ${shown.join(', ')}${more}. To use paths that have no file, set \`glob: false\`.`;
 }
 
-/** What the line probably means instead; undefined if nothing in the checkout is close. */
+/** A suggestion for the line; undefined if nothing in the checkout is close. */
 export function suggestionFor(line: string, checkout: Checkout): string | undefined {
   if (areSeveralFiles(partsOf(line, /,/), checkout) || areSeveralFiles(partsOf(line, /\s/), checkout)) {
     return 'write each path on a line of its own';
@@ -27,7 +27,7 @@ export function suggestionFor(line: string, checkout: Checkout): string | undefi
   return closest === undefined ? undefined : `did you mean ${quoted(closest)}?`;
 }
 
-/** The entry of the checkout that the path most likely means: folder by folder, the closest name. */
+/** The entry of the checkout with the closest name in each folder along the path. */
 function closestPath(path: string, { namesIn, find }: Checkout): string | undefined {
   let closest = '';
   for (const name of path.split('/')) {
@@ -38,7 +38,7 @@ function closestPath(path: string, { namesIn, find }: Checkout): string | undefi
   return find(closest) === 'folder' ? `${closest}/**` : closest;
 }
 
-/** The name itself, else the one that differs least from it, in case or spelling; undefined if several do. */
+/** The name itself, or else the one closest to it in case or spelling; undefined if several are equally close. */
 export function closestName(name: string, names: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   const near: string[][] = Array.from({ length: editsAllowed(wanted) + 1 }, () => []);
@@ -53,10 +53,10 @@ export function closestName(name: string, names: Iterable<string>): string | und
 
 const maxEdits = 2;
 
-/** Short names differ by one or two letters without being typos of each other. */
+/** Short names can differ by one or two letters without being typos of each other. */
 const editsAllowed = (name: string): number => (name.length <= 2 ? 0 : name.length < 8 ? 1 : maxEdits);
 
-/** Whether this many insertions, deletions or replacements make one text the other: at most 9 passes over it. */
+/** Whether this many insertions, deletions or replacements turn one text into the other, in at most 9 passes. */
 function isWithin(edits: number, one: string, other: string, oneAt = 0, otherAt = 0): boolean {
   let same = 0;
   while (oneAt + same < one.length && one[oneAt + same] === other[otherAt + same]) same += 1;

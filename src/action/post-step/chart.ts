@@ -9,19 +9,19 @@ import type { CandidateResult } from './claims.ts';
 
 interface ChartOptions {
   readonly step: string;
-  /** The results of its locks. */
+  /** Results of the step's locks. */
   readonly results: readonly CandidateResult[];
   readonly now: number;
   readonly redact: Redact;
 }
 
-/** One lock in the chart. Times in milliseconds since 1970. */
+/** One lock in the chart. Times are in milliseconds since 1970. */
 export interface Bar {
   readonly path: string;
-  /** When the step first asked for it. */
+  /** Time of the step's first request for the lock. */
   readonly asked: number;
   readonly granted: number;
-  /** When it was released or lost, or else the end of the chart. */
+  /** Time of the release or loss, or else the end of the chart. */
   readonly ended: number;
   readonly end: 'released' | 'not released' | 'lost';
 }
@@ -53,10 +53,10 @@ export function chartOf(ledger: Ledger, { step, results, now, redact }: ChartOpt
   return gantt(bars);
 }
 
-/** As many as fit on a screen. The table beside the chart has all locks. */
+/** As many rows as fit on a screen. The table next to the chart has all locks. */
 const maxRows = 30;
 
-/** Markdown that GitHub draws as a chart of how long each lock was waited for and held; undefined without locks. */
+/** Markdown that GitHub renders as a chart of how long each lock was waited for and held; undefined without locks. */
 export function gantt(bars: readonly Bar[]): string | undefined {
   const drawable = bars.filter(isDrawable).toSorted(byPath);
   if (drawable.length === 0) return undefined;
@@ -66,13 +66,13 @@ export function gantt(bars: readonly Bar[]): string | undefined {
   const more = drawable.length - rows.length;
   const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${formatNumber(drawable.length)} locks.\n`;
   const [begin, end] = [Math.min(...shown.map(({ asked }) => asked)), Math.max(...shown.map(({ ended }) => ended))];
-  // The axis has neither the date nor the zone.
+  // The axis shows neither the date nor the time zone.
   const title = `    title ${[...new Set([clockTime(begin), clockTime(end)])].join(' to ')}\n`;
   const format = '    dateFormat YYYY-MM-DD HH:mm:ss.SSS\n    axisFormat %H:%M:%S\n';
   return `\`\`\`mermaid\n${withColumnFor(names)}gantt\n${title}${format}${rows.join('')}\`\`\`\n${rest}`;
 }
 
-/** Rows with one name would become one. */
+/** Makes the names unique: rows with the same name would be merged. */
 function namesOf(bars: readonly Bar[]): readonly string[] {
   const times = new Map<string, number>();
   return bars.map(({ path }) => {
@@ -86,14 +86,14 @@ function namesOf(bars: readonly Bar[]): readonly string[] {
 /** Longer names keep their end, so that the name column takes at most a third of the chart. */
 const maxNameLength = 36;
 
-/** A path in characters that mean nothing to Mermaid and cannot end the code block; the table has it as it is. */
+/** Replaces characters that have a meaning in Mermaid or could end the code block. The table shows the actual path. */
 function nameOf(path: string): string {
   const plain = path.replace(/[^\p{L}\p{M}\p{N} ._/()+=-]/gu, '_');
   const letters = [...plain];
   return letters.length <= maxNameLength ? plain : `…${letters.slice(1 - maxNameLength).join('')}`;
 }
 
-/** A shorter wait would only be a stripe in front of its bar. */
+/** A shorter wait would only show as a stripe in front of its bar. */
 const minWaitMs = 1_000;
 
 function rowOf({ asked, granted, ended, end }: Bar, name: string): string {
@@ -105,16 +105,16 @@ function rowOf({ asked, granted, ended, end }: Bar, name: string): string {
   return `    section ${name}\n${waited}    ${held}, ${utc(since)}, ${utc(until)}\n`;
 }
 
-/** Without a zone, Mermaid shows a time as it is given; with one, it would show it in that of the reader. */
+/** Mermaid shows a time without a zone as it is, and would convert one with a zone to that of the reader. */
 const utc = (time: number): string => new Date(time).toISOString().replace('T', ' ').replace('Z', '');
 
 /** Sets the width of the column of names: the default is too narrow for a path. */
 const withColumnFor = (names: readonly string[]): string =>
   `%%{init: {"gantt": {"leftPadding": ${Math.max(...names.map(widthOf)) + 20}}}}%%\n`;
 
-/** In pixels, at most: Mermaid writes them 11 high, and letters of scripts that are not Latin may be square. */
+/** Maximum width in pixels: Mermaid uses a font size of 11, and letters of non-Latin scripts may be square. */
 const widthOf = (name: string): number => [...name].reduce((width, letter) => width + (letter < '\u0300' ? 8 : 11), 0);
 
-/** Mermaid draws no times before 1970 and only years of four digits. */
+/** Mermaid cannot draw times before 1970, or years with more than four digits. */
 const isDrawable = ({ asked, granted, ended }: Bar): boolean =>
   [asked, granted, ended].every((time) => time >= 0 && time < Date.UTC(9_999, 11));

@@ -7,20 +7,20 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { SavedState } from '../ledger/saved-state.ts';
 import { pluralize } from '../report/words.ts';
 
-/** The result of one claim. */
+/** The result for one lock or request of the step. */
 export type CandidateResult =
   | { readonly kind: 'released'; readonly grant: Grant }
   | { readonly kind: 'gone'; readonly grant: Grant }
-  /** It has ended, though the job has not released it. */
+  /** The lock ended although the job had not released it. */
   | {
       readonly kind: 'lost';
       readonly grant: Grant;
-      /** The current holder; `nobody` is known only of a lock that was renewed. */
+      /** The current holder; `nobody` only if the lock could not be renewed. */
       readonly holder: KnownLock | 'nobody' | undefined;
       readonly loss?: Loss | undefined;
       readonly renewalError?: string | undefined;
     }
-  /** Another job holds the path, and this job may have released it before. */
+  /** Another job holds the path, and this job may have released its own lock before. */
   | { readonly kind: 'replaced'; readonly grant: Grant; readonly holder: KnownLock | undefined }
   /** The current lock may be another job's. */
   | { readonly kind: 'ambiguous'; readonly grant: Grant }
@@ -28,21 +28,21 @@ export type CandidateResult =
       readonly kind: 'failed';
       readonly grant: Grant;
       readonly reason: string;
-      /** The one that failed, where one was sent. */
+      /** The request that failed, if one was sent. */
       readonly request?: string | undefined;
     }
-  /** It may have been granted. */
+  /** The request may have been granted. */
   | { readonly kind: 'unanswered'; readonly intent: Intent; readonly reason: string };
 
 export interface ReleaseCandidate {
   readonly grant: Grant;
-  /** Why this job may have released the lock already; undefined if it cannot have. */
+  /** The reason why this job may already have released the lock; undefined if it cannot have. */
   readonly doubt: 'release-started' | 'records-damaged' | undefined;
-  /** The service has refused to renew it. */
+  /** Set if the service refused to renew the lock. */
   readonly loss?: Loss | undefined;
 }
 
-/** What a step has to release, and how well that is known. */
+/** The locks that a step must release, and errors in their records. */
 export interface ReleaseCandidates {
   readonly held: readonly ReleaseCandidate[];
   readonly unanswered: readonly Intent[];
@@ -57,13 +57,13 @@ interface Records {
   readonly step: string;
   /** The file that the step wrote when it had all its locks. */
   readonly locksFile: string;
-  /** What the runner remembers of the step, if it had all its locks. */
+  /** The state that the runner kept for the step, if it had all its locks. */
   readonly savedState: SavedState | undefined;
 }
 
 /**
- * Reads the ledger. Where something of it is missing, what the runner remembers and the step's file of locks stand in.
- * They do not say what was released since, so what they name is released only as far as it can be proven.
+ * Reads the ledger. If a part of it is missing, the state kept by the runner and the step's file of locks complete it.
+ * They do not show later releases, so locks from there are released only with proof of ownership.
  */
 export function readClaims(records: Records): ReleaseCandidates {
   const { ledger, step } = records;
@@ -100,7 +100,7 @@ export function readClaims(records: Records): ReleaseCandidates {
   };
 }
 
-/** The locks that the runner remembers, or where these are too many, those in the step's file. */
+/** The locks in the state kept by the runner or, if there were too many for that, in the step's file. */
 function savedGrants({ savedState, step, locksFile }: Records): readonly Grant[] {
   if (savedState === undefined) return [];
   const { service, workspace } = savedState;

@@ -37,18 +37,18 @@ interface FailedAttempt {
   readonly error: ServiceError;
 }
 
-/** A claim or an intent that an earlier attempt has not settled. */
+/** A lock or an intent that is not settled yet. */
 interface Pending {
   readonly attempt: (sentAt: number | undefined) => Promise<Attempt>;
-  /** The earlier attempt that says most. */
+  /** The most informative attempt so far. */
   readonly before?: FailedAttempt;
-  /** Requests so far. */
+  /** The number of requests so far. */
   readonly requests: number;
-  /** Since then the lock may have been released, by an attempt whose response was lost. */
+  /** Time of the first attempt that may have released the lock although its response was lost. */
   readonly sentAt?: number | undefined;
 }
 
-/** Releases the locks that are provably ours, in parallel, and retries for as long as there is time. */
+/** Releases the locks that are provably ours, in parallel, and retries until the deadline. */
 export async function releaseClaims(
   { session, clock, sleep, random, serverNow, log }: ReleaseContext,
   service: string,
@@ -70,14 +70,15 @@ export async function releaseClaims(
       case 'released':
         return { result: { kind: 'released', grant } };
       case 'absent': {
-        // Renewed to the end of the job, it cannot have ended before: it was lost, though nobody has the path now.
+        // A lock that was to be renewed until the end of the job cannot have expired normally: it was lost, even if the
+        // path is free now.
         const failed = renewalError !== undefined && mayHaveExpired(grant.lock, serverNow());
         if (loss !== undefined || failed) return lostTo('nobody');
         return { result: { kind: sentAt !== undefined && claim.doubt === undefined ? 'released' : 'gone', grant } };
       }
       case 'lost': {
         const { holder } = released;
-        // Another had the path before the first attempt, so none of them has released the lock.
+        // Someone else held the path before the first attempt, so no attempt has released the lock.
         const hadIt = sentAt !== undefined && Date.parse(holder?.acquired_at ?? '') < serverNow() - (clock() - sentAt);
         return hadIt ? { result: lostOr(claim, holder, renewalError) } : lostTo(holder);
       }
@@ -98,7 +99,7 @@ export async function releaseClaims(
     const settlement = await session.ask(intent, within);
     switch (settlement.kind) {
       case 'acquired': {
-        // With damaged records, the service may remember an answer about a lock that was released long ago.
+        // With damaged records, the service may replay a response about a lock that was released long ago.
         const earlier = sentAt === undefined ? undefined : 'release-started';
         const doubt = ledgerError === undefined ? earlier : 'records-damaged';
         const released = await release({ grant: settlement.grant, doubt }, undefined);
@@ -113,7 +114,7 @@ export async function releaseClaims(
     }
   }
 
-  /** Returns what is worth another attempt. */
+  /** Returns the locks and intents that are worth another attempt. */
   async function attemptAll(all: readonly Pending[]): Promise<readonly Pending[]> {
     const again: Pending[] = [];
     await inParallel(all, async ({ attempt, before, requests, sentAt }) => {
@@ -123,7 +124,7 @@ export async function releaseClaims(
         if (result !== undefined) results.push(result);
         return;
       }
-      // An attempt that was cut off says less than the one before it.
+      // An attempt that was cut off is less informative than the one before it.
       const wasCutOff = error.failure.kind === 'deadline' || error.failure.kind === 'aborted';
       const most = wasCutOff && before !== undefined ? before : { result, error };
       if (!isTransient(error)) {
@@ -142,7 +143,7 @@ export async function releaseClaims(
 
   let claims: readonly Pending[] = longestTtlFirst(held, endOfClaim).map((one) => ({
     requests: 0,
-    // A fault of our own code with one lock must not keep the others from being released.
+    // A bug that affects one lock must not prevent the release of the others.
     attempt: (sentAt) => release(one, sentAt).catch((error) => ({ result: failedOr(one, errorText(error)) })),
   }));
   let intents: readonly Pending[] = longestTtlFirst(unanswered, endOfIntent).map((one) => ({
@@ -167,23 +168,23 @@ export async function releaseClaims(
   }
 }
 
-/** For locks whose requests the client repeats: as many as fit. */
+/** Retries by the client itself, limited only by the deadline. */
 const retries = 1_000;
 
 /**
- * The client sends each request once, and the post-step retries all failed ones together, so that they delay no others. A lock
- * without id and ETag takes several requests in a row, so the client itself retries those.
+ * The client sends each request once, and the post-step retries all failed ones together, so that they do not delay
+ * others. A lock without id and ETag takes several requests in a row: the client itself retries those.
  */
 export const retriesFor = ({ held }: Pick<ReleaseCandidates, 'held'>): number =>
   held.length > 0 && held.every(({ grant }) => hasIdentity(grant.lock)) ? 0 : retries;
 
-/** Without a connection to the service. */
+/** The results without a connection to the service. */
 export const unreleased = ({ held, unanswered }: ReleaseCandidates, reason: string): readonly CandidateResult[] => [
   ...held.map((claim) => failedOr(claim, reason)),
   ...unanswered.map((intent): CandidateResult => ({ kind: 'unanswered', intent, reason })),
 ];
 
-/** The lock that would block others for longest comes first; one without a known end, last. */
+/** Puts the lock that would block others longest first, and locks without a known expiry last. */
 const longestTtlFirst = <One>(all: readonly One[], endOf: (one: One) => number): readonly One[] =>
   all.toSorted((one, other) => (endOf(other) || 0) - (endOf(one) || 0));
 
@@ -193,7 +194,7 @@ const endOfIntent = (intent: Intent): number => Date.parse(intent.at) + parsedTt
 const mayHaveArrived = ({ failure, attempts }: ServiceError): boolean =>
   attempts > 0 && !(failure.kind === 'connection' && !failure.mayHaveArrived);
 
-/** The client counts the requests of one attempt only. */
+/** Adds the number of requests: the client counts only those of one attempt. */
 function withRequests({ result, error }: FailedAttempt, requests: number): CandidateResult {
   const counted = error.request === undefined || error.attempts > 1 || requests < 2;
   return counted || result.kind !== 'failed'
@@ -201,7 +202,7 @@ function withRequests({ result, error }: FailedAttempt, requests: number): Candi
     : { ...result, request: `${error.request}, ${requests} attempts` };
 }
 
-/** A lock that the service has already called lost needs no further request. */
+/** A lock that is already known to be lost needs no further request. */
 const failedOr = (claim: ReleaseCandidate, reason: string, request?: string): CandidateResult =>
   claim.loss === undefined
     ? { kind: 'failed', grant: claim.grant, reason, request }
@@ -212,7 +213,7 @@ const lostOr = (
   holder: KnownLock | 'nobody' | undefined,
   renewalError: string | undefined,
 ): CandidateResult => {
-  // What the service refused to renew was lost before anybody could have released it.
+  // A lock whose renewal was refused was lost before anyone could have released it.
   switch (loss === undefined ? doubt : undefined) {
     case undefined:
       return { kind: 'lost', grant, holder, loss, renewalError };
@@ -223,6 +224,6 @@ const lostOr = (
   }
 };
 
-/** The token that the step has now is for the service that it names now, and goes to no other. */
+/** The current token is for the current service, and must not be sent to another one. */
 const elsewhere = (service: string, now: string): string =>
   `It is on ${service}, and \`base-url\` (or WORKSPACE_BASE_URL) now points to ${now}.`;

@@ -18,16 +18,16 @@ import { type CandidateResult, readClaims } from './claims.ts';
 import { releaseClaims, retriesFor, unreleased } from './release-claims.ts';
 import { nothingLeft, releaseReport } from './report.ts';
 
-/** The post-step ends within 60 s; the rest is for starting and reporting on a slow machine. */
+/** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
 export const timeLimitMs = 45_000;
 
-/** A network that is gone may come back: attempts are short, and there are as many as fit. */
+/** Attempts are short, and as many as fit: a network that is down may come back. */
 export const maxRequestTimeout = { seconds: 10 };
 
 interface StepToRelease {
-  /** Names it in the ledger. */
+  /** The id of the step in the ledger. */
   readonly step: string;
-  /** What the step has saved; empty if it has not. */
+  /** State that the step has saved; empty if none. */
   readonly state: (name: StateName) => string;
   readonly raw: RawInputs;
   readonly redact: Redact;
@@ -36,27 +36,27 @@ interface StepToRelease {
 
 interface ReleaseResults {
   readonly results: readonly CandidateResult[];
-  /** By the clock of the service. */
+  /** The current time by the clock of the service. */
   readonly now: number;
 }
 
 /**
- * Releases the remaining locks of a step, by the ledger, and reports on all its locks. It reads only the connection from the
- * inputs: the runner evaluates their expressions again, and the others may have changed.
+ * Releases the remaining locks of a step according to the ledger, and reports on all its locks. The task itself is not
+ * read from the inputs: the runner evaluates their expressions again, and the values may have changed.
  */
 export async function releaseStep({ step, state, raw, redact, reporter }: StepToRelease): Promise<void> {
   const { log } = reporter;
   const cancelled = cancellation();
   const { temporaryFolder, origin } = readRunner(process.env);
   const ledger = openLedger(ledgerFile(temporaryFolder), redact);
-  // Before any release: a renewal must not come after it.
+  // Renewal stops before any release, so that no lock is renewed after its release.
   await stopRenewal({ ledger, clock: steadyClock, sleep }, step, state('renewer'), cancelled);
   const savedState = parseSavedState(state('locks'));
   const claims = readClaims({ ledger, step, locksFile: locksFile(temporaryFolder, step), savedState });
 
   async function report({ results, now }: ReleaseResults): Promise<void> {
     const chart = chartOf(ledger, { step, results, now, redact });
-    // The step itself has refused a wrong `summary`; here it means the default.
+    // The step itself has rejected an invalid `summary`. Here it means the default.
     const summary = parseBoolean(raw.summary);
     const told = releaseReport(results, { chart, now, onLost: lossReaction(state('on-lost'), raw['on-lost']) });
     await reporter.finishRelease(told, !summary.ok || summary.value);
@@ -87,7 +87,7 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
     const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
     try {
       const time = { clock: steadyClock, sleep, random: Math.random };
-      // Nobody comes after the post-step to read what it writes.
+      // Nothing reads the ledger after the post-step.
       const record = createRecorder(ledger, { warn: log.debug });
       const session = openLockSession({ ...time, client, record, step, origin, announce: () => undefined });
       const { serverNow } = client;
@@ -102,7 +102,7 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
   await report(await releaseAll());
 }
 
-/** While requests are tried again, one line about them is enough: the report at the end has all of them. */
+/** Logs only the first line about retries, and debugs the others: the report at the end covers all locks. */
 function quiet(log: Log): Log {
   let said = false;
   return {
@@ -115,7 +115,10 @@ function quiet(log: Log): Log {
   };
 }
 
-/** What the step was given, else the input as it is now, else the safe choice: the step has refused a wrong one. */
+/**
+ * The value that the step used, or else the current input, or else the safe choice. The step has rejected an invalid
+ * one.
+ */
 function lossReaction(saved: string, input: string): OnLost {
   const [first] = [saved, input].map(parseLossReaction).filter((parsed) => parsed.ok);
   return first?.value ?? 'fail';

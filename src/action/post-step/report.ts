@@ -10,7 +10,7 @@ import { locksPage, ofKind } from '../report/table.ts';
 import { formatNumber, formatTime, pluralize, timeCell } from '../report/words.ts';
 import type { CandidateResult } from './claims.ts';
 
-/** The result of one lock, and of several where the words differ. Most important first, as in the report. */
+/** Words for the result of one lock, and of several if they differ. Most important first, as in the report. */
 const words = {
   'lost-to-another': ['lost to another holder'],
   'lost-and-free': ['lost and now free'],
@@ -27,17 +27,17 @@ const words = {
 
 type Fate = keyof typeof words;
 
-// Object.keys returns them as plain strings.
+// Object.keys returns plain strings.
 const order = Object.keys(words) as readonly Fate[];
 
 interface ReportOptions {
   readonly chart: string | undefined;
-  /** By the clock of the service. */
+  /** The current time by the clock of the service. */
   readonly now: number;
   readonly onLost: OnLost;
 }
 
-/** The fate of a step's locks, for people. */
+/** Formats the results of a step's locks for users. */
 export function releaseReport(
   results: readonly CandidateResult[],
   { chart, now, onLost }: ReportOptions,
@@ -45,7 +45,7 @@ export function releaseReport(
   const sorted = results.toSorted(
     (one, other) => order.indexOf(fateOf(one)) - order.indexOf(fateOf(other)) || (pathOf(one) < pathOf(other) ? -1 : 1),
   );
-  // All are in the one workspace of the step.
+  // All locks of a step are in the same workspace.
   const [about] = results.map((one) => ('grant' in one ? one.grant : one.intent));
   const lost = ofKind(sorted, 'lost');
   return {
@@ -55,7 +55,7 @@ export function releaseReport(
       rows: sorted.map((one) => [
         pathOf(one),
         wordOf(one),
-        // The end of a lock matters only while it may still be there.
+        // The expiry of a lock matters only if it may still exist.
         one.kind === 'failed' || one.kind === 'ambiguous' ? timeCell(one.grant.lock.expires_at) : '',
       ]),
       ...(about !== undefined && { rest: locksPage(about.service, about.workspace) }),
@@ -77,7 +77,7 @@ function lostText(lost: Of<'lost'>, now: number): string {
   const { path } = grant;
   const end = endOf(lost);
   if (loss !== undefined) {
-    // An earlier end was no failure to renew the lock: someone had released it.
+    // A lock that was lost before it expired did not fail to renew: someone had released it.
     const hadExpired = end <= Date.parse(loss.at);
     if (renewalError === undefined || !hadExpired) return lostRenewalText(loss, holder, now);
     const expired = `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalError}`;
@@ -129,7 +129,7 @@ export function manualReleaseCommand(grant: Grant): string {
   return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(address)}`;
 }
 
-/** A warning is an annotation of the run: it names a few locks, and says where the others are. */
+/** A warning is an annotation of the run: it names a few locks, and refers to the log for the others. */
 const maxNamed = 5;
 
 function several<One>(all: readonly One[], text: (one: One) => string): string {
@@ -190,6 +190,6 @@ function fateOf(result: CandidateResult): Fate {
   if (result.kind !== 'lost') return result.kind;
   const { holder, loss } = result;
   if (holder === 'nobody') return 'lost-and-free';
-  // What the service refused to renew may not have gone to anyone.
+  // A lock whose renewal was refused may not have a new holder.
   return holder === undefined && loss !== undefined && loss.holder === undefined ? 'lost' : 'lost-to-another';
 }

@@ -3,23 +3,23 @@ import type { Entry } from '../ledger/entry.ts';
 import { type JobLock, openHistory } from '../ledger/history.ts';
 import { hasIdentity } from '../locks/release.ts';
 
-/** Why locks are not renewed any more. */
+/** The reason why renewal has ended. */
 export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'ledger-gone' | 'too-old';
 
 export interface FollowContext {
   readonly clock: Clock;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** The lines added to the ledger since the last call, or some of them; throws when the ledger is gone. */
+  /** Returns some or all of the lines added to the ledger since the last call. Throws if the ledger is gone. */
   readonly follow: () => readonly Entry[];
   readonly isWorkerGone: () => boolean;
 }
 
 const maxAgeMs = 5 * 24 * 3_600_000;
 
-/** Requests under way at the end of the job get this long, so that no renewal comes after the release. */
+/** Time limit of pending requests at the end of the job, so that no renewal follows the release. */
 const graceMs = 2_000;
 
-/** The locks of a step to renew, according to the ledger, and the end of the renewal. */
+/** Tracks the locks of a step that must be renewed, according to the ledger, and the end of the renewal. */
 export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContext, step: string) {
   const began = clock();
   const history = openHistory();
@@ -54,19 +54,19 @@ export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContex
   }
 
   return {
-    /** Aborted when nothing more is to be renewed. */
+    /** Aborted when no more renewals may start. */
     ending: ending.signal,
-    /** Aborted when requests on their way are to end as well. */
+    /** Aborted when pending requests must end as well. */
     cutOff: cutOff.signal,
     locks: () => locks,
     end: () => end,
     readNews,
-    /** The lock as the ledger knows it now; undefined if it is not to be renewed any more. */
+    /** The lock according to the ledger; undefined if it must no longer be renewed. */
     current({ grant }: JobLock): JobLock | undefined {
       const lock = history.find(grant);
       return lock !== undefined && canBeRenewed(lock) ? lock : undefined;
     },
-    /** During a round, the list of locks stays the same: the round looks at each lock itself. */
+    /** During a round, the list of locks does not change: the round checks each lock itself. */
     setInRound: (value: boolean): void => {
       inRound = value;
     },
@@ -80,7 +80,7 @@ export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContex
       end = endReason();
       if (end === undefined) return;
       ending.abort();
-      // Without a worker there is nobody to release anything: each renewal would only keep others waiting.
+      // Without a worker, nothing releases the locks: each renewal would only keep others waiting.
       if (end === 'worker-gone') cutOff.abort();
       else void sleep(graceMs).then(() => cutOff.abort());
     },

@@ -1,43 +1,49 @@
 import type { ConnectionInputs } from '../inputs/connection.ts';
 import type { KnownProcess } from './processes.ts';
 
-/** All variables that the HTTP client of the toolkit looks at. */
+/** The proxy variables that the HTTP client of the toolkit reads. */
 const proxyVariables = /^(https?_proxy|no_proxy)$/i;
 
 export const proxiesIn = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   variablesLike(proxyVariables, environment);
 
-/** What Node and the system need, and the name by which the runner finds what a job has left: none of it is secret. */
+/**
+ * Variables that Node and the system need, and the one by which the runner finds leftover processes of a job. None is
+ * secret.
+ */
 const plainVariables =
   /^(RUNNER_TRACKING_ID|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED)|OPENSSL_CONF|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;
 
-/** All that another process may see of the one that renews. */
+/** The environment of the renewing process, which other processes can read. */
 export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   variablesLike(plainVariables, environment);
 
-/** The task of the renewing process. It comes through a pipe, because later steps can read the environment of a process. */
+/**
+ * The task of the renewing process. It is sent through a pipe, because later steps can read the environment of a
+ * process.
+ */
 export interface RenewalOrder {
   readonly connection: ConnectionInputs;
   readonly origin: string | undefined;
   readonly ledgerFile: string;
-  /** Names the step in the ledger. */
+  /** The id of the step in the ledger. */
   readonly step: string;
   readonly workspace: string;
   readonly ttl: string;
-  /** The clock of the service, less that of this machine. */
+  /** The clock of the service minus that of this machine. */
   readonly serverAheadMs: number;
-  /** The worker of the runner; undefined if unknown. */
+  /** The worker process of the runner; undefined if unknown. */
   readonly worker: KnownProcess | undefined;
-  /** The variables that name a proxy: their addresses may have passwords. */
+  /** The proxy variables. Their URLs may contain passwords. */
   readonly proxies: Readonly<Record<string, string>>;
 }
 
 export const formatRenewalOrder = (order: RenewalOrder): string => JSON.stringify(order);
 
-/** Undefined if it was cut off, because the step was killed while it wrote. */
+/** Undefined if the text was truncated because the step was killed while writing it. */
 export function parseRenewalOrder(text: string): RenewalOrder | undefined {
   try {
-    // The same bundle wrote it, through a pipe that no other process has.
+    // Written by the same version of the action, through a pipe that no other process has.
     return JSON.parse(text) as RenewalOrder;
   } catch {
     return undefined;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Context } from '../step/context.ts';
 
-/** A process by its id and its start: the system uses ids again. */
+/** A process by id and start time, because the system reuses ids. */
 export interface KnownProcess {
   readonly pid: number;
   /** Undefined if the system does not report it. */
@@ -13,10 +13,10 @@ export interface KnownProcess {
 export const lookAt = (pid: number): KnownProcess | undefined =>
   pid > 0 ? { pid, startedAt: startOf(pid) } : undefined;
 
-/** On macOS, each look at the start of a process runs `ps`. */
+/** On macOS, reading the start time of a process runs `ps`. */
 const defaultLooksPerStart = process.platform === 'darwin' ? 30 : 1;
 
-/** For frequent looks at one process: only one in `looksPerStart` compares its start. */
+/** Returns a check for frequent use: only one in `looksPerStart` calls compares the start time. */
 export function watchProcess(known: KnownProcess, looksPerStart = defaultLooksPerStart): () => boolean {
   let looks = 0;
   return () => {
@@ -25,11 +25,11 @@ export function watchProcess(known: KnownProcess, looksPerStart = defaultLooksPe
   };
 }
 
-/** It waits for a renewal that is on its way, and gives that up sooner. */
+/** The renewing process waits for pending renewals, but not as long as this. */
 const maxWaitMs = 5_000;
 const lookEveryMs = 10;
 
-/** Returns when nothing renews the locks of the step any more, so that none comes back after its release. */
+/** Stops the renewal of the step's locks. Waits for its end, so that no lock is renewed after its release. */
 export async function stopRenewal(
   { ledger, clock, sleep }: Pick<Context, 'clock' | 'sleep'> & { readonly ledger: Ledger },
   step: string,
@@ -40,22 +40,22 @@ export async function stopRenewal(
   try {
     ledger.append({ kind: 'stop-renewing', step, at: new Date().toISOString() });
   } catch {
-    // Without a ledger, it ends by itself.
+    // Without a ledger, the renewing process ends by itself.
   }
   const renewer = savedProcess(saved);
   if (renewer === undefined) return;
   const until = clock() + maxWaitMs;
   while (!isGone(renewer) && clock() < until && !signal.aborted) await sleep(lookEveryMs, signal);
-  // Without a start time, another process may have its id.
+  // Without a start time, another process may have this id.
   if (renewer.startedAt === undefined || isGone(renewer)) return;
   try {
     process.kill(renewer.pid, 'SIGKILL');
   } catch {
-    // It has just ended, or cannot be signalled. The locks are released in any case.
+    // The process has just ended, or cannot be signaled. The locks are released anyway.
   }
 }
 
-/** One that nobody has waited for yet. */
+/** The start of a zombie: a process that has ended, but that no process has waited for. */
 const ended = 'ended';
 
 export function isGone({ pid, startedAt }: KnownProcess): boolean {
@@ -64,7 +64,7 @@ export function isGone({ pid, startedAt }: KnownProcess): boolean {
   return start === ended || (startedAt !== undefined && start !== undefined && start !== startedAt);
 }
 
-/** Undefined if it cannot be seen, or not now. */
+/** Undefined if the start time is unavailable, maybe only for now. */
 function startOf(pid: number): string | undefined {
   switch (process.platform) {
     case 'linux':
@@ -76,7 +76,9 @@ function startOf(pid: number): string | undefined {
   }
 }
 
-/** proc_pid_stat(5): behind the name, which may have blanks, the state is the first field and the start the 20th. */
+/**
+ * proc_pid_stat(5): after the name, which may contain spaces, the state is the first field and the start time the 20th.
+ */
 function startOnLinux(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -89,9 +91,10 @@ function startOnLinux(pid: number): string | undefined {
 
 function startOnMac(pid: number): string | undefined {
   try {
-    // Loading it takes a while, and no other system needs it.
+    // Loaded on demand: it takes a while, and no other system needs it.
     const { execFileSync } = process.getBuiltinModule('node:child_process');
-    // The time is written for the language and the zone of who asks, and these differ between a step and what it starts.
+    // The format depends on the locale and time zone of the caller, which differ between a step and its child
+    // processes.
     const env = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
     return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env }).trim() || undefined;
   } catch {
@@ -104,17 +107,17 @@ function hasNoProcess(pid: number): boolean {
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    // EPERM: it exists, and belongs to another user.
+    // EPERM: the process exists, but belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'ESRCH';
   }
 }
 
-/** As saved by the step; undefined if it was not saved. */
+/** The process that the step saved; undefined if it saved none. */
 function savedProcess(state: string): KnownProcess | undefined {
   try {
     const value: unknown = JSON.parse(state);
     if (typeof value !== 'object' || value === null) return undefined;
-    // An object that JSON made has nothing but string keys.
+    // Objects from JSON have only string keys.
     const { pid, startedAt } = value as Readonly<Record<string, unknown>>;
     if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
     return { pid, startedAt: typeof startedAt === 'string' ? startedAt : undefined };

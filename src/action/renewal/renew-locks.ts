@@ -8,11 +8,11 @@ import { createSchedule } from './schedule.ts';
 
 interface RenewalContext extends FollowContext, Pick<Context, 'random' | 'record'> {
   readonly client: Pick<Client, 'renewLock' | 'releaseLock'>;
-  /** By the clock of the service. */
+  /** The current time by the clock of the service. */
   readonly serverNow: () => number;
-  /** Called once, if the first look has found locks to renew. */
+  /** Called once, if there are locks to renew at the start. */
   readonly onStart: () => void;
-  /** Calls back at each change of the ledger, and now and then; returns what ends that. */
+  /** Calls `look` at each change of the ledger, and periodically. Returns a function that stops that. */
   readonly watch: (look: () => void) => () => void;
 }
 
@@ -24,7 +24,7 @@ interface Renewing {
   readonly requestTimeoutMs: number;
 }
 
-/** Renews the locks of a step, by the ledger, until the job ends or none is left. */
+/** Renews the locks of a step according to the ledger, until the job ends or no lock is left. */
 export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<RenewalEndReason> {
   const { sleep, onStart, watch } = context;
   const followed = followLocks(context, renewing.step);
@@ -67,7 +67,7 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
       followed.locks(),
       async (one) => {
         const lock = followed.current(one);
-        // A step has released it since the round began.
+        // A step has released the lock since the round started.
         if (lock === undefined) return;
         schedule.dueNow(lock.grant);
         const result = await renewOne(context, renewing, followed, schedule, lock);
@@ -85,7 +85,7 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
     if (first !== undefined) {
       record({ kind: 'renewed', ...job, at, expires_at: first, ...(except.length > 0 && { except }) });
     }
-    // Once is enough, unless the line above says that all is well.
+    // Recorded once, and again after a `renewed` line, which supersedes it.
     if (failure !== undefined && (!isFailing || first !== undefined) && !followed.ending.aborted) {
       record({ kind: 'unrenewed', ...job, at, reason: failure });
     }
@@ -96,9 +96,9 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
 type RenewedLock =
   | { readonly kind: 'renewed'; readonly expiresAt: string }
   | { readonly kind: 'lost' }
-  /** A step has begun to release it meanwhile. */
+  /** A step has started to release the lock meanwhile. */
   | { readonly kind: 'released' }
-  /** `answered`: the service has said so, and would say it again. */
+  /** `answered`: the service refused, and would refuse again. */
   | { readonly kind: 'failed'; readonly reason: string; readonly answered: boolean };
 
 async function renewOne(
@@ -122,10 +122,10 @@ async function renewOne(
   const request = { workspace: id, path, type: lock.type, ttl, idempotencyKey, proof: lock };
   const renewal = await client.renewLock(request, limits());
   if (renewal.kind === 'replaced') {
-    // Our own lock had ended, or a step has released it in this moment: the new one is nobody's.
+    // Our own lock had expired, or a step has just released it: nothing uses the new lock.
     await client.releaseLock({ workspace: id, path, proof: renewal.lock }, limits());
   }
-  // A release that came in between explains the answer, and its line in the ledger must not be followed by a grant.
+  // A release meanwhile explains the response, and its line in the ledger must not be followed by a grant.
   followed.readNews();
   if (followed.current(held) === undefined) return { kind: 'released' };
   switch (renewal.kind) {

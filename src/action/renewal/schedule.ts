@@ -8,15 +8,17 @@ interface ScheduleContext {
   readonly random: () => number;
 }
 
-/** The time of a renewal after the end of a lock: only its response shows that the lock is lost. */
+/** The minimum time for a renewal, even after the lock has expired: only a response shows that the lock is lost. */
 const minAttemptMs = 1_000;
 
 const maxPauseMs = 5_000;
 
-/** When each lock is to be renewed: after a third of its lifetime, and again at once if a renewal was not answered. */
+/**
+ * Schedules the renewal of each lock: after a third of its lifetime, and again after a pause if there was no response.
+ */
 export function createSchedule({ clock, serverNow, random }: ScheduleContext, ttl: Ttl, requestTimeoutMs: number) {
   const ttlMs = ttl.seconds * 1_000;
-  /** By the keys of the requests that were granted. */
+  /** By the idempotency key of the request that acquired the lock. */
   const dueAt = new Map<string, number>();
   const msLeft = (grant: Grant): number => Date.parse(grant.lock.expires_at) - serverNow();
 
@@ -28,26 +30,29 @@ export function createSchedule({ clock, serverNow, random }: ScheduleContext, tt
   }
 
   return {
-    /** With a pause, so that locks with a short lifetime, or without an answer, are not renewed again and again. */
+    /** At least a pause, so that short-lived locks and unanswered renewals are not renewed in a tight loop. */
     msUntilNextRound(grants: readonly Grant[]): number {
       const untilFirst = grants.reduce((least, grant) => Math.min(least, msUntilDue(grant)), Number.POSITIVE_INFINITY);
       return Math.max(untilFirst, withJitter(Math.min(maxPauseMs, ttlMs / 20), random));
     },
-    /** Until something else is known: one refusal must not hurry the renewal of all others. */
+    /**
+     * Due until `dueLater` postpones it. A refused renewal is also postponed: it must not hurry that of all other
+     * locks.
+     */
     dueNow: ({ key }: Grant): void => void dueAt.set(key, clock()),
     dueLater: ({ key }: Grant, lifetimeMs = ttlMs): void =>
       void dueAt.set(key, clock() + lifetimeMs * partOver(random)),
     deadlineOf(grant: Grant): number {
       const least = Math.max(minAttemptMs, Math.min(requestTimeoutMs, ttlMs / 3));
-      // The pauses between attempts grow: the next round begins with short ones again, while there is time.
+      // Pauses between attempts grow. The next round starts with short ones again, while there is time.
       const most = Math.min(msLeft(grant) - ttlMs / 20, ttlMs / 6);
       return clock() + Math.max(least, most);
     },
   };
 }
 
-/** How long to wait for one answer: what a silent service takes of a lock's time is missing when it is back. */
+/** Timeout of one attempt. It is short: the time spent on a silent service is missing when it is back. */
 export const attemptMs = (ttlMs: number): number => Math.max(minAttemptMs, ttlMs / 12);
 
-/** A third of the lifetime, or a little less, so that not all come at once. */
+/** A third of the lifetime or a little less, so that not all locks are due at once. */
 const partOver = (random: () => number): number => 1 / 3 - random() / 12;

@@ -20,13 +20,15 @@ const maxResponseMs = 2_000;
 
 /** The renewal of all locks of a step until the job ends. */
 export interface Renewal {
-  /** Starts it, or warns that nothing renews the locks. Returns the grants as they are then: the first is renewed once. */
+  /**
+   * Starts the renewal, or warns that nothing renews the locks. Returns the updated grants: the first is renewed once.
+   */
   start(step: string, grants: readonly Grant[]): Promise<readonly Grant[]>;
-  /** Ends what was prepared if it was not needed. */
+  /** Stops the prepared process if it was not needed. */
   end(): void;
 }
 
-/** Prepares the renewal while the step asks for its locks: it takes Node longer to start than the service to answer. */
+/** Prepares the renewal while the step requests its locks: Node takes longer to start than the service to respond. */
 export function prepareRenewal(context: Context, task: LockTask): Renewal {
   const { client, log, record, runner, saveState } = context;
   let renewer: Promise<RenewalProcess> | undefined;
@@ -34,12 +36,12 @@ export function prepareRenewal(context: Context, task: LockTask): Renewal {
 
   function prepare(): Promise<RenewalProcess> {
     renewer ??= startProcess();
-    // A failure is reported once there are locks.
+    // A failure is reported only if there are locks to renew.
     renewer.catch(() => undefined);
     return renewer;
   }
 
-  // A step that may wait for hours starts it later: until then it would only take memory.
+  // A step that may wait for hours starts the process later: until then it would only use memory.
   if (task.wait.seconds === 0) prepare();
 
   async function start(step: string, grants: readonly Grant[]): Promise<readonly Grant[]> {
@@ -52,14 +54,14 @@ export function prepareRenewal(context: Context, task: LockTask): Renewal {
     };
     const couldNotStart = (reason: string): void =>
       log.warn(`Could not start the process that renews the locks (${reason}). They ${endText()}`);
-    // The next parent of an orphan may live for years, and there is nobody left to release anything.
+    // The new parent of an orphan may live for years, and nothing is left to release the locks.
     const isOrphan = (): boolean => process.ppid !== runner.worker;
     const orphaned = 'the process that runs the steps of the job is gone';
     if (isOrphan()) {
       couldNotStart(orphaned);
       return grants;
     }
-    // Killed from here on, a step leaves a process behind that its post-step has to stop.
+    // If the step is killed after this, its post-step must stop the process.
     saveState('renewer', '{}');
     prepare();
     const result = await renewFirst(context, task, first);
@@ -93,10 +95,10 @@ export function prepareRenewal(context: Context, task: LockTask): Renewal {
   };
 }
 
-/** The service may take a while; the locks are all held, and the job waits. */
+/** The service may take a while, but the locks are held and the job waits. */
 const maxFirstRenewalMs = 10_000;
 
-/** A service that cannot renew is found out at the first renewal, while there is somebody to tell. */
+/** The first renewal shows whether the service supports renewal, while the step can still warn about it. */
 type FirstRenewal =
   | { readonly kind: 'possible'; readonly grant: Grant }
   | {
@@ -129,25 +131,25 @@ async function renewFirst({ client, clock, signal }: Context, task: LockTask, gr
         : { kind: 'impossible', grant: now, reason: 'it grants another lock instead' };
     }
     case 'lost':
-      // 412 comes from a service that knows renewals, and is for the process that renews to find out about.
+      // A service that answers 412 supports renewal. The renewing process deals with the lost lock.
       return renewal.error.status === 412 ? { kind: 'possible', grant } : refusal(renewal.error);
     case 'refused':
       return refusal(renewal.error);
     case 'failed':
-      // Trouble on the way says nothing of what the service can do.
+      // A failed request does not show whether the service supports renewal.
       return { kind: 'possible', grant };
   }
 }
 
-/** It works for a few seconds in a third of a `ttl`, next to a job that may need the memory: little room for garbage. */
+/** Little memory: the process works for a few seconds per third of a `ttl`, next to a job that may need the rest. */
 const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
 
-/** It does nothing until it gets its order, and ends if it gets none. */
+/** Starts the process. It does nothing until it receives its order, and ends if it receives none. */
 async function startProcess() {
-  // Built as a bundle of its own, beside this one.
+  // A separate bundle next to this one.
   const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
   const child = spawn(process.execPath, [...memoryOptions, file], {
-    // Windows does not remove a folder in which a process is: not the checkout, and not the runner's temporary folder.
+    // Windows cannot remove the working directory of a process, such as the checkout or the runner's temporary folder.
     cwd: dirname(file),
     env: environmentOfRenewal(process.env),
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -160,7 +162,7 @@ async function startProcess() {
 
 type Answer = { readonly kind: 'renewing' } | { readonly kind: 'ended'; readonly how: string };
 
-/** Listens from the start: it may end while the service still answers. */
+/** Listens from the start: the process may end during the first renewal. */
 const answerOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promise<Answer> =>
   Promise.race<Answer>([
     once(child.stdout, 'data').then(() => ({ kind: 'renewing' })),
@@ -183,9 +185,9 @@ function handOver({ child }: RenewalProcess, context: Context, task: LockTask, s
     worker: lookAt(runner.worker),
     proxies: proxiesIn(process.env),
   });
-  // Before it begins, so that the post-step finds it whatever happens to this step.
+  // Saved before the process starts to renew, so that the post-step finds it even if this step is killed.
   saveState('renewer', JSON.stringify(lookAt(child.pid ?? 0)));
-  // A process that has ended does not answer either, and its end says more.
+  // A process that has ended does not respond either, and its end is more informative.
   child.stdin.on('error', () => undefined);
   child.stdin.end(order);
 }

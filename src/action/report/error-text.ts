@@ -1,4 +1,6 @@
-/** An error as a person reads it. A fault of our own code is called that: nobody should look for it in their network. */
+/**
+ * Formats an error for users. A bug in the action is reported as such, so that nobody looks for it in their network.
+ */
 export function errorText(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (!isFault(error)) return text;
@@ -8,7 +10,10 @@ export function errorText(error: unknown): string {
 export const stackLines = (error: unknown): readonly string[] =>
   error instanceof Error ? (error.stack ?? error.message).split('\n') : [];
 
-/** What the language and Node throw at wrong code. Our own errors are plain, or of our own classes, and have sentences. */
+/**
+ * Errors that the language and Node throw for wrong code. Ours are plain or of our own classes, with sentences as
+ * messages.
+ */
 const faults = [TypeError, RangeError, ReferenceError, SyntaxError, URIError];
 
 export const isFault = (error: unknown): boolean =>

@@ -1,12 +1,12 @@
 import type { Table } from './table.ts';
 
-/** What an operation came to, before anything is reported. */
+/** The outcome of an operation, before anything is reported. */
 export interface Outcome {
   readonly outputs: Outputs;
-  /** The result in one sentence, for the summary: it is read for months, so its times are absolute. */
+  /** The result in one sentence, for the summary. Its times are absolute, because a summary is read for months. */
   readonly sentence: string;
   readonly tables: readonly Table[];
-  /** Why the step fails; empty when it does not. */
+  /** The reasons why the step fails; empty if it succeeds. */
   readonly failures: readonly string[];
   readonly annotations: readonly FileAnnotation[];
 }

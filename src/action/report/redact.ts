@@ -2,7 +2,10 @@ import { redact as redactSpelled, spellingsOf } from '../../interface/redact.ts'
 
 export type Redactor = ReturnType<typeof openRedactor>;
 
-/** The last three would become a mention, an issue or an emoji, even in HTML: GitHub looks at the rendered text. */
+/**
+ * The last three would start a mention, an issue reference or an emoji, even in HTML: GitHub processes the rendered
+ * text.
+ */
 const htmlSpelling: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -14,18 +17,21 @@ const htmlSpelling: Readonly<Record<string, string>> = {
   ':': ':<wbr>',
 };
 
-/** Untrusted text in HTML, where it stays text. GitHub reads no Markdown inside an HTML block. */
+/** Escapes untrusted text for HTML. GitHub does not interpret Markdown inside an HTML block. */
 export const inHtml = (text: string): string =>
   oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
 
-/** The same in an attribute in double quotes. */
+/** Escapes untrusted text for an attribute in double quotes. */
 export const inAttribute = (text: string): string =>
   oneLine(text).replace(/[&<>"']/g, (character) => htmlSpelling[character] ?? character);
 
-/** A token for a quarter of an hour and what it was exchanged for: those of more than the last hour. */
+/**
+ * Every 15 minutes, there is an API token and the identity token that it was exchanged for. This covers more than an
+ * hour.
+ */
 const maxAdded = 12;
 
-/** The secrets of a step: those of its inputs, and the tokens that it gets while it runs. */
+/** The secrets of a step: those of its inputs, and the tokens that are issued while it runs. */
 export function openRedactor(secrets: readonly string[]) {
   let spellings = spellingsOf(secrets);
   let added: readonly string[] = [];
@@ -38,18 +44,18 @@ export function openRedactor(secrets: readonly string[]) {
   };
 }
 
-/** Takes secrets out of a text, however they are spelled there. */
+/** Removes secrets from a text, in any of their spellings. */
 export type Redact = (text: string) => string;
 
-/** JSON without secrets. They are taken out first: a text that has JSON in it is spelled differently inside of JSON. */
+/** JSON without secrets. They are redacted before encoding, because JSON spells some texts differently. */
 export const redactedJson = (value: unknown, redact: Redact): string => JSON.stringify(redactValue(value, redact));
 
 /** C0, DEL, C1, the two Unicode line breaks, and the bidirectional controls. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
 
 /**
- * Untrusted text as part of one log line: it can start neither another line nor a workflow command. The runner sees one
- * in `::` at the start of a line, and in `##[` anywhere (actions/runner, src/Runner.Common/ActionCommand.cs).
+ * Untrusted text for one log line: it can start neither a new line nor a workflow command. The runner recognizes `::`
+ * at the start of a line, and `##[` anywhere (actions/runner, src/Runner.Common/ActionCommand.cs).
  */
 export const oneLine = (text: string): string =>
   text

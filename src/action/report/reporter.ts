@@ -5,43 +5,43 @@ import type { Cell, Table } from './table.ts';
 import { fitsVariable } from './variable.ts';
 import { formatNumber, pluralize, runName } from './words.ts';
 
-/** Someone who unfolds a group wants to see what it was about, not a thousand lines. */
+/** Readers who unfold a group want an overview, not a thousand lines. */
 const maxGroupLines = 100;
 
-/** GitHub shows ten annotations of a step and drops the rest without a word. */
+/** GitHub shows ten annotations of a step and silently drops the rest. */
 const maxAnnotations = 10;
 
-/** Leaves room for what the step fails for; the last of them counts the warnings that did not fit. */
+/** Leaves room for the failures of the step. The last warning counts those that did not fit. */
 const maxWarnings = 4;
 
-/** The fate of a step's locks at the end of the job. */
+/** The results of a step's locks at the end of the job. */
 export interface ReleaseReport {
   readonly sentence: string;
   readonly table: Table;
   /** Markdown with a chart of how long each lock was waited for and held. */
   readonly chart: string | undefined;
-  /** Why the job fails: each about a lock that it relied on and did not have. */
+  /** The reasons why the job fails, each about a lock that was lost while the job relied on it. */
   readonly failures: readonly string[];
   readonly warnings: readonly string[];
   readonly lines: readonly string[];
 }
 
-/** What a step says while it runs. Whatever it is given, no secret and no workflow command gets into the log. */
+/** The log of a step. No secret and no workflow command gets into it, whatever the texts contain. */
 export interface Log {
-  /** One thing done, or one thing waited for. */
+  /** Logs one action or one wait. */
   line(text: string): void;
-  /** A warning: the step goes on. */
+  /** Logs a warning. The step continues. */
   warn(text: string): void;
-  /** Only for the runner's debug log. */
+  /** Writes only to the runner's debug log. */
   debug(text: string): void;
-  /** Details that unfold below a title. */
+  /** Logs details that unfold below a title. */
   group(title: string, lines: readonly string[]): void;
 }
 
-/** Speaks to the runner: log, masks, outputs, annotations and job summary. Nothing reaches them any other way. */
+/** The only access to the runner: log, masks, outputs, annotations and job summary. */
 export interface Reporter {
   readonly log: Log;
-  /** Nothing that the step says from here on has this in it. */
+  /** Keeps the secret out of everything that the step reports from now on. */
   mask(secret: string): void;
   setOutputs(outputs: Outputs): void;
   /** Fails the step before it has done anything. */
@@ -104,7 +104,7 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
     });
   }
 
-  /** The last thing a step says: failures first, then annotations on files, and how many did not fit. */
+  /** The last report of a step: failures first, then annotations on files, and the number that did not fit. */
   function annotateFailures(failures: readonly string[], onFiles: readonly FileAnnotation[]): void {
     const all: readonly Annotation[] = [...failures.map((text) => ({ text })), ...onFiles];
     const places = maxAnnotations - Math.min(warnings, maxWarnings);
@@ -126,7 +126,7 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
   }
 
   async function summarise(title: string, sentence: string, tables: readonly Table[], chart = ''): Promise<void> {
-    // Outside of a workflow there is no summary to write.
+    // Outside a workflow, there is no summary.
     if (!process.env['GITHUB_STEP_SUMMARY']) return;
     try {
       await core.summary.addRaw(summaryHtml(title, sentence, tables, redact) + chart).write();
@@ -162,12 +162,12 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
   };
 }
 
-/** GitHub drops the whole summary of a step that is larger than 1 MiB. */
+/** GitHub drops the complete summary of a step if it is larger than 1 MiB. */
 const maxBytes = 900 * 1_024;
 
 /**
- * One sentence, then the tables, all in HTML, where untrusted text stays text. Secrets are redacted first: escaped, they
- * might not be recognized.
+ * One sentence, then the tables, as HTML with untrusted text escaped. Secrets are redacted first: escaped, they might
+ * not be recognized.
  */
 export function summaryHtml(title: string, sentence: string, tables: readonly Table[], redact: Redact): string {
   let html = `<h3>${inHtml(title)}</h3>\n<p>${withCode(inHtml(cut(redact(sentence))))}</p>\n`;
@@ -181,11 +181,11 @@ const maxSentenceLength = 4_000;
 
 const cut = (text: string): string => (text.length > maxSentenceLength ? `${text.slice(0, maxSentenceLength)}…` : text);
 
-/** The first few matter most; the others are for readers who look for one of them. */
+/** The first rows matter most. The others are folded, for readers who look for a specific one. */
 const maxOpenRows = 50;
 const maxRows = 500;
 
-/** As many rows as fit, most of them folded, and how many are left out. */
+/** As many rows as fit, most of them folded, and the number of rows left out. */
 function tableHtml({ head, rows, rest }: Table, room: number, redact: Redact): string {
   const headHtml = rowHtml('th', head, redact);
   const table = (some: readonly string[]): string => `<table>\n${headHtml}${some.join('')}</table>\n`;
@@ -219,16 +219,19 @@ function cellHtml(cell: Cell, redact: Redact): string {
 
 const link = (text: string, address: string): string => `<a href="${inAttribute(address)}">${inHtml(text)}</a>`;
 
-/** What our sentences have in backticks, as code: nobody reads Markdown here. A path may have some that mean nothing. */
+/** Shows texts in backticks as code, because Markdown is not interpreted here. Backticks inside a path mean nothing. */
 const withCode = (html: string): string => html.replace(/(?<![^\s(])`([^`]+)`(?!\w)/g, '<code>$1</code>');
 
-/** A list of locks goes to jobs on any system. Other outputs are for steps of the same job; Linux allows 128 KiB. */
+/** A list of locks may go to jobs on any system. Other outputs are for steps of the same job: Linux allows 128 KiB. */
 const fitsOutput = (name: OutputName, text: string): boolean =>
   name === 'locks' ? fitsVariable(text) : bytes(text) <= 100_000;
 
 const bytes = (text: string): number => Buffer.byteLength(text);
 
-/** Only the runner removes its commands from the log. Elsewhere this one would show the secret. Gitea, Forgejo and act set the variable. */
+/**
+ * Only the runner removes this command from the log. Elsewhere it would show the secret. Gitea, Forgejo and act also
+ * set the variable.
+ */
 function maskInLog(secret: string): void {
   if (process.env['GITHUB_ACTIONS'] === 'true') core.setSecret(secret);
 }

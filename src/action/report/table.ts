@@ -1,10 +1,10 @@
-/** A text, or the address of a run, which is shown as a link with a name. */
+/** A text, or a run URL, which is shown as a link with a name. */
 export type Cell = string | { readonly run: string };
 
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
-  /** Where the rows are that a summary has no place for. */
+  /** A link to the rows that do not fit into a summary. */
   readonly rest?: { readonly text: string; readonly address: string };
 }
 

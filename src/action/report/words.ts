@@ -1,30 +1,30 @@
 import { formatSpan } from '../../interface/duration.ts';
 
-/** The first few, and how many more there are. */
+/** Joins the first few texts and the number of the others. */
 export function joinFirst(texts: readonly string[], max = 5): string {
   const more = texts.length - max;
   return texts.slice(0, max).join(', ') + (more > 0 ? ` and ${pluralize(more, 'more', 'more')}` : '');
 }
 
-/** How long something took: with tenths while these mean something. */
+/** A duration, with tenths of a second if it is short. */
 export const formatElapsed = (milliseconds: number): string =>
   milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : formatSpan(milliseconds / 1_000);
 
-/** "14:05 UTC (in 12 min)", or without `now` as above. */
+/** "14:05 UTC (in 12 min)"; without `now`, only the time, as clockTime() formats it. */
 export const formatTime = (time: number, now?: number): string =>
   now === undefined ? clockTime(time) : `${clockTime(time, now)} (${formatRelativeTime(time, now)})`;
 
-/** For a table: empty if unknown. */
+/** A time for a table cell; empty if unknown. */
 export function timeCell(time: string | undefined): string {
   const ms = Date.parse(time ?? '');
   return Number.isNaN(ms) ? '' : clockTime(ms);
 }
 
-/** URLs of GitHub, and of GitLab, whose projects may be in nested groups. */
+/** Run URLs of GitHub, and of GitLab, whose projects may be in nested groups. */
 const runAddress =
   /^https?:\/\/[\w.-]+(?::\d+)?\/([\w.-]+(?:\/[\w.-]+)+)\/(?:actions\/runs|-\/pipelines)\/(\d+)(?:\/attempts\/(\d+))?$/;
 
-/** "octo-games/dragon #1040", of the address of that run; undefined of any other text. */
+/** "octo-games/dragon #1040" for the URL of that run; undefined for any other text. */
 export function runName(address: string): string | undefined {
   const [, repository, run, attempt = '1'] = runAddress.exec(address) ?? [];
   if (repository === undefined || run === undefined) return undefined;
@@ -36,8 +36,8 @@ export const pluralize = (number: number, one: string, many = `${one}s`): string
   `${formatNumber(number)} ${number === 1 ? one : many}`;
 
 /**
- * "12,345". `toLocaleString` gives the same, but loads Node's internationalization data, which takes half as long as Node
- * itself to start.
+ * "12,345". `toLocaleString` returns the same, but loads Node's internationalization data, which takes half as long as
+ * starting Node itself.
  */
 export const formatNumber = (number: number): string =>
   String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
@@ -49,7 +49,7 @@ export function formatRelativeTime(time: number, now: number): string {
 }
 
 /**
- * "14:05 UTC", with the date on another day. Without `now`, for texts that are read later, such as the summary of a job:
+ * "14:05 UTC", with the date if it is not today. Without `now`, for texts that are read later, such as a job summary:
  * "2026-03-01 14:05 UTC".
  */
 export function clockTime(time: number, now?: number): string {

@@ -4,7 +4,7 @@ import type { ConnectionInputs } from '../inputs/connection.ts';
 import type { Log, Reporter } from '../report/reporter.ts';
 import { formatElapsed } from '../report/words.ts';
 
-/** The client of a step: it logs what it retries, and tells the service which run its requests are from. */
+/** The client of a step. It logs retries, and sends the run URL with its requests. */
 export function connect(
   connection: ConnectionInputs,
   origin: string | undefined,
@@ -19,7 +19,7 @@ export function connect(
         ? credentials
         : {
             kind: 'exchanged',
-            // Not read where there is a token.
+            // Loaded only if no token is given.
             open: async (exchange) => (await import('./identity.ts')).openTokens(credentials, exchange, mask),
           },
     retries,
@@ -33,10 +33,10 @@ export function connect(
   });
 }
 
-/** Sent as User-Agent. A test holds it to package.json. */
+/** Sent as User-Agent. A test compares it with package.json. */
 export const actionVersion = '0.1.0';
 
-/** A service in trouble would fill the log of a step that has many requests. */
+/** More retries of a failing service would fill the log of a step with many requests. */
 const maxRetriesInLog = 10;
 
 export function logRetries(log: Log, server = 'The service'): (retry: Retry) => void {
@@ -73,6 +73,6 @@ function logPauses(log: Log): (delayMs: number) => void {
   };
 }
 
-/** All requests wait for a rate limit together, so the first one to meet it speaks for all. */
+/** Logged once: all requests wait for a rate limit together. */
 const rateLimitText = (server: string): string =>
   `${server} limits requests. The rest of the step runs as fast as that limit allows.`;

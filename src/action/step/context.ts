@@ -9,10 +9,10 @@ import type { Log, Reporter } from '../report/reporter.ts';
 import { connect } from './connect.ts';
 import { cancellation, readRunner } from './runner.ts';
 
-/** What the post-step of the same step finds again. */
+/** State that the post-step of the same step can read. */
 export type StateName = 'step' | 'on-lost' | 'locks' | 'renewer';
 
-/** What an operation works with. Nothing in it knows the runner's toolkit, and tests hand in their own. */
+/** The environment of an operation. It does not depend on the runner's toolkit, and tests pass their own. */
 export interface Context {
   readonly connection: ConnectionInputs;
   readonly runner: ReturnType<typeof readRunner>;
@@ -21,19 +21,19 @@ export interface Context {
   /** Adds to the ledger; the step continues if that fails. */
   readonly record: Recorder;
   readonly log: Log;
-  /** Sets outputs that later steps can rely on, whatever happens from here on. */
+  /** Sets outputs that later steps can rely on, even if this step fails afterwards. */
   readonly setOutputs: (outputs: Outputs) => void;
   readonly saveState: (name: StateName, value: string) => void;
   readonly redact: Redact;
-  /** An error as a person reads it, who knows the inputs of the step. */
+  /** Formats an error for users, in terms of the inputs of the step. */
   readonly explain: (error: unknown) => string;
   /** Aborted when the step is cancelled. */
   readonly signal: AbortSignal;
-  /** The clock of this machine; the client has that of the server. */
+  /** The clock of this machine; `client` has that of the service. */
   readonly clock: Clock;
-  /** Ends early, without an error, when the signal is aborted. */
+  /** Returns early, without an error, when the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** From 0 up to 1. */
+  /** At least 0 and less than 1. */
   readonly random: () => number;
 }
 
@@ -65,7 +65,7 @@ export function createContext(
 
 const defaultLimitMs = 120_000;
 
-/** Without an explicit wait, an operation ends within two minutes and one attempt. */
+/** Without an explicit wait, an operation is limited to two minutes plus one attempt. */
 export const defaultLimits = ({
   clock,
   connection,

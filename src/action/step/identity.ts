@@ -10,7 +10,7 @@ import { claimsIn, trustCommand } from './trust-command.ts';
 
 type Mask = (secret: string) => void;
 
-/** The tokens of a job that proves who it is. Each of its processes exchanges its own. */
+/** The API tokens of a job that authenticates with its OIDC identity. Each of its processes exchanges its own. */
 export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Mask): TokenSource {
   const issue = openIssuer(identity, exchange, mask);
   let shown = '';
@@ -24,7 +24,8 @@ export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mas
     texts: {
       unanswered: 'GitHub issued no identity token for this job, so the service cannot authenticate it.',
       unsupported: 'It needs the input `token`: pass an API token from a secret.',
-      // The rules are matched against the claims of the token, which says more than the environment of the job.
+      // The service matches its rules against the claims of the identity token, which has more than the environment of
+      // the job.
       get untrusted() {
         return `Its operator can add a trust rule for this job: \`${trustCommand(claimsIn(shown))}\`. The audience of the identity token is ${identity.audience}; it must be the origin of the service's public URL.`;
       },
@@ -33,8 +34,8 @@ export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mas
 }
 
 /**
- * Gets the identity of the job from GitHub, as the toolkit's `getIDToken` does. That function has neither deadlines nor
- * cancellation, and its HTTP client would be in the entry chunk, which steps with a token load too.
+ * Requests an identity token for the job from GitHub, as the toolkit's `getIDToken` does. That function has neither
+ * deadlines nor cancellation, and its HTTP client would be in the entry chunk, which steps with a token load too.
  */
 function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchange: ExchangeContext, mask: Mask) {
   const address = new URL(requestUrl);
@@ -60,7 +61,7 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
     onThrottled: () => undefined,
   });
 
-  /** An excerpt could show a token in another form. */
+  /** The reason is fixed text: an excerpt could show a token in another form. */
   const expect: Request['expect'] = (response, texts) =>
     identityIn(response) === undefined
       ? notUnderstood(response, texts, 'the response contains no identity token')

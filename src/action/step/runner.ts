@@ -1,17 +1,17 @@
 import { tmpdir } from 'node:os';
 
-/** Where a step runs. */
+/** The environment of a step. */
 export const readRunner = (environment: NodeJS.ProcessEnv) => ({
   checkout: environment['GITHUB_WORKSPACE'] || process.cwd(),
   /** Shared by all steps of a job, and emptied after it. */
   temporaryFolder: environment['RUNNER_TEMP'] || tmpdir(),
-  /** The address of the run, with its attempt, sent with every request; undefined outside of a workflow. */
+  /** The run URL with the attempt, sent with every request; undefined outside a workflow. */
   origin: originOf(environment),
-  /** The id of the step in the workflow, or the name that the runner gives it; undefined outside of a workflow. */
+  /** The id of the step in the workflow, or the name that the runner generated; undefined outside a workflow. */
   stepName: environment['GITHUB_ACTION'] || undefined,
-  /** What runs the steps of the job. When it dies, the system gives its children another parent. */
+  /** The process that runs the steps of the job. When it dies, its children get another parent. */
   worker: process.ppid,
-  /** What started the run; empty where the runner says nothing. */
+  /** The event that started the run; empty if the runner does not set it. */
   event: {
     name: environment['GITHUB_EVENT_NAME'] ?? '',
     file: environment['GITHUB_EVENT_PATH'] ?? '',
@@ -31,7 +31,7 @@ function originOf(environment: NodeJS.ProcessEnv): string | undefined {
   return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ''}`;
 }
 
-/** The runner sends SIGINT when a job is cancelled, and SIGTERM when that was not enough. */
+/** The runner sends SIGINT when a job is cancelled, and SIGTERM if that was not enough. */
 export function cancellation(): AbortSignal {
   const cancelled = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => cancelled.abort());

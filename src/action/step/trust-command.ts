@@ -3,7 +3,9 @@ import { shellWord } from '../../interface/shell-word.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** The operator of the service fills in the owner of the locks and the scopes, and runs it: it trusts just such jobs. */
+/**
+ * A command that trusts exactly such jobs. The operator of the service fills in the owner of the locks and the scopes.
+ */
 export const trustCommand = (claims: Claims): string =>
   ['workspace-service trust add --owner OWNER --scopes SCOPES', ...optionsOf(claims).map(shellWord)].join(' ');
 
@@ -11,7 +13,7 @@ export const trustCommand = (claims: Claims): string =>
 export function claimsIn(token: string): Claims {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-    // An object that JSON made has nothing but string keys.
+    // Objects from JSON have only string keys.
     return typeof claims === 'object' && claims !== null ? (claims as Claims) : {};
   } catch {
     return {};
@@ -56,7 +58,9 @@ const isOfPullRequest = (event: string | undefined): boolean => event?.startsWit
 const given = (values: Readonly<Record<string, string | undefined>>): readonly (readonly [string, string])[] =>
   Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
 
-/** `octo/game/.github/workflows/release.yml@refs/heads/main`; a rule means a workflow of the same repository. */
+/**
+ * Parses `octo/game/.github/workflows/release.yml@refs/heads/main`. Rules cover only workflows of the same repository.
+ */
 function workflowOf(workflowRef = '', repository = ''): string | undefined {
   const [file = ''] = workflowRef.split('@');
   const path = file.startsWith(`${repository}/`) ? file.slice(repository.length + 1) : '';
